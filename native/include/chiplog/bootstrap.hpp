@@ -1,0 +1,34 @@
+// How the ranks of one run find each other and agree; separate from what is measured, never on a timed path.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chiplog/transport.hpp"
+
+namespace chiplog {
+
+// Collective calls: every rank makes the same calls in the same order. Each waits at most the time limit that the
+// implementation was made with, then throws TimedOut; a rank that is gone ends in PeerLost. Lengths that arrive are
+// checked against `max_blob_bytes` before anything is allocated.
+class Bootstrap {
+ public:
+  static constexpr std::size_t max_blob_bytes = std::size_t{64} << 20;
+
+  virtual ~Bootstrap() = default;
+  [[nodiscard]] virtual Rank rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  // The blob of rank 0, on every rank.
+  virtual std::string broadcast(std::string_view blob) = 0;
+  // On rank 0 the blobs of all ranks in the order of the ranks; empty elsewhere.
+  virtual std::vector<std::string> gather(std::string_view blob) = 0;
+  // The blobs of all ranks, on every rank.
+  std::vector<std::string> all_gather(std::string_view blob);
+  virtual void barrier() = 0;
+  // How the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty where that isn't known.
+  // Blocks for at most a moment.
+  virtual std::string fate(Rank /*peer*/) { return {}; }
+};
+
+}  // namespace chiplog

@@ -1,0 +1,24 @@
+// Clocks that patterns read. `now()` is all that happens at either end of a timed interval.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace chiplog {
+
+// Raw counts of a clock; only differences mean anything, and only through `interval_ns`.
+using Ticks = std::uint64_t;
+
+// `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval.
+template <class C>
+concept Clock = requires(C clock, Ticks ticks, double nanoseconds) {
+  { clock.now() } -> std::same_as<Ticks>;
+  { clock.interval_ns(ticks, ticks) } -> std::convertible_to<double>;
+  { clock.resolution_ns() } -> std::convertible_to<double>;  // the real step, not the unit
+  { clock.overhead_ns() } -> std::convertible_to<double>;    // of one pair of reads with nothing between
+  { clock.busy_wait(nanoseconds) } -> std::same_as<void>;    // computation: the CPU is busy, the network goes on
+  { clock.name() } -> std::convertible_to<std::string_view>;
+};
+
+}  // namespace chiplog

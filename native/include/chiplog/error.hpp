@@ -1,0 +1,60 @@
+// What can end a run, and the exit code it ends with.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace chiplog {
+
+// The exit codes of both programs; docs/reference/exit-codes.md lists them for users.
+enum class ExitCode : int {
+  done = 0,
+  run_failed = 1,
+  wrong_usage = 2,
+  threshold_hit = 3,
+  precision_not_met = 4,
+  corrupt = 5,
+  interrupted = 130,
+};
+
+// One sentence that says what happened and what to do, and how the process ends.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}
+  [[nodiscard]] ExitCode exit_code() const noexcept { return exit_code_; }
+
+ private:
+  ExitCode exit_code_;
+};
+
+// A peer closed its end or died.
+class PeerLost : public Error {
+ public:
+  explicit PeerLost(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
+// A peer or a host did not answer in time.
+class TimedOut : public Error {
+ public:
+  explicit TimedOut(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
+// A message was longer than the receiver had room for.
+class Truncated : public Error {
+ public:
+  explicit Truncated(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
+// An option or a request that can't be met; the message names it and what is accepted.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message) : Error(ExitCode::wrong_usage, message) {}
+};
+
+// A payload, a frame or a request is not what was sent.
+class Corrupt : public Error {
+ public:
+  explicit Corrupt(const std::string& message) : Error(ExitCode::corrupt, message) {}
+};
+
+}  // namespace chiplog

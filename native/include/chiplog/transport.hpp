@@ -1,0 +1,62 @@
+// What every transport offers to the patterns, and what it declares about itself.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace chiplog {
+
+using Rank = int;
+
+// Declared, not probed: a pattern that needs what a transport lacks is refused before it starts.
+struct Capabilities {
+  bool two_sided = true;
+  bool remote_write = false;
+  bool remote_read = false;
+  bool write_with_immediate = false;
+  bool atomics = false;
+  bool inline_send = false;
+  bool list_posting = false;
+  // A send above some size completes only when its receive has been posted (rendezvous).
+  bool synchronises = false;
+  // Ranks may live on different hosts.
+  bool multiple_hosts = false;
+  std::size_t max_message_bytes = 0;
+};
+
+// A message buffer owned by its transport: `data()` points at the payload, `capacity()` is its room in bytes.
+// A transport may keep headroom in front of the payload (a frame header) or a registration beside it.
+template <class B>
+concept MessageBuffer = std::movable<B> && requires(B buffer, const B constant) {
+  { buffer.data() } -> std::same_as<std::byte*>;
+  { constant.capacity() } -> std::convertible_to<std::size_t>;
+};
+
+// Two-sided messages between ranks. Between one pair of ranks, messages arrive in the order in which they were sent.
+// All calls come from the rank's one thread. They spin or block; none may wait for ever: a lost peer ends in PeerLost
+// or TimedOut. Nothing on the path of a message that goes well may allocate, lock, log or make a virtual call.
+//
+//   send       returns when the buffer may be used again; above the transport's eager limit only when the receive
+//              has been matched.
+//   post_send  hands the message over and returns at once where the transport can; the buffer may be used again
+//              after wait_sends. At least `max_posted_sends` may be outstanding.
+//   recv       waits for the next message of `source`; returns its length; Truncated if it exceeds `capacity_bytes`
+//              (which is at most buffer.capacity()). What is behind a shorter message, up to that capacity, is
+//              undefined.
+template <class T>
+concept Transport = requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
+  requires MessageBuffer<typename T::Buffer>;
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::max_posted_sends } -> std::convertible_to<std::size_t>;
+  { transport.capabilities() } -> std::same_as<Capabilities>;
+  { transport.options_json() } -> std::same_as<std::string>;  // options in force, as one JSON object
+  { transport.make_buffer(bytes) } -> std::same_as<typename T::Buffer>;
+  { transport.send(peer, buffer, bytes) } -> std::same_as<void>;
+  { transport.post_send(peer, buffer, bytes) } -> std::same_as<void>;
+  { transport.wait_sends() } -> std::same_as<void>;
+  { transport.recv(peer, buffer, bytes) } -> std::same_as<std::size_t>;
+};
+
+}  // namespace chiplog

@@ -1,0 +1,70 @@
+// How two ranks prove to each other that they know one secret, as pure functions over bytes.
+//
+//   listener -> caller   Challenge   a fresh nonce
+//   caller -> listener   Answer      who it is, its own nonce, HMAC(secret, "caller" + both nonces + who)
+//   listener -> caller   Verdict     accepted, with HMAC(secret, "listener" + both nonces + who), or why not
+//
+// All three have a fixed length, so that nothing a stranger sends is ever used as a length.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "bootstrap/hmac.hpp"
+#include "chiplog/transport.hpp"
+
+namespace chiplog {
+
+using Nonce = std::array<std::byte, 32>;
+
+// From the system's random source; throws Error if there is none.
+[[nodiscard]] Nonce make_nonce();
+
+// Which member of which group a caller is.
+struct Claim {
+  Rank rank = 0;
+  int size = 0;
+  friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+struct Challenge {
+  static constexpr std::size_t bytes = 8 + 32;
+  Nonce nonce{};
+};
+
+struct Answer {
+  static constexpr std::size_t bytes = 8 + 4 + 4 + 32 + 32;
+  Claim claim;
+  Nonce nonce{};
+  Digest proof{};
+};
+
+enum class Judgement : std::uint32_t { accepted = 1, wrong_secret = 2, wrong_size = 3, wrong_rank = 4 };
+
+struct Verdict {
+  static constexpr std::size_t bytes = 8 + 4 + 32;
+  Judgement judgement = Judgement::wrong_secret;
+  Digest proof{};
+};
+
+[[nodiscard]] std::array<std::byte, Challenge::bytes> encode(const Challenge& challenge);
+[[nodiscard]] std::array<std::byte, Answer::bytes> encode(const Answer& answer);
+[[nodiscard]] std::array<std::byte, Verdict::bytes> encode(const Verdict& verdict);
+
+// Nothing where the bytes are not what they should be.
+[[nodiscard]] std::optional<Challenge> decode_challenge(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<Answer> decode_answer(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<Verdict> decode_verdict(std::span<const std::byte> bytes);
+
+[[nodiscard]] Answer answer_to(const Challenge& challenge, const Claim& claim, const Nonce& nonce,
+                               std::string_view secret);
+[[nodiscard]] bool knows_secret(const Answer& answer, const Challenge& challenge, std::string_view secret);
+[[nodiscard]] Verdict acceptance_of(const Answer& answer, const Challenge& challenge, std::string_view secret);
+[[nodiscard]] bool knows_secret(const Verdict& verdict, const Answer& answer, const Challenge& challenge,
+                                std::string_view secret);
+
+}  // namespace chiplog

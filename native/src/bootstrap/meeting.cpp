@@ -1,0 +1,355 @@
+#include "bootstrap/meeting.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "chiplog/error.hpp"
+
+namespace chiplog {
+namespace {
+
+constexpr auto retry_after = std::chrono::milliseconds(20);
+constexpr int backlog = 1024;
+
+FileDescriptor open_socket(int family) {
+  FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.open()) throw Error(ExitCode::run_failed, "can't open a socket: " + system_error_text(errno));
+  return fd;
+}
+
+void set_blocking(int fd, bool blocking) {
+  const int flags = fcntl(fd, F_GETFL);
+  fcntl(fd, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+SocketAddress copy_of(const sockaddr* address, std::size_t bytes) {
+  SocketAddress copy;
+  copy.family = address->sa_family;
+  copy.bytes.resize(bytes);
+  std::memcpy(copy.bytes.data(), address, bytes);
+  return copy;
+}
+
+std::string numeric_name(const SocketAddress& address) {
+  char host[NI_MAXHOST];
+  char service[NI_MAXSERV];
+  if (getnameinfo(address.get(), static_cast<socklen_t>(address.bytes.size()), host, sizeof host, service,
+                  sizeof service, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "an unnamed address";
+  }
+  return address.family == AF_INET6 ? "[" + std::string(host) + "]:" + service : std::string(host) + ":" + service;
+}
+
+// 0 once connected, otherwise why not.
+int connect_before(int fd, const SocketAddress& address, const Deadline& deadline) {
+  set_blocking(fd, false);
+  int error = connect(fd, address.get(), static_cast<socklen_t>(address.bytes.size())) == 0 ? 0 : errno;
+  if (error == EINPROGRESS || error == EINTR) {
+    pollfd entry{fd, POLLOUT, 0};
+    int ready = 0;
+    do {
+      ready = poll(&entry, 1, deadline.poll_timeout_ms());
+    } while ((ready < 0 && errno == EINTR) || (ready == 0 && !deadline.passed()));
+    socklen_t length = sizeof error;
+    if (ready == 0) return ETIMEDOUT;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+  }
+  set_blocking(fd, true);
+  return error;
+}
+
+// A caller that tries again and again at a port of the ephemeral range may meet itself there.
+bool is_own_peer(int fd) {
+  sockaddr_storage here{};
+  sockaddr_storage there{};
+  socklen_t here_bytes = sizeof here;
+  socklen_t there_bytes = sizeof there;
+  return getsockname(fd, reinterpret_cast<sockaddr*>(&here), &here_bytes) == 0 && here.ss_family != AF_UNIX &&
+         getpeername(fd, reinterpret_cast<sockaddr*>(&there), &there_bytes) == 0 && here_bytes == there_bytes &&
+         std::memcmp(&here, &there, here_bytes) == 0;
+}
+
+bool nobody_listens(int error) { return error == ECONNREFUSED || error == ENOENT || error == EAGAIN; }
+
+FileDescriptor connect_to(const SocketAddress& address, Refusal refusal, const Deadline& deadline,
+                          std::chrono::nanoseconds time_limit, const PrepareSocket& prepare) {
+  for (;;) {
+    FileDescriptor fd = open_socket(address.family);
+    if (prepare) prepare(fd.get());
+    int error = connect_before(fd.get(), address, deadline);
+    if (error == 0 && is_own_peer(fd.get())) error = ECONNREFUSED;
+    if (error == 0) return fd;
+    if (error == ETIMEDOUT || (nobody_listens(error) && refusal == Refusal::may_pass && deadline.passed())) {
+      throw TimedOut("no connection with " + address.name + " within " + seconds_text(time_limit) + ": " +
+                     system_error_text(error));
+    }
+    if (!nobody_listens(error) || refusal == Refusal::is_final) {
+      throw Error(ExitCode::run_failed, "can't connect to " + address.name + ": " + system_error_text(error));
+    }
+    fd.reset();
+    std::this_thread::sleep_for(retry_after);
+  }
+}
+
+void check_handshake(IoResult result, const SocketAddress& address, std::chrono::nanoseconds time_limit) {
+  if (result == IoResult::timed_out) {
+    throw TimedOut("what listens at " + address.name + " has not finished the handshake within " +
+                   seconds_text(time_limit));
+  }
+  if (result == IoResult::closed) {
+    throw PeerLost("what listens at " + address.name + " closed the connection during the handshake");
+  }
+}
+
+[[noreturn]] void throw_not_a_rank(const SocketAddress& address) {
+  throw Corrupt("what listens at " + address.name + " is not a rank of this program");
+}
+
+void check_verdict(Judgement judgement, const SocketAddress& address, const Claim& self) {
+  const std::string who = "rank " + std::to_string(self.rank) + " of " + std::to_string(self.size);
+  switch (judgement) {
+    case Judgement::accepted:
+      return;
+    case Judgement::wrong_secret:
+      throw Error(ExitCode::run_failed,
+                  "wrong secret: " + address.name + " turned " + who + " away; all ranks need the same CHIPLOG_SECRET");
+    case Judgement::wrong_size:
+      throw Error(ExitCode::run_failed, address.name + " turned " + who + " away: it expects another number of ranks");
+    case Judgement::wrong_rank:
+      throw Error(ExitCode::run_failed,
+                  address.name + " turned " + who + " away: there is another process of this rank");
+  }
+}
+
+// Somebody who connected and has not proved yet who it is.
+struct Visitor {
+  FileDescriptor fd;
+  Challenge challenge;
+  std::array<std::byte, Answer::bytes> received{};
+  std::size_t received_bytes = 0;
+  Deadline deadline;
+};
+
+enum class Progress { waits, leaves, has_answered };
+
+// The listener's side: serves all who connect at the same time, so that nobody keeps others waiting.
+class Reception {
+ public:
+  Reception(const FileDescriptor& listener, const Membership& member)
+      : listener_(listener),
+        member_(member),
+        deadline_(Deadline::in(member.time_limit)),
+        members_(static_cast<std::size_t>(member.self.size)),
+        missing_(member.self.size - 1 - member.self.rank) {
+    set_blocking(listener.get(), false);
+  }
+
+  std::vector<FileDescriptor> run() {
+    while (missing_ > 0) {
+      if (deadline_.passed()) throw_incomplete();
+      wait();
+      serve_visitors();
+      welcome_newcomers();
+    }
+    return std::move(members_);
+  }
+
+ private:
+  static constexpr std::size_t max_visitors = 256;
+  static constexpr auto visitor_patience = std::chrono::seconds(10);
+
+  void wait() {
+    std::vector<pollfd> entries{{listener_.get(), POLLIN, 0}};
+    Deadline deadline = deadline_;
+    for (const Visitor& visitor : visitors_) {
+      entries.push_back({visitor.fd.get(), POLLIN, 0});
+      deadline = Deadline::earlier(deadline, visitor.deadline);
+    }
+    if (poll(entries.data(), entries.size(), deadline.poll_timeout_ms()) < 0 && errno != EINTR) {
+      throw Error(ExitCode::run_failed, "poll failed: " + system_error_text(errno));
+    }
+  }
+
+  // The visitor who has been silent for longest makes room for a new one.
+  void welcome_newcomers() {
+    for (;;) {
+      FileDescriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!fd.open()) return;
+      if (visitors_.size() == max_visitors) visitors_.erase(visitors_.begin());
+      Visitor visitor{std::move(fd), {make_nonce()}, {}, 0, Deadline::in(visitor_patience)};
+      // An empty socket buffer takes these few bytes at once.
+      if (send_all(visitor.fd.get(), encode(visitor.challenge), Deadline::in({})) != IoResult::done) continue;
+      visitors_.push_back(std::move(visitor));
+    }
+  }
+
+  void serve_visitors() {
+    std::vector<Visitor> remaining;
+    for (Visitor& visitor : visitors_) {
+      switch (listen_to(visitor)) {
+        case Progress::waits:
+          remaining.push_back(std::move(visitor));
+          break;
+        case Progress::has_answered:
+          judge(visitor);
+          break;
+        case Progress::leaves:
+          break;
+      }
+    }
+    visitors_ = std::move(remaining);
+  }
+
+  static Progress listen_to(Visitor& visitor) {
+    while (visitor.received_bytes < visitor.received.size()) {
+      const ssize_t count = recv(visitor.fd.get(), visitor.received.data() + visitor.received_bytes,
+                                 visitor.received.size() - visitor.received_bytes, MSG_DONTWAIT);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        return visitor.deadline.passed() ? Progress::leaves : Progress::waits;
+      }
+      if (count <= 0) return Progress::leaves;
+      visitor.received_bytes += static_cast<std::size_t>(count);
+    }
+    return Progress::has_answered;
+  }
+
+  void judge(Visitor& visitor) {
+    const std::optional<Answer> answer = decode_answer(visitor.received);
+    if (!answer) return;
+    if (!knows_secret(*answer, visitor.challenge, member_.secret)) {
+      ++wrong_secrets_;
+      refuse(visitor, Judgement::wrong_secret);
+      return;
+    }
+    const Claim claim = answer->claim;
+    if (claim.size != member_.self.size) {
+      refuse(visitor, Judgement::wrong_size);
+      throw Error(ExitCode::run_failed, "rank " + std::to_string(claim.rank) + " was started as one of " +
+                                            std::to_string(claim.size) + " ranks, rank " +
+                                            std::to_string(member_.self.rank) + " as one of " +
+                                            std::to_string(member_.self.size));
+    }
+    if (claim.rank <= member_.self.rank || claim.rank >= claim.size || member_at(claim.rank).open()) {
+      refuse(visitor, Judgement::wrong_rank);
+      throw Error(ExitCode::run_failed, "two processes say that they are rank " + std::to_string(claim.rank));
+    }
+    if (!tell(visitor, acceptance_of(*answer, visitor.challenge, member_.secret))) return;
+    set_blocking(visitor.fd.get(), true);
+    member_at(claim.rank) = std::move(visitor.fd);
+    --missing_;
+  }
+
+  static bool tell(const Visitor& visitor, const Verdict& verdict) {
+    return send_all(visitor.fd.get(), encode(verdict), Deadline::in({})) == IoResult::done;
+  }
+  static void refuse(const Visitor& visitor, Judgement judgement) { tell(visitor, {judgement, {}}); }
+
+  FileDescriptor& member_at(Rank rank) { return members_[static_cast<std::size_t>(rank)]; }
+
+  [[noreturn]] void throw_incomplete() {
+    std::string absent;
+    for (Rank rank = member_.self.rank + 1; rank < member_.self.size; ++rank) {
+      if (!member_at(rank).open()) absent += (absent.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    std::string sentence = "no connection from rank " + absent + " within " + seconds_text(member_.time_limit);
+    if (wrong_secrets_ > 0) {
+      sentence += "; a wrong secret was offered " + std::to_string(wrong_secrets_) +
+                  " times: all ranks need the same CHIPLOG_SECRET";
+    }
+    throw TimedOut(sentence);
+  }
+
+  const FileDescriptor& listener_;
+  const Membership& member_;
+  Deadline deadline_;
+  std::vector<FileDescriptor> members_;
+  std::vector<Visitor> visitors_;
+  int missing_;
+  int wrong_secrets_ = 0;
+};
+
+}  // namespace
+
+SocketAddress resolve(const std::string& host, unsigned port) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) throw UsageError("unknown host '" + host + "': " + gai_strerror(error));
+  SocketAddress address = copy_of(found->ai_addr, found->ai_addrlen);
+  freeaddrinfo(found);
+  address.name = numeric_name(address);
+  return address;
+}
+
+SocketAddress local_address(int fd) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &length) != 0) {
+    throw Error(ExitCode::run_failed, "getsockname failed: " + system_error_text(errno));
+  }
+  SocketAddress address = copy_of(reinterpret_cast<const sockaddr*>(&storage), length);
+  address.name = numeric_name(address);
+  return address;
+}
+
+unsigned port_of(const SocketAddress& address) {
+  if (address.family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(address.get())->sin_port);
+  if (address.family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6*>(address.get())->sin6_port);
+  return 0;
+}
+
+FileDescriptor listen_at(const SocketAddress& address, const PrepareSocket& prepare) {
+  FileDescriptor fd = open_socket(address.family);
+  const int on = 1;
+  if (address.family != AF_UNIX) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (prepare) prepare(fd.get());
+  if (bind(fd.get(), address.get(), static_cast<socklen_t>(address.bytes.size())) != 0 ||
+      listen(fd.get(), backlog) != 0) {
+    throw Error(ExitCode::run_failed, "can't listen at " + address.name + ": " + system_error_text(errno));
+  }
+  return fd;
+}
+
+FileDescriptor call_rank(const SocketAddress& address, const Membership& member, Refusal refusal,
+                         const PrepareSocket& prepare) {
+  const Deadline deadline = Deadline::in(member.time_limit);
+  FileDescriptor fd = connect_to(address, refusal, deadline, member.time_limit, prepare);
+
+  std::array<std::byte, Challenge::bytes> challenge_bytes{};
+  check_handshake(receive_all(fd.get(), challenge_bytes, deadline), address, member.time_limit);
+  const std::optional<Challenge> challenge = decode_challenge(challenge_bytes);
+  if (!challenge) throw_not_a_rank(address);
+
+  const Answer answer = answer_to(*challenge, member.self, make_nonce(), member.secret);
+  check_handshake(send_all(fd.get(), encode(answer), deadline), address, member.time_limit);
+
+  std::array<std::byte, Verdict::bytes> verdict_bytes{};
+  check_handshake(receive_all(fd.get(), verdict_bytes, deadline), address, member.time_limit);
+  const std::optional<Verdict> verdict = decode_verdict(verdict_bytes);
+  if (!verdict) throw_not_a_rank(address);
+  check_verdict(verdict->judgement, address, member.self);
+  if (!knows_secret(*verdict, answer, *challenge, member.secret)) {
+    throw Error(ExitCode::run_failed, "wrong secret: what listens at " + address.name + " doesn't know it");
+  }
+  return fd;
+}
+
+std::vector<FileDescriptor> await_callers(const FileDescriptor& listener, const Membership& member) {
+  return Reception(listener, member).run();
+}
+
+}  // namespace chiplog

@@ -1,0 +1,44 @@
+// The collective calls over sockets: every rank is connected with rank 0.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/socket.hpp"
+#include "chiplog/bootstrap.hpp"
+
+namespace chiplog {
+
+// Rank 0 may be silent for as long as whoever sends it requests likes, so the others wait for its next broadcast
+// without a limit (that it is gone shows as the end of the connection); all other waiting is limited.
+class StarBootstrap : public Bootstrap {
+ public:
+  // On rank 0 one stream socket a rank, in the order of the ranks (the one of rank 0 unused); elsewhere one, to rank 0.
+  StarBootstrap(Rank rank, int size, std::vector<FileDescriptor> connections, std::chrono::nanoseconds time_limit);
+
+  [[nodiscard]] Rank rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  std::string broadcast(std::string_view blob) override;
+  std::vector<std::string> gather(std::string_view blob) override;
+  void barrier() override;
+
+ protected:
+  [[nodiscard]] std::chrono::nanoseconds time_limit() const { return time_limit_; }
+  // From now on all calls end in PeerLost, here and on the ranks at the other ends.
+  void disconnect() { connections_.clear(); }
+
+ private:
+  [[nodiscard]] int connection(Rank peer) const;
+  void send_blob(Rank peer, std::string_view blob, const Deadline& deadline);
+  std::string receive_blob(Rank peer, const Deadline& deadline);
+  void check(IoResult result, Rank peer);
+
+  Rank rank_;
+  int size_;
+  std::vector<FileDescriptor> connections_;
+  std::chrono::nanoseconds time_limit_;
+};
+
+}  // namespace chiplog

@@ -1,0 +1,61 @@
+// One rank's transport and clock, as the session drives them: at most one indirect call a sample.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chiplog/transport.hpp"
+#include "core/pattern.hpp"
+
+namespace chiplog {
+
+// What the header says of a clock. Frequencies are 0 where the clock has none of its own.
+struct ClockFacts {
+  std::string name;
+  double resolution_ns = 0.0;
+  double overhead_ns = 0.0;
+  double frequency_hz = 0.0;
+  double frequency_relative_error = 0.0;
+};
+
+// `frequency_hz` and `frequency_relative_error` of a clock are used where it has them.
+template <class C>
+ClockFacts clock_facts(const C& clock) {
+  ClockFacts facts{std::string(clock.name()), clock.resolution_ns(), clock.overhead_ns()};
+  if constexpr (requires { clock.frequency_hz(); }) {
+    facts.frequency_hz = clock.frequency_hz();
+    facts.frequency_relative_error = clock.frequency_relative_error();
+  }
+  return facts;
+}
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  [[nodiscard]] virtual std::string transport_name() const = 0;
+  [[nodiscard]] virtual Capabilities capabilities() = 0;
+  [[nodiscard]] virtual std::size_t max_posted_sends() const = 0;
+  [[nodiscard]] virtual std::string options_json() = 0;
+  // What the header's "mpi" holds; "null" unless the transport knows.
+  [[nodiscard]] virtual std::string mpi_json() = 0;
+  [[nodiscard]] virtual ClockFacts clock_facts() = 0;
+  // The clock's frequency measured again, over the time since the first calibration; 0 where it has none.
+  [[nodiscard]] virtual double measured_frequency_hz() = 0;
+  // What the clock's busy wait of `delay_ns` costs on average, in nanoseconds; blocks for up to about 0.5 ms.
+  [[nodiscard]] virtual double busy_wait_cost_ns(double delay_ns) = 0;
+
+  // Room for messages of this size from now on.
+  virtual void reserve(std::size_t message_bytes) = 0;
+  // Sends a filled message each way and compares; what was wrong, or nothing. Ranks 0 and 1, at the same time.
+  virtual std::optional<std::string> check_payload(std::size_t message_bytes) = 0;
+  // `rounds` samples of each series, one of each in turn. On the rank that times a series its durations are appended
+  // to its vector, nothing elsewhere. Ranks 0 and 1, at the same time.
+  virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
+                      std::vector<std::vector<double>>& samples_ns) = 0;
+};
+
+}  // namespace chiplog

@@ -1,0 +1,317 @@
+#include "core/experiment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "chiplog/error.hpp"
+#include "core/interruption.hpp"
+
+namespace chiplog {
+namespace {
+
+constexpr std::int64_t warmup_samples = 2;
+constexpr std::int64_t round_trips_for_a_delay = 5;
+constexpr std::int64_t fewest_samples = 3;
+constexpr std::int64_t max_batch = 10'000;
+// An interruption is heard between chunks.
+constexpr double longest_chunk_ns = 500e6;
+// A timed interval is at least this many steps of the clock, and as many times what reading the clock costs.
+constexpr double intervals_a_sample = 100.0;
+constexpr std::chrono::microseconds placement_patience{20'000};
+
+Role delay_spender(Pattern pattern) {
+  return pattern == Pattern::receive_overhead || pattern == Pattern::late_receiver ? Role::server : Role::client;
+}
+
+std::string pack(const std::vector<double>& numbers) {
+  std::string blob(numbers.size() * sizeof(double), '\0');
+  if (!numbers.empty()) std::memcpy(blob.data(), numbers.data(), blob.size());
+  return blob;
+}
+
+std::vector<double> unpack(const std::string& blob, std::size_t count) {
+  if (blob.size() != count * sizeof(double)) throw Corrupt("numbers from another rank arrived damaged");
+  std::vector<double> numbers(count);
+  if (count > 0) std::memcpy(numbers.data(), blob.data(), blob.size());
+  return numbers;
+}
+
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+std::string_view word_for(Stop stop) { return stop == Stop::precision ? "precision" : "samples"; }
+
+StoppingRule::Settings rule_settings(const StopRequest& stop, double resolution_ns) {
+  return {stop.relative_half_width, static_cast<std::size_t>(stop.min_samples),
+          static_cast<std::size_t>(stop.max_samples), resolution_ns};
+}
+
+}  // namespace
+
+Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement,
+                       std::chrono::nanoseconds time_limit, const MeasureRequest& request)
+    : endpoint_(endpoint),
+      bootstrap_(bootstrap),
+      placement_(placement),
+      time_limit_(time_limit),
+      request_(request),
+      rank_(bootstrap.rank()),
+      samples_ns_(request.series.size()),
+      unused_ns_(request.series.size()),
+      rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
+  std::size_t largest = 0;
+  for (const SeriesRequest& series : request.series) {
+    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, 1});
+    largest = std::max(largest, series.message_bytes);
+  }
+  record_.series.resize(request.series.size());
+  endpoint_.reserve(largest);
+}
+
+Record Experiment::run() {
+  if (request_.check_payload) check_payloads();
+  measure_placement();
+  resolve_delays();
+  measure_spent_delays();
+  warm_up();
+  choose_batches();
+  warm_up_batched();
+  take_samples();
+  record_.elapsed_ns = elapsed_ns();
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    record_.series[i].setup = setups_[i];
+    record_.series[i].warmup = warmup_rounds_;
+    record_.series[i].samples_ns = std::move(samples_ns_[i]);
+  }
+  return std::move(record_);
+}
+
+std::int64_t Experiment::elapsed_ns() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_).count();
+}
+
+std::vector<double> Experiment::agree(const std::vector<double>& numbers) {
+  return unpack(bootstrap_.broadcast(leads() ? pack(numbers) : std::string{}), numbers.size());
+}
+
+void Experiment::count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds) {
+  const WireCount count = wire_count(setup);
+  record_.series[series].wire.messages += rounds * count.messages;
+  record_.series[series].wire.bytes += rounds * count.bytes;
+}
+
+// Each size once; its two messages are counted for the first series of that size.
+void Experiment::check_payloads() {
+  std::set<std::size_t> checked;
+  std::string verdict;
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    const std::size_t message_bytes = setups_[i].message_bytes;
+    if (!checked.insert(message_bytes).second) continue;
+    count_traffic(i, {Pattern::ping_pong, message_bytes}, 1);
+    if (rank_ > 1) continue;
+    const auto mismatch = endpoint_.check_payload(message_bytes);
+    if (mismatch && verdict.empty()) {
+      verdict = "a message of " + std::to_string(message_bytes) + " bytes arrived damaged at rank " +
+                std::to_string(rank_) + ": " + *mismatch;
+    }
+  }
+  std::string first;
+  for (const std::string& other : bootstrap_.gather(verdict)) {
+    if (first.empty()) first = other;
+  }
+  first = bootstrap_.broadcast(first);
+  if (!first.empty()) throw Corrupt(first);
+  record_.payload_checked = true;
+}
+
+void Experiment::measure_placement() {
+  if (placement_ != nullptr && rank_ <= 1) record_.placement_ns = placement_->round_trip_ns(rank_, placement_patience);
+}
+
+std::vector<double> Experiment::sample_apart(const SeriesSetup& setup, std::int64_t rounds) {
+  std::vector<std::vector<double>> samples_ns(1);
+  endpoint_.sample({&setup, 1}, rounds, samples_ns);
+  return std::move(samples_ns.front());
+}
+
+void Experiment::resolve_delays() {
+  std::map<std::pair<std::size_t, DelayKind>, double> found;
+  std::vector<double> delays_ns;
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    const DelayKind kind = request_.series[i].delay_kind;
+    if (kind != DelayKind::given) {
+      const auto [at, is_new] = found.try_emplace({setups_[i].message_bytes, kind}, 0.0);
+      if (is_new) {
+        const std::int64_t train = kind == DelayKind::one_message_round_trip ? 1 : 2;
+        const SeriesSetup round_trip{Pattern::prtt, setups_[i].message_bytes, train};
+        count_traffic(i, round_trip, round_trips_for_a_delay);
+        const std::vector<double> samples_ns = sample_apart(round_trip, round_trips_for_a_delay);
+        if (leads()) at->second = median(samples_ns);
+      }
+      setups_[i].delay_ns = at->second;
+    }
+    delays_ns.push_back(setups_[i].delay_ns);
+  }
+  if (found.empty()) return;
+  delays_ns = agree(delays_ns);
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    setups_[i].delay_ns = delays_ns[i];
+    const double longest_ns = 0.5 * static_cast<double>(time_limit_.count());
+    if (static_cast<double>(setups_[i].train + 1) * delays_ns[i] > longest_ns) {
+      throw UsageError("field 'series[" + std::to_string(i) + "].train' times the round trip found, " +
+                       std::to_string(std::llround(delays_ns[i])) + " ns, must stay below half of the time limit");
+    }
+  }
+}
+
+void Experiment::measure_spent_delays() {
+  const bool delayed =
+      std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.delay_ns > 0.0; });
+  if (!delayed) return;
+  std::map<double, double> spent_of;
+  std::vector<double> spent_ns;
+  for (const SeriesSetup& setup : setups_) {
+    const Role here = rank_ == 0 ? Role::client : rank_ == 1 ? Role::server : Role::onlooker;
+    if (delay_spender(setup.pattern) == here && !spent_of.contains(setup.delay_ns)) {
+      spent_of[setup.delay_ns] = endpoint_.busy_wait_cost_ns(setup.delay_ns);
+    }
+    const auto spent = spent_of.find(setup.delay_ns);
+    spent_ns.push_back(spent == spent_of.end() ? 0.0 : spent->second);
+  }
+  const std::vector<std::string> all = bootstrap_.gather(pack(spent_ns));
+  if (!leads()) return;
+  const std::vector<double> server_ns = unpack(all[1], setups_.size());
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    const bool by_server = delay_spender(setups_[i].pattern) == Role::server;
+    record_.series[i].spent_delay_ns = by_server ? server_ns[i] : spent_ns[i];
+  }
+}
+
+void Experiment::sample(std::int64_t rounds) {
+  const auto begin = SteadyClock::now();
+  endpoint_.sample(setups_, rounds, samples_ns_);
+  sampling_time_ += SteadyClock::now() - begin;
+  timed_rounds_ += rounds;
+  for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i], rounds);
+  collect_from_server(rounds);
+}
+
+void Experiment::collect_from_server(std::int64_t rounds) {
+  const auto by_server = [](const SeriesSetup& setup) { return facts_of(setup.pattern).timed_by == Role::server; };
+  const auto count = static_cast<std::size_t>(std::count_if(setups_.begin(), setups_.end(), by_server));
+  if (count == 0) return;
+  const auto length = static_cast<std::ptrdiff_t>(rounds);
+  std::vector<double> latest;
+  for (std::size_t i = 0; rank_ == 1 && i < setups_.size(); ++i) {
+    if (by_server(setups_[i])) latest.insert(latest.end(), samples_ns_[i].end() - length, samples_ns_[i].end());
+  }
+  const std::vector<std::string> all = bootstrap_.gather(pack(latest));
+  if (!leads()) return;
+  latest = unpack(all[1], count * static_cast<std::size_t>(rounds));
+  auto next = latest.begin();
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    if (!by_server(setups_[i])) continue;
+    samples_ns_[i].insert(samples_ns_[i].end(), next, next + length);
+    next += length;
+  }
+}
+
+void Experiment::warm_up() {
+  sample(warmup_samples);
+  warmup_rounds_ = warmup_samples;
+}
+
+void Experiment::choose_batches() {
+  const ClockFacts clock = endpoint_.clock_facts();
+  const double shortest_ns = intervals_a_sample * std::max(clock.resolution_ns, clock.overhead_ns);
+  std::vector<double> batches(setups_.size(), 1.0);
+  for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
+    const PatternFacts& facts = facts_of(setups_[i].pattern);
+    if (!facts.batches) continue;
+    const double sample_ns = *std::min_element(samples_ns_[i].begin(), samples_ns_[i].end());
+    if (sample_ns >= shortest_ns) continue;
+    const double most = facts.posts_sends
+                            ? static_cast<double>(endpoint_.max_posted_sends()) / static_cast<double>(setups_[i].train)
+                            : static_cast<double>(max_batch);
+    const double wanted = std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch));
+    batches[i] = std::max(1.0, std::floor(std::min(wanted, most)));
+  }
+  batches = agree(batches);
+  for (std::size_t i = 0; i < setups_.size(); ++i) setups_[i].batch = static_cast<std::int64_t>(batches[i]);
+}
+
+// A series keeps one batch size throughout, so what was taken with batches of 1 has served its purpose.
+void Experiment::warm_up_batched() {
+  const bool batched =
+      std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.batch > 1; });
+  if (!batched) return;
+  for (std::vector<double>& samples_ns : samples_ns_) samples_ns.clear();
+  warm_up();
+}
+
+void Experiment::feed_rule() {
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    for (std::int64_t at = fed_rounds_; at < rounds_; ++at) {
+      rule_.add(i, samples_ns_[i][static_cast<std::size_t>(warmup_rounds_ + at)]);
+    }
+  }
+  fed_rounds_ = rounds_;
+}
+
+double Experiment::round_ns() const {
+  return std::max(static_cast<double>(sampling_time_.count()) / static_cast<double>(timed_rounds_), 1.0);
+}
+
+// What fits into the budget; one round goes to the chunk's own warm-up.
+std::int64_t Experiment::affordable_rounds() const {
+  const auto left_ns = static_cast<double>(std::max<std::int64_t>(request_.stop.budget_ns - elapsed_ns(), 0));
+  return static_cast<std::int64_t>(left_ns / round_ns()) - 1;
+}
+
+std::int64_t Experiment::next_rounds() {
+  feed_rule();
+  const StoppingRule::Verdict verdict = rule_.assess();
+  record_.relative_half_width = verdict.relative_half_width;
+  const StopRequest& stop = request_.stop;
+  if (interrupted()) {
+    record_.stopped = "interrupted";
+    return 0;
+  }
+  if (verdict.stop != Stop::go_on) {
+    record_.stopped = word_for(verdict.stop);
+    return 0;
+  }
+  const std::int64_t fewest = std::min(fewest_samples, stop.max_samples);
+  const std::int64_t affordable = std::max(affordable_rounds(), rounds_ == 0 ? fewest : 0);
+  if (affordable <= 0) {
+    record_.stopped = "budget";
+    return 0;
+  }
+  const std::int64_t wanted =
+      rounds_ < stop.min_samples ? stop.min_samples - rounds_ : std::max<std::int64_t>(rounds_ / 4, 5);
+  const auto interruptible = std::max<std::int64_t>(static_cast<std::int64_t>(longest_chunk_ns / round_ns()), 1);
+  return std::min({wanted, affordable, interruptible, stop.max_samples - rounds_});
+}
+
+void Experiment::take_samples() {
+  while (true) {
+    const double decided = leads() ? static_cast<double>(next_rounds()) : 0.0;
+    const auto rounds = static_cast<std::int64_t>(agree({decided}).front());
+    if (rounds == 0) return;
+    endpoint_.sample(setups_, 1, unused_ns_);
+    for (std::size_t i = 0; i < setups_.size(); ++i) {
+      unused_ns_[i].clear();
+      count_traffic(i, setups_[i], 1);
+    }
+    sample(rounds);
+    rounds_ += rounds;
+  }
+}
+
+}  // namespace chiplog

@@ -1,0 +1,78 @@
+// One record: what every rank does from a request to its samples.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "chiplog/stopping.hpp"
+#include "core/endpoint.hpp"
+#include "core/placement.hpp"
+#include "core/record.hpp"
+#include "core/request.hpp"
+
+namespace chiplog {
+
+// Every rank makes one for each request and calls `run`. Rank 0 decides, the others hear of it over the bootstrap;
+// between two decisions nothing but the transport is used.
+class Experiment {
+ public:
+  // `placement` may be null.
+  Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement, std::chrono::nanoseconds time_limit,
+             const MeasureRequest& request);
+
+  // The record on rank 0, an empty one elsewhere. UsageError, on all ranks alike, if the request turns out to outlast
+  // the time limit; Corrupt, on all ranks alike, if a payload arrives damaged.
+  Record run();
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+
+  void check_payloads();
+  void measure_placement();
+  void resolve_delays();
+  void measure_spent_delays();
+  void warm_up();
+  void choose_batches();
+  void warm_up_batched();
+  void take_samples();
+
+  // Rank 0: how many rounds come next; 0 to stop, with the reason noted.
+  std::int64_t next_rounds();
+  [[nodiscard]] std::int64_t affordable_rounds() const;
+  // What one round has taken so far, on average.
+  [[nodiscard]] double round_ns() const;
+  void feed_rule();
+  // Samples, counted as traffic; what the server timed is brought to rank 0.
+  void sample(std::int64_t rounds);
+  void collect_from_server(std::int64_t rounds);
+  void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
+  std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
+
+  [[nodiscard]] bool leads() const { return rank_ == 0; }
+  [[nodiscard]] std::int64_t elapsed_ns() const;
+  // The same numbers on all ranks: those of rank 0.
+  std::vector<double> agree(const std::vector<double>& numbers);
+
+  Endpoint& endpoint_;
+  Bootstrap& bootstrap_;
+  PlacementPage* placement_;
+  std::chrono::nanoseconds time_limit_;
+  const MeasureRequest& request_;
+  Rank rank_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+
+  Record record_;
+  std::vector<SeriesSetup> setups_;
+  std::vector<std::vector<double>> samples_ns_;
+  std::vector<std::vector<double>> unused_ns_;
+  StoppingRule rule_;
+  std::int64_t warmup_rounds_ = 0;
+  std::int64_t rounds_ = 0;  // after warm-up
+  std::int64_t fed_rounds_ = 0;
+  std::int64_t timed_rounds_ = 0;  // all, for the time that one takes
+  std::chrono::nanoseconds sampling_time_{0};
+};
+
+}  // namespace chiplog

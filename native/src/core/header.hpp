@@ -1,0 +1,45 @@
+// The first and the last line of a run file, and errors between them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/endpoint.hpp"
+#include "core/machine.hpp"
+#include "core/run_context.hpp"
+
+namespace chiplog {
+
+// What each rank tells rank 0 of itself.
+struct RankFacts {
+  std::string host;
+  std::string boot;
+  std::vector<int> cpus;
+};
+
+[[nodiscard]] std::string rank_facts_json(const RankFacts& facts);
+[[nodiscard]] RankFacts parse_rank_facts(std::string_view json);
+
+// All without checksum.
+[[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint,
+                                      const std::vector<RankFacts>& ranks);
+// For `--list`.
+[[nodiscard]] std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,
+                                         const Capabilities& capabilities);
+// For `--clock`: clock, machine and warnings; `why_not` says why the CPU's counter is not used, empty if it is.
+[[nodiscard]] std::string machine_json(const ClockFacts& clock, std::string_view why_not, int local_ranks);
+
+struct FooterFacts {
+  std::int64_t records = 0;
+  bool complete = true;
+  std::string reason = "done";
+  std::int64_t elapsed_ns = 0;
+  double frequency_hz = 0.0;           // at the start; 0 if the clock has none
+  double measured_frequency_hz = 0.0;  // over the whole run
+};
+[[nodiscard]] std::string footer_json(const FooterFacts& facts);
+[[nodiscard]] std::string error_json(int exit_code, std::string_view message);
+
+}  // namespace chiplog

@@ -1,0 +1,34 @@
+#include "core/json_object.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace chiplog {
+
+JsonObject& JsonObject::add(std::string_view key, std::string_view text) { return add_json(key, json_string(text)); }
+
+JsonObject& JsonObject::add(std::string_view key, double number) {
+  if (!std::isfinite(number)) return add_json(key, "null");
+  std::array<char, 32> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  std::string text(digits.data(), end);
+  // A whole number stays recognisable as one that need not be whole.
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return add_json(key, text);
+}
+
+JsonObject& JsonObject::add_json(std::string_view key, std::string_view json) {
+  if (!members_.empty()) members_ += ',';
+  members_ += json_string(key);
+  members_ += ':';
+  members_ += json;
+  return *this;
+}
+
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace chiplog

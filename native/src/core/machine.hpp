@@ -1,0 +1,41 @@
+// What the header says of the machine, and what of it makes numbers noisy.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/endpoint.hpp"
+
+namespace chiplog {
+
+struct MachineFacts {
+  std::string cpu_model;
+  std::string kernel;
+  int cores = 0;
+  std::optional<std::string> governor;
+  std::optional<std::string> hypervisor;
+  double load = 0.0;                         // runnable processes, one-minute mean
+  std::optional<double> stolen_cpu_percent;  // of the time since boot, by the hypervisor
+};
+
+// What is true, how much of it, and what to do about it.
+struct Warning {
+  std::string fact;
+  double number = 0.0;
+  std::string unit;
+  std::string remedy;
+};
+
+[[nodiscard]] MachineFacts read_machine_facts();
+[[nodiscard]] std::string host_name();
+// Tells two containers or machines of the same name apart.
+[[nodiscard]] std::string boot_id();
+// The CPUs that this process may run on.
+[[nodiscard]] std::vector<int> allowed_cpus();
+
+// `local_ranks` is the number of ranks on this host.
+[[nodiscard]] std::vector<Warning> machine_warnings(const MachineFacts& machine, const ClockFacts& clock,
+                                                    int local_ranks);
+
+}  // namespace chiplog

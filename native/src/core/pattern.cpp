@@ -1,0 +1,49 @@
+#include "core/pattern.hpp"
+
+#include <array>
+
+namespace chiplog {
+namespace {
+
+constexpr std::array<PatternFacts, pattern_count> all_patterns{{
+    {Pattern::ping_pong, "ping_pong", "round-trip", Role::client, false, true, false, false, false},
+    {Pattern::prtt, "prtt", "round-trip", Role::client, true, true, false, false, false},
+    {Pattern::send_overhead, "send_overhead", "call", Role::client, true, true, false, true, false},
+    {Pattern::receive_overhead, "receive_overhead", "call", Role::server, true, false, true, false, false},
+    {Pattern::flood, "flood", "round-trip", Role::client, true, true, false, false, false},
+    {Pattern::late_receiver, "late_receiver", "call", Role::client, false, false, true, false, true},
+}};
+
+}  // namespace
+
+std::span<const PatternFacts> patterns_by_name() { return all_patterns; }
+
+const PatternFacts& facts_of(Pattern pattern) { return all_patterns[static_cast<std::size_t>(pattern)]; }
+
+const PatternFacts* find_pattern(std::string_view name) {
+  for (const PatternFacts& facts : all_patterns) {
+    if (facts.name == name) return &facts;
+  }
+  return nullptr;
+}
+
+WireCount wire_count(const SeriesSetup& setup) {
+  const auto message_bytes = static_cast<std::int64_t>(setup.message_bytes);
+  const std::int64_t sent = setup.batch * setup.train;
+  switch (setup.pattern) {
+    case Pattern::ping_pong:
+      return {2 * setup.batch, 2 * setup.batch * message_bytes};
+    case Pattern::prtt:
+      return {sent + setup.batch, (sent + setup.batch) * message_bytes};
+    case Pattern::flood:
+      return {sent + setup.batch, sent * message_bytes};
+    case Pattern::send_overhead:
+    case Pattern::receive_overhead:
+      return {sent + 1, sent * message_bytes};
+    case Pattern::late_receiver:
+      return {3, message_bytes};
+  }
+  return {};
+}
+
+}  // namespace chiplog

@@ -1,0 +1,51 @@
+// The measurement patterns by name, and what each puts on the wire.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace chiplog {
+
+enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver };
+inline constexpr std::size_t pattern_count = 6;
+
+// Rank 0 is the client, rank 1 the server; further ranks look on.
+enum class Role { client, server, onlooker };
+
+// One series as the timed loops see it: everything is decided.
+struct SeriesSetup {
+  Pattern pattern = Pattern::ping_pong;
+  std::size_t message_bytes = 0;
+  std::int64_t train = 1;
+  double delay_ns = 0.0;
+  std::int64_t batch = 1;  // operations in one timed interval
+};
+
+struct PatternFacts {
+  Pattern pattern;
+  std::string_view name;
+  std::string_view direction;  // of its samples: round-trip or call
+  Role timed_by;
+  bool takes_trains;  // otherwise train is 1
+  bool batches;
+  bool needs_delay;
+  bool posts_sends;  // a train may not be longer than what the transport can have outstanding
+  bool needs_synchronising_transport;
+};
+
+[[nodiscard]] std::span<const PatternFacts> patterns_by_name();
+[[nodiscard]] const PatternFacts& facts_of(Pattern pattern);
+// Null if there is none.
+[[nodiscard]] const PatternFacts* find_pattern(std::string_view name);
+
+struct WireCount {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+};
+
+// What one sample puts on the wire, both directions, acknowledgements included.
+[[nodiscard]] WireCount wire_count(const SeriesSetup& setup);
+
+}  // namespace chiplog

@@ -1,0 +1,73 @@
+#include "core/record.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/json_object.hpp"
+
+namespace chiplog {
+namespace {
+
+void append_samples(std::string& text, const std::vector<double>& samples_ns) {
+  std::array<char, 24> digits{};
+  text += '[';
+  for (std::size_t i = 0; i < samples_ns.size(); ++i) {
+    if (i > 0) text += ',';
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), std::llround(samples_ns[i]));
+    text.append(digits.data(), end);
+  }
+  text += ']';
+}
+
+// Samples, the bulk of a file, go around the JSON library.
+void append_series(std::string& text, const SeriesRequest& request, const SeriesRecord& series) {
+  const PatternFacts& facts = facts_of(series.setup.pattern);
+  text += JsonObject()
+              .add("pattern", facts.name)
+              .add("operation", request.operation)
+              .add("posting", request.posting)
+              .add("direction", facts.direction)
+              .add("message_bytes", series.setup.message_bytes)
+              .add("train", series.setup.train)
+              .add("delay_ns", series.spent_delay_ns)
+              .add("delay_requested_ns", series.setup.delay_ns)
+              .add("batch", series.setup.batch)
+              .add("warmup", series.warmup)
+              .add("messages", series.wire.messages)
+              .add("bytes", series.wire.bytes)
+              .text();
+  text.pop_back();
+  text += ",\"samples_ns\":";
+  append_samples(text, series.samples_ns);
+  text += '}';
+}
+
+}  // namespace
+
+std::string record_json(const MeasureRequest& request, const Record& record) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::string text = JsonObject()
+                         .add("type", "record")
+                         .add("id", request.id)
+                         .add("visit", request.visit)
+                         .add("launch", record.launch)
+                         .add("started_ns", record.started_ns)
+                         .add("elapsed_ns", record.elapsed_ns)
+                         .add("placement_ns", record.placement_ns.value_or(unknown))
+                         .add("payload", record.payload_checked ? "ok" : "unchecked")
+                         .add("stopped", record.stopped)
+                         .add("relative_half_width", record.relative_half_width)
+                         .text();
+  text.pop_back();
+  text += ",\"series\":[";
+  for (std::size_t i = 0; i < record.series.size(); ++i) {
+    if (i > 0) text += ',';
+    append_series(text, request.series[i], record.series[i]);
+  }
+  text += "],\"tag\":" + request.tag_json + "}";
+  return text;
+}
+
+}  // namespace chiplog

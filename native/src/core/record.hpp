@@ -1,0 +1,36 @@
+// The records of a run file, as text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/request.hpp"
+
+namespace chiplog {
+
+struct SeriesRecord {
+  SeriesSetup setup;
+  double spent_delay_ns = 0.0;  // what a busy wait of the requested delay really costs
+  std::int64_t warmup = 0;
+  WireCount wire;
+  std::vector<double> samples_ns;
+};
+
+struct Record {
+  int launch = 0;
+  std::int64_t started_ns = 0;
+  std::int64_t elapsed_ns = 0;
+  std::optional<double> placement_ns;
+  bool payload_checked = false;
+  std::string_view stopped;
+  double relative_half_width = 0.0;
+  std::vector<SeriesRecord> series;
+};
+
+// A JSON object without its checksum. Samples are rounded to whole nanoseconds.
+[[nodiscard]] std::string record_json(const MeasureRequest& request, const Record& record);
+
+}  // namespace chiplog

@@ -1,0 +1,65 @@
+// What a run is asked to measure: one JSON object a line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chiplog/transport.hpp"
+#include "core/pattern.hpp"
+
+namespace chiplog {
+
+// A delay is given, or is the median of PRTT(1,0,s) or PRTT(2,0,s) found in the record's warm-up.
+enum class DelayKind { given, one_message_round_trip, two_message_round_trip };
+
+struct SeriesRequest {
+  Pattern pattern = Pattern::ping_pong;
+  std::size_t message_bytes = 0;
+  std::int64_t train = 1;
+  DelayKind delay_kind = DelayKind::given;
+  double delay_ns = 0.0;  // if given
+  std::string operation = "send";
+  std::string posting = "normal";
+};
+
+struct StopRequest {
+  double relative_half_width = 0.025;
+  std::int64_t min_samples = 20;
+  std::int64_t max_samples = 400;
+  std::int64_t budget_ns = 50'000'000;
+};
+
+struct MeasureRequest {
+  std::int64_t id = 0;
+  std::int64_t visit = 0;
+  std::string tag_json = "{}";
+  bool check_payload = true;
+  StopRequest stop;
+  std::vector<SeriesRequest> series;
+};
+
+struct Request {
+  bool quit = false;
+  MeasureRequest measure;  // unless quit
+};
+
+inline constexpr std::size_t max_request_bytes = std::size_t{1} << 20;
+
+// Throws UsageError that names the field and what it accepts; unknown fields are refused.
+[[nodiscard]] Request parse_request(std::string_view line);
+
+// What a transport can do, as far as requests depend on it.
+struct RequestLimits {
+  std::string transport;
+  Capabilities capabilities;
+  std::size_t max_posted_sends = 0;
+  std::chrono::nanoseconds time_limit{};
+};
+
+// Throws UsageError where the transport can't do what is asked or a sample alone would outlast the time limit.
+void check_against(const RequestLimits& limits, const MeasureRequest& request);
+
+}  // namespace chiplog

@@ -1,0 +1,36 @@
+// PRTT(n, d, s): n messages with computation d between them, then one message back after ALL n have arrived.
+#pragma once
+
+#include "patterns/bench.hpp"
+
+namespace chiplog::patterns {
+
+template <Transport T, Clock C>
+Interval prtt_client(Bench<T, C>& bench, const SeriesSetup& setup) {
+  auto& [transport, clock, out, in] = bench;
+  const bool delayed = setup.delay_ns > 0.0;
+  const Ticks begin = clock.now();
+  for (std::int64_t i = 0; i < setup.batch; ++i) {
+    transport.send(server_rank, out, setup.message_bytes);
+    for (std::int64_t sent = 1; sent < setup.train; ++sent) {
+      if (delayed) clock.busy_wait(setup.delay_ns);
+      transport.send(server_rank, out, setup.message_bytes);
+    }
+    transport.recv(server_rank, in, setup.message_bytes);
+  }
+  return {begin, clock.now()};
+}
+
+template <Transport T, Clock C>
+Interval prtt_server(Bench<T, C>& bench, const SeriesSetup& setup) {
+  auto& [transport, clock, out, in] = bench;
+  for (std::int64_t i = 0; i < setup.batch; ++i) {
+    for (std::int64_t received = 0; received < setup.train; ++received) {
+      transport.recv(client_rank, in, setup.message_bytes);
+    }
+    transport.send(client_rank, out, setup.message_bytes);
+  }
+  return {};
+}
+
+}  // namespace chiplog::patterns

@@ -1,0 +1,106 @@
+// Two-sided MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "bootstrap/mpi.hpp"
+#include "chiplog/transport.hpp"
+
+namespace chiplog {
+
+// Page-aligned, all pages touched.
+class MpiBuffer {
+ public:
+  explicit MpiBuffer(std::size_t bytes);
+
+  [[nodiscard]] std::byte* data() { return bytes_.get(); }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+
+ private:
+  static constexpr std::align_val_t alignment{4096};
+  struct Delete {
+    void operator()(std::byte* bytes) const { ::operator delete(bytes, alignment); }
+  };
+
+  std::unique_ptr<std::byte, Delete> bytes_;
+  std::size_t capacity_ = 0;
+};
+
+// A rank that dies ends the whole job through its launcher, so these calls wait without a limit of their own.
+class MpiTransport {
+ public:
+  using Buffer = MpiBuffer;
+  static constexpr std::string_view name = "mpi";
+  static constexpr std::size_t max_posted_sends = 1024;
+
+  MpiTransport() = default;
+
+  [[nodiscard]] static Capabilities declared_capabilities() {
+    return {.synchronises = true, .multiple_hosts = true, .max_message_bytes = std::numeric_limits<int>::max()};
+  }
+  [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
+  [[nodiscard]] std::string options_json() const { return "{}"; }
+  [[nodiscard]] std::string mpi_json() const;
+
+  [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
+
+  void send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    const int code = MPI_Send(buffer.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, communicator_.get());
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Send", peer);
+    }
+  }
+
+  void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    if (posted_ == max_posted_sends) [[unlikely]] {
+      throw_too_many_posted();
+    }
+    const int code = MPI_Isend(buffer.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, communicator_.get(),
+                               &requests_[posted_]);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Isend", peer);
+    }
+    ++posted_;
+  }
+
+  void wait_sends() {
+    const int code = MPI_Waitall(static_cast<int>(posted_), requests_.data(), MPI_STATUSES_IGNORE);
+    posted_ = 0;
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Waitall", MPI_PROC_NULL);
+    }
+  }
+
+  std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    MPI_Status status;
+    const int code =
+        MPI_Recv(buffer.data(), static_cast<int>(capacity_bytes), MPI_BYTE, peer, tag, communicator_.get(), &status);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Recv", peer);
+    }
+    int received = 0;
+    MPI_Get_count(&status, MPI_BYTE, &received);
+    return static_cast<std::size_t>(received);
+  }
+
+ private:
+  static constexpr int tag = 0;
+
+  [[noreturn]] static void throw_too_many_posted();
+
+  MpiCommunicator communicator_;
+  std::array<MPI_Request, max_posted_sends> requests_{};
+  std::size_t posted_ = 0;
+};
+
+static_assert(Transport<MpiTransport>);
+
+}  // namespace chiplog

@@ -1,0 +1,260 @@
+// The two ends of a channel. Each belongs to one thread of one process.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "chiplog/error.hpp"
+#include "transports/shm/layout.hpp"
+#include "transports/shm/watch.hpp"
+
+namespace chiplog::shm {
+
+// Exactly `bytes` of at most `inline_bytes`, without a call into the library.
+inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto both_ends = [&]<std::size_t n>() {
+    std::byte head[n];
+    std::byte tail[n];
+    std::memcpy(head, from, n);
+    std::memcpy(tail, from + bytes - n, n);
+    std::memcpy(to, head, n);
+    std::memcpy(to + bytes - n, tail, n);
+  };
+  if (bytes < 2) {
+    if (bytes == 1) *to = *from;
+  } else if (bytes < 4) {
+    both_ends.template operator()<2>();
+  } else if (bytes < 8) {
+    both_ends.template operator()<4>();
+  } else if (bytes < 16) {
+    both_ends.template operator()<8>();
+  } else if (bytes <= 32) {
+    both_ends.template operator()<16>();
+  } else {
+    both_ends.template operator()<32>();
+  }
+}
+
+inline void fetch_for_writing(const void* line) {
+#if defined(__x86_64__)
+  // The built-in becomes a prefetch for reading unless the compiler is told of a newer processor.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const std::byte*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+// A place in the ring of bytes.
+class RingView {
+ public:
+  RingView(Channel& channel, std::size_t ring_bytes) : ring_(channel.ring()), mask_(ring_bytes - 1) {}
+
+  void copy_in(std::uint64_t position, const std::byte* from, std::size_t bytes) const {
+    const std::size_t at = position & mask_;
+    const std::size_t until_end = std::min(bytes, mask_ + 1 - at);
+    std::memcpy(ring_ + at, from, until_end);
+    if (until_end < bytes) std::memcpy(ring_, from + until_end, bytes - until_end);
+  }
+  void copy_out(std::byte* to, std::uint64_t position, std::size_t bytes) const {
+    const std::size_t at = position & mask_;
+    const std::size_t until_end = std::min(bytes, mask_ + 1 - at);
+    std::memcpy(to, ring_ + at, until_end);
+    if (until_end < bytes) std::memcpy(to + until_end, ring_, bytes - until_end);
+  }
+  void fetch_for_writing_at(std::uint64_t position, std::size_t bytes) const {
+    for (std::size_t line = 0; line < bytes; line += line_bytes) fetch_for_writing(ring_ + ((position + line) & mask_));
+  }
+
+ private:
+  std::byte* ring_;
+  std::size_t mask_;
+};
+
+[[nodiscard]] constexpr std::uint64_t next_line(std::uint64_t position) {
+  return (position + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+class Sender {
+ public:
+  // `ring_bytes` is a power of two.
+  Sender(Channel& channel, std::size_t ring_bytes, Rank peer, Watch& watch)
+      : channel_(&channel),
+        watch_(&watch),
+        ring_(channel, ring_bytes),
+        ring_bytes_(ring_bytes),
+        chunk_bytes_(chunk_bytes_of(ring_bytes)),
+        peer_(peer) {}
+
+  // Asks for the line of the next message, which the other side has looked at, so that it is here when it is written.
+  void prepare() const { fetch_for_writing(&channel_->slots[sent_ % slot_count]); }
+
+  // Returns when the message is in the channel; waits for room if there is none.
+  void send(const std::byte* from, std::size_t bytes) {
+    if (sent_ - slots_read_ == slot_count) [[unlikely]] {
+      wait_for_slot();
+    }
+    if (bytes <= inline_bytes) [[likely]] {
+      Slot& slot = channel_->slots[sent_ % slot_count];
+      copy_small(slot.payload, from, bytes);
+      slot.announcement.store(announce(sent_, bytes), std::memory_order_release);
+      ++sent_;
+    } else {
+      send_through_ring(from, bytes);
+    }
+  }
+
+ private:
+  // Announced with its first chunk; the receiver learns of the others through `ring_written`.
+  [[gnu::noinline]] void send_through_ring(const std::byte* from, std::size_t bytes) {
+    std::size_t chunk = std::min(bytes, chunk_bytes_);
+    wait_for_ring(chunk);
+    ring_.copy_in(written_, from, chunk);
+    written_ += chunk;
+    channel_->slots[sent_ % slot_count].announcement.store(announce(sent_, bytes), std::memory_order_release);
+    ++sent_;
+    for (std::size_t done = chunk; done < bytes; done += chunk) {
+      chunk = std::min(bytes - done, chunk_bytes_);
+      wait_for_ring(chunk);
+      ring_.copy_in(written_, from + done, chunk);
+      written_ += chunk;
+      channel_->ring_written.store(written_, std::memory_order_release);
+    }
+    written_ = next_line(written_);
+    ring_.fetch_for_writing_at(written_, std::min(bytes, fetched_ahead_bytes));
+  }
+
+  void wait_for_ring(std::size_t bytes) {
+    if (written_ + bytes - ring_read_ <= ring_bytes_) return;
+    watch_->wait(peer_, [&] {
+      ring_read_ = channel_->ring_read.load(std::memory_order_acquire);
+      return written_ + bytes - ring_read_ <= ring_bytes_ || has_given_up();
+    });
+    throw_if_given_up();
+  }
+
+  [[gnu::noinline]] void wait_for_slot() {
+    watch_->wait(peer_, [&] {
+      slots_read_ = channel_->slots_read.load(std::memory_order_acquire);
+      return sent_ - slots_read_ < slot_count || has_given_up();
+    });
+    throw_if_given_up();
+  }
+
+  [[nodiscard]] bool has_given_up() const { return channel_->given_up.load(std::memory_order_relaxed) != 0; }
+  void throw_if_given_up() const {
+    if (has_given_up()) {
+      throw PeerLost("rank " + std::to_string(peer_) + " takes no more messages after one that was too long");
+    }
+  }
+
+  // More would push each other out of the few places for lines that are on their way.
+  static constexpr std::size_t fetched_ahead_bytes = 1024;
+
+  Channel* channel_;
+  Watch* watch_;
+  RingView ring_;
+  std::size_t ring_bytes_;
+  std::size_t chunk_bytes_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t written_ = 0;
+  // As last seen; the receiver may be further.
+  std::uint64_t slots_read_ = 0;
+  std::uint64_t ring_read_ = 0;
+  Rank peer_;
+};
+
+class Receiver {
+ public:
+  Receiver(Channel& channel, std::size_t ring_bytes, Rank peer, Watch& watch)
+      : channel_(&channel),
+        watch_(&watch),
+        ring_(channel, ring_bytes),
+        ring_bytes_(ring_bytes),
+        chunk_bytes_(chunk_bytes_of(ring_bytes)),
+        peer_(peer) {}
+
+  // The message's length. A reply through `back` may follow: it is prepared while the message is copied. After
+  // Truncated this channel is closed at both ends.
+  std::size_t recv(std::byte* to, std::size_t capacity_bytes, const Sender& back) {
+    const Slot& slot = channel_->slots[received_ % slot_count];
+    const std::uint64_t announcement = await_announcement(slot);
+    const auto bytes = static_cast<std::size_t>(announcement & length_mask);
+    if (bytes > capacity_bytes) [[unlikely]] {
+      give_up(bytes, capacity_bytes);
+    }
+    if (bytes <= inline_bytes) [[likely]] {
+      back.prepare();
+      copy_small(to, slot.payload, bytes);
+    } else {
+      receive_through_ring(to, bytes);
+    }
+    if (++received_ % slots_between_reports == 0) channel_->slots_read.store(received_, std::memory_order_release);
+    return bytes;
+  }
+
+ private:
+  // Rarely, so that the sender's line with the count it last saw stays where it is.
+  static constexpr std::uint64_t slots_between_reports = slot_count / 8;
+
+  std::uint64_t await_announcement(const Slot& slot) {
+    const std::uint64_t lap = announce(received_, 0);
+    for (std::uint32_t spin = watch_->spins(); spin > 0; --spin) {
+      const std::uint64_t announcement = slot.announcement.load(std::memory_order_acquire);
+      // No length reaches into the lap's bits.
+      if ((announcement ^ lap) <= length_mask) return announcement;
+    }
+    return await_late_announcement(slot, lap);
+  }
+
+  [[gnu::noinline]] std::uint64_t await_late_announcement(const Slot& slot, std::uint64_t lap) {
+    std::uint64_t announcement = 0;
+    watch_->wait(peer_, [&] {
+      announcement = slot.announcement.load(std::memory_order_acquire);
+      return (announcement ^ lap) <= length_mask;
+    });
+    return announcement;
+  }
+
+  [[gnu::noinline]] void receive_through_ring(std::byte* to, std::size_t bytes) {
+    std::size_t chunk = std::min(bytes, chunk_bytes_);
+    ring_.copy_out(to, read_, chunk);
+    read_ += chunk;
+    for (std::size_t done = chunk; done < bytes; done += chunk) {
+      report_ring();
+      chunk = std::min(bytes - done, chunk_bytes_);
+      const std::uint64_t end = read_ + chunk;
+      watch_->wait(peer_, [&] { return channel_->ring_written.load(std::memory_order_acquire) >= end; });
+      ring_.copy_out(to + done, read_, chunk);
+      read_ = end;
+    }
+    read_ = next_line(read_);
+    report_ring();
+  }
+
+  // A sender that waits needs room for a chunk, which is at most an eighth of the ring.
+  void report_ring() {
+    if (read_ - reported_ < ring_bytes_ / 8) return;
+    channel_->ring_read.store(read_, std::memory_order_release);
+    reported_ = read_;
+  }
+
+  [[noreturn, gnu::noinline]] void give_up(std::size_t bytes, std::size_t capacity_bytes) {
+    // The slot stays unread: a later receive meets the same message and ends the same way.
+    channel_->given_up.store(1, std::memory_order_relaxed);
+    throw Truncated("a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(peer_) +
+                    " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+  }
+
+  Channel* channel_;
+  Watch* watch_;
+  RingView ring_;
+  std::size_t ring_bytes_;
+  std::size_t chunk_bytes_;
+  std::uint64_t received_ = 0;
+  std::uint64_t read_ = 0;
+  std::uint64_t reported_ = 0;
+  Rank peer_;
+};
+
+}  // namespace chiplog::shm

@@ -1,0 +1,63 @@
+// What lies in the shared memory: for each ordered pair of ranks one channel with one producer and one consumer.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace chiplog::shm {
+
+// Pairs of lines, because the adjacent-line prefetcher fetches two.
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::size_t apart_bytes = 128;
+inline constexpr std::size_t page_bytes = 4096;
+
+inline constexpr std::size_t inline_bytes = line_bytes - sizeof(std::uint64_t);
+inline constexpr std::uint64_t slot_count = 2048;
+inline constexpr std::size_t default_ring_bytes = std::size_t{1} << 20U;
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "ranks are processes: an atomic must be without a lock");
+
+// A message up to `inline_bytes` travels in one cache line, together with the word that announces it.
+struct alignas(line_bytes) Slot {
+  // Upper 16 bits: which lap around the slots this message belongs to; lower 48 bits: its length. Memory begins as
+  // zeros, which is no lap's number.
+  std::atomic<std::uint64_t> announcement;
+  std::byte payload[inline_bytes];
+};
+static_assert(sizeof(Slot) == line_bytes);
+
+// The bytes of the ring follow the channel in memory. Longer messages begin there on a cache line each.
+struct Channel {
+  Slot slots[slot_count];
+  // Written by the receiver, now and then: how many slots it has read.
+  alignas(apart_bytes) std::atomic<std::uint64_t> slots_read;
+  // Written by the receiver: the position in the ring up to which it has read, and whether it gave up.
+  alignas(apart_bytes) std::atomic<std::uint64_t> ring_read;
+  std::atomic<std::uint32_t> given_up;
+  // Written by the sender within a message of several chunks: the position up to which it has written.
+  alignas(apart_bytes) std::atomic<std::uint64_t> ring_written;
+  alignas(page_bytes) std::byte end_of_channel[1];
+
+  [[nodiscard]] std::byte* ring() { return end_of_channel; }
+};
+
+[[nodiscard]] constexpr std::uint64_t announce(std::uint64_t message_number, std::size_t message_bytes) {
+  const std::uint64_t lap = message_number / slot_count + 1;
+  return lap << 48U | message_bytes;
+}
+
+inline constexpr std::uint64_t length_mask = (std::uint64_t{1} << 48U) - 1;
+
+// Several times one chunk fits into the ring, so that copying in and copying out go on at the same time.
+[[nodiscard]] constexpr std::size_t chunk_bytes_of(std::size_t ring_bytes) {
+  const std::size_t chunk = ring_bytes / 8;
+  constexpr std::size_t best = 8192;
+  return chunk < best ? chunk : best;
+}
+
+[[nodiscard]] constexpr std::size_t channel_bytes(std::size_t ring_bytes) {
+  return offsetof(Channel, end_of_channel) + ring_bytes;
+}
+
+}  // namespace chiplog::shm

@@ -1,0 +1,91 @@
+#include "transports/shm/shm.hpp"
+
+#include <sched.h>
+
+#include <bit>
+#include <cstring>
+
+#include "chiplog/error.hpp"
+#include "core/json_object.hpp"
+#include "patterns/serve.hpp"
+#include "transports/registry.hpp"
+
+namespace chiplog {
+namespace {
+
+constexpr std::size_t min_ring_bytes = std::size_t{64} << 10U;
+constexpr std::size_t max_ring_bytes = std::size_t{1} << 30U;
+// Beyond this much memory pages come as messages need them.
+constexpr std::size_t max_populated_bytes = std::size_t{256} << 20U;
+
+// Whether ranks outnumber the cores that they may run on, all together. Collective.
+bool ranks_are_crowded(Bootstrap& bootstrap) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  std::string blob;
+  if (sched_getaffinity(0, sizeof own, &own) == 0) blob.assign(reinterpret_cast<const char*>(&own), sizeof own);
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const std::string& mask : bootstrap.all_gather(blob)) {
+    if (mask.size() != sizeof own) return false;
+    cpu_set_t one;
+    std::memcpy(&one, mask.data(), sizeof one);
+    CPU_OR(&all, &all, &one);
+  }
+  return CPU_COUNT(&all) < bootstrap.size();
+}
+
+int run_shm(RunContext& context) {
+  Options& given = context.options;
+  ShmOptions options;
+  options.ring_bytes = given.bytes("ring", options.ring_bytes);
+  if (options.ring_bytes < min_ring_bytes || options.ring_bytes > max_ring_bytes ||
+      !std::has_single_bit(options.ring_bytes)) {
+    throw UsageError(given.named("ring") + " accepts a power of two from 64KiB to 1GiB");
+  }
+  given.refuse_unknown();
+  ShmTransport transport(*context.bootstrap, options, context.settings.time_limit);
+  return serve_with_machine_clock(transport, context);
+}
+
+}  // namespace
+
+ShmTransport::ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std::chrono::nanoseconds time_limit)
+    : options_(options) {
+  const auto size = static_cast<std::size_t>(bootstrap.size());
+  const auto self = static_cast<std::size_t>(bootstrap.rank());
+  const std::size_t channel_bytes = shm::channel_bytes(options.ring_bytes);
+  const std::size_t bytes = size * size * channel_bytes;
+  region_ = std::make_unique<shm::Region>(bootstrap, bytes);
+  shm::Region* region = region_.get();
+  watch_ = std::make_unique<shm::Watch>([region](Rank peer) { return region->lives(peer); }, time_limit,
+                                        ranks_are_crowded(bootstrap));
+  const auto channel = [&](std::size_t from, std::size_t to) -> shm::Channel& {
+    std::byte* begin = region_->data() + (from * size + to) * channel_bytes;
+    if (from != to && bytes <= max_populated_bytes) shm::Region::populate(begin, channel_bytes);
+    return *reinterpret_cast<shm::Channel*>(begin);
+  };
+  for (std::size_t peer = 0; peer < size; ++peer) {
+    const auto rank = static_cast<Rank>(peer);
+    senders_.emplace_back(channel(self, peer), options.ring_bytes, rank, *watch_);
+    receivers_.emplace_back(channel(peer, self), options.ring_bytes, rank, *watch_);
+  }
+}
+
+std::string ShmTransport::options_json() const {
+  return JsonObject()
+      .add("ring_bytes", options_.ring_bytes)
+      .add("chunk_bytes", shm::chunk_bytes_of(options_.ring_bytes))
+      .add("inline_bytes", shm::inline_bytes)
+      .text();
+}
+
+constinit const TransportEntry shm_transport{
+    .name = "shm",
+    .summary = "shared memory between ranks of one host: cache-line flags and a bounded ring",
+    .options = "ring=BYTES",
+    .capabilities = ShmTransport::declared_capabilities,
+    .run = run_shm,
+};
+
+}  // namespace chiplog

@@ -1,0 +1,63 @@
+// Messages through shared memory between the ranks of one host; no system call on a message's path.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "transports/aligned_buffer.hpp"
+#include "transports/shm/channel.hpp"
+#include "transports/shm/region.hpp"
+#include "transports/shm/watch.hpp"
+
+namespace chiplog {
+
+struct ShmOptions {
+  // Of the ring in each direction between two ranks: how much a sender may be ahead. A power of two.
+  std::size_t ring_bytes = shm::default_ring_bytes;
+};
+
+// `send` returns when the message is in the ring; one longer than the ring has room for waits for its receive, so two
+// ranks that both send such messages before either receives wait for each other until the time limit.
+class ShmTransport {
+ public:
+  using Buffer = AlignedBuffer<0>;
+  static constexpr std::string_view name = "shm";
+  static constexpr std::size_t max_posted_sends = 1024;
+
+  // Collective. Throws Error on all ranks if one of them is on another host.
+  ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std::chrono::nanoseconds time_limit);
+
+  [[nodiscard]] static Capabilities declared_capabilities() {
+    return {.synchronises = true, .max_message_bytes = std::size_t{1} << 30U};
+  }
+  [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
+  [[nodiscard]] std::string options_json() const;
+  [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
+
+  void send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    senders_[static_cast<std::size_t>(peer)].send(buffer.data(), bytes);
+  }
+  void post_send(Rank peer, Buffer& buffer, std::size_t bytes) { send(peer, buffer, bytes); }
+  void wait_sends() {}
+  std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    const auto at = static_cast<std::size_t>(peer);
+    return receivers_[at].recv(buffer.data(), capacity_bytes, senders_[at]);
+  }
+
+ private:
+  ShmOptions options_;
+  std::unique_ptr<shm::Region> region_;
+  std::unique_ptr<shm::Watch> watch_;
+  // One a rank, those of this rank unused.
+  std::vector<shm::Sender> senders_;
+  std::vector<shm::Receiver> receivers_;
+};
+
+static_assert(Transport<ShmTransport>);
+
+}  // namespace chiplog

@@ -1,0 +1,59 @@
+// What a rank does while it waits for another one in shared memory.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "chiplog/transport.hpp"
+
+namespace chiplog::shm {
+
+// Spins without a system call; after a while looks up whether waiting still makes sense.
+class Watch {
+ public:
+  // `lives` tells whether a rank's process still lives; it is called off the fast path only. With `crowded` ranks
+  // (more than cores) a waiting one soon yields its core.
+  Watch(std::function<bool(Rank)> lives, std::chrono::nanoseconds time_limit, bool crowded)
+      : lives_(std::move(lives)), time_limit_(time_limit), spins_(crowded ? crowded_spins : idle_spins) {}
+
+  // How often to look before it is worth to ask whether waiting makes sense.
+  [[nodiscard]] std::uint32_t spins() const { return spins_; }
+
+  // Returns when `ready()`; throws PeerLost or TimedOut. What the peer did before it ended still counts.
+  template <class Ready>
+  void wait(Rank peer, Ready ready) {
+    for (std::uint32_t spin = 0; spin < spins_; ++spin) {
+      if (ready()) return;
+    }
+    wait_on(peer, ready);
+  }
+
+ private:
+  enum class Finding { waits, lost, late };
+
+  static constexpr std::uint32_t idle_spins = 1U << 16U;
+  static constexpr std::uint32_t crowded_spins = 1U << 7U;
+  static constexpr std::uint32_t crowded_yields = 1U << 8U;
+
+  template <class Ready>
+  [[gnu::noinline]] void wait_on(Rank peer, Ready ready) {
+    const auto since = std::chrono::steady_clock::now();
+    for (std::uint32_t looks = 0;; ++looks) {
+      const Finding finding = look(peer, since, looks);
+      for (std::uint32_t spin = 0; spin < spins_; ++spin) {
+        if (ready()) return;
+      }
+      if (finding != Finding::waits) throw_finding(finding, peer);
+    }
+  }
+
+  Finding look(Rank peer, std::chrono::steady_clock::time_point since, std::uint32_t looks) const;
+  [[noreturn]] void throw_finding(Finding finding, Rank peer) const;
+
+  std::function<bool(Rank)> lives_;
+  std::chrono::nanoseconds time_limit_;
+  std::uint32_t spins_;
+};
+
+}  // namespace chiplog::shm

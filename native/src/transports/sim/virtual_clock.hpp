@@ -1,0 +1,50 @@
+// The time of one simulated rank.
+#pragma once
+
+#include <cmath>
+#include <string_view>
+
+#include "chiplog/clock.hpp"
+#include "core/random.hpp"
+#include "transports/sim/network.hpp"
+
+namespace chiplog::sim {
+
+// Ticks are picoseconds. Noise and outliers come with `interval_ns`, once a sample: the median stays the truth.
+class VirtualClock {
+ public:
+  VirtualClock(Network& network, Rank rank, std::uint64_t seed)
+      : network_(network),
+        rank_(rank),
+        noise_(network.parameters().noise),
+        outliers_(network.parameters().outliers),
+        random_(seed) {}
+
+  [[nodiscard]] Ticks now() const { return network_.now(rank_); }
+
+  double interval_ns(Ticks begin, Ticks end) {
+    double duration_ns = static_cast<double>(end - begin) * 1e-3;
+    if (noise_ > 0.0) duration_ns *= std::exp(noise_ * random_.standard_normal());
+    if (outliers_ > 0.0 && random_.uniform() < outliers_) duration_ns *= 10.0;
+    return duration_ns;
+  }
+
+  void busy_wait(double nanoseconds) { network_.compute(rank_, to_picoseconds(nanoseconds)); }
+  [[nodiscard]] double exact_busy_wait_ns(double nanoseconds) const {
+    return static_cast<double>(to_picoseconds(nanoseconds)) * 1e-3;
+  }
+  [[nodiscard]] double resolution_ns() const { return 1.0; }
+  [[nodiscard]] double overhead_ns() const { return 0.0; }
+  [[nodiscard]] std::string_view name() const { return "virtual"; }
+
+ private:
+  Network& network_;
+  Rank rank_;
+  double noise_;
+  double outliers_;
+  Random random_;
+};
+
+static_assert(Clock<VirtualClock>);
+
+}  // namespace chiplog::sim

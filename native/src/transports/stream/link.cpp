@@ -1,0 +1,153 @@
+#include "transports/stream/link.hpp"
+
+#include <sched.h>
+#include <sys/time.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "chiplog/error.hpp"
+
+namespace chiplog::stream {
+namespace {
+
+void limit_blocking(int fd, std::chrono::nanoseconds time_limit) {
+  const auto limit = std::chrono::ceil<std::chrono::microseconds>(time_limit).count();
+  timeval time{};
+  time.tv_sec = static_cast<decltype(time.tv_sec)>(limit / 1'000'000);
+  time.tv_usec = static_cast<decltype(time.tv_usec)>(limit % 1'000'000);
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+}  // namespace
+
+Link::Link(FileDescriptor fd, Rank peer, Waiting waiting, std::chrono::nanoseconds time_limit)
+    : fd_(std::move(fd)),
+      peer_(peer),
+      waiting_(waiting),
+      send_flags_(MSG_NOSIGNAL | (waiting == Waiting::busy ? MSG_DONTWAIT : 0)),
+      receive_flags_(waiting == Waiting::busy ? MSG_DONTWAIT : 0),
+      stash_(std::make_unique<std::byte[]>(stash_bytes)),
+      time_limit_(time_limit) {
+  limit_blocking(fd_.get(), time_limit);
+}
+
+void Link::finish_send(const std::byte* frame, std::size_t frame_bytes, ssize_t sent) {
+  Wait wait;
+  std::size_t done = 0;
+  for (;;) {
+    if (sent < 0) {
+      wait_or_throw(wait);
+    } else {
+      done += static_cast<std::size_t>(sent);
+      wait = {};
+    }
+    if (done == frame_bytes) return;
+    sent = ::send(fd_.get(), frame + done, frame_bytes - done, send_flags_);
+  }
+}
+
+std::size_t Link::finish_recv(std::byte* frame, std::size_t capacity_bytes, ssize_t first_got) {
+  std::size_t got = 0;
+  if (stashed_ > 0) {
+    got = take_stashed(frame, header_bytes + capacity_bytes);
+  } else {
+    got = first_received(first_got);
+  }
+  if (got < header_bytes) {
+    const std::size_t most = std::min(header_bytes + capacity_bytes, stash_bytes);
+    got += receive_at_least(frame + got, header_bytes - got, most - got);
+  }
+  const auto payload_bytes = payload_bytes_of(load_header(frame));
+  if (!payload_bytes) {
+    fd_.reset();
+    throw Corrupt("what arrived from rank " + std::to_string(peer_) + " is not a message");
+  }
+  if (*payload_bytes > capacity_bytes) {
+    fd_.reset();
+    throw Truncated("a message of " + std::to_string(*payload_bytes) + " bytes from rank " + std::to_string(peer_) +
+                    " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+  }
+  const std::size_t frame_bytes = header_bytes + *payload_bytes;
+  if (got < frame_bytes) {
+    receive_at_least(frame + got, frame_bytes - got, frame_bytes - got);
+  } else if (got > frame_bytes) {
+    stash(frame + frame_bytes, got - frame_bytes);
+  }
+  return *payload_bytes;
+}
+
+std::size_t Link::first_received(ssize_t got) {
+  if (got > 0) return static_cast<std::size_t>(got);
+  if (got == 0) throw_lost("closed the connection");
+  Wait wait;
+  wait_or_throw(wait);
+  return 0;
+}
+
+std::size_t Link::receive_at_least(std::byte* to, std::size_t least_bytes, std::size_t most_bytes) {
+  const int flags = receive_flags_ | (waiting_ == Waiting::block && least_bytes == most_bytes ? MSG_WAITALL : 0);
+  Wait wait;
+  std::size_t done = 0;
+  while (done < least_bytes) {
+    const ssize_t got = ::recv(fd_.get(), to + done, most_bytes - done, flags);
+    if (got == 0) throw_lost("closed the connection");
+    if (got < 0) {
+      wait_or_throw(wait);
+    } else {
+      done += static_cast<std::size_t>(got);
+      wait = {};
+    }
+  }
+  return done;
+}
+
+std::size_t Link::take_stashed(std::byte* to, std::size_t most_bytes) {
+  const std::size_t bytes = std::min(stashed_, most_bytes);
+  std::memcpy(to, stash_.get() + stash_begin_, bytes);
+  stash_begin_ += bytes;
+  stashed_ -= bytes;
+  return bytes;
+}
+
+// What was taken from the stash a moment ago goes back to where it was; else the stash is empty.
+void Link::stash(const std::byte* from, std::size_t bytes) {
+  if (stashed_ > 0) {
+    stash_begin_ -= bytes;
+  } else {
+    stash_begin_ = 0;
+  }
+  std::memcpy(stash_.get() + stash_begin_, from, bytes);
+  stashed_ += bytes;
+}
+
+void Link::wait_or_throw(Wait& wait) {
+  constexpr unsigned looks_between_checks = 1024;
+  const int error = errno;
+  if (!fd_.open()) throw_lost("is no longer connected after an earlier error");
+  if (error == EINTR) return;
+  if (error == ECONNRESET || error == EPIPE) throw_lost("closed the connection");
+  if (error != EAGAIN && error != EWOULDBLOCK && error != ETIMEDOUT) {
+    throw_lost("can't be reached: " + system_error_text(error));
+  }
+  if (waiting_ == Waiting::busy && error != ETIMEDOUT) {
+    if (++wait.looks % looks_between_checks != 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (wait.looks == looks_between_checks) wait.since = now;
+    if (now - wait.since < time_limit_) {
+      sched_yield();
+      return;
+    }
+  }
+  fd_.reset();
+  throw TimedOut("no word from rank " + std::to_string(peer_) + " within " + seconds_text(time_limit_));
+}
+
+void Link::throw_lost(const std::string& how) {
+  fd_.reset();
+  throw PeerLost("rank " + std::to_string(peer_) + " " + how);
+}
+
+}  // namespace chiplog::stream

@@ -1,0 +1,81 @@
+// One connected stream socket that carries messages: one system call a message, in the expected case.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bootstrap/socket.hpp"
+#include "chiplog/transport.hpp"
+#include "transports/stream/frame.hpp"
+
+namespace chiplog::stream {
+
+enum class Waiting { block, busy };
+
+// Frames lie in memory as they travel: header, then payload. All waiting ends in PeerLost when the peer is gone and in
+// TimedOut after the time limit. After an error the connection is closed: every later call ends in PeerLost.
+class Link {
+ public:
+  Link(FileDescriptor fd, Rank peer, Waiting waiting, std::chrono::nanoseconds time_limit);
+
+  // Returns when the kernel has taken all of it. `frame` has room for the header in front of the payload.
+  void send(std::byte* frame, std::size_t payload_bytes) {
+    store_header(frame, payload_bytes);
+    const std::size_t frame_bytes = header_bytes + payload_bytes;
+    const ssize_t sent = ::send(fd_.get(), frame, frame_bytes, send_flags_);
+    if (sent != static_cast<ssize_t>(frame_bytes)) [[unlikely]] {
+      finish_send(frame, frame_bytes, sent);
+    }
+  }
+
+  // The payload's length. `frame` has room for a header and `capacity_bytes`.
+  std::size_t recv(std::byte* frame, std::size_t capacity_bytes) {
+    ssize_t got = 0;
+    if (stashed_ == 0) [[likely]] {
+      got = ::recv(fd_.get(), frame, std::min(header_bytes + capacity_bytes, stash_bytes), receive_flags_);
+      if (got == static_cast<ssize_t>(header_bytes + capacity_bytes) && load_header(frame) == header_of(capacity_bytes))
+          [[likely]] {
+        return capacity_bytes;
+      }
+    }
+    return finish_recv(frame, capacity_bytes, got);
+  }
+
+ private:
+  // A first read never takes more than can be stashed: it may hold the beginning of later messages.
+  static constexpr std::size_t stash_bytes = 65536;
+
+  // One wait: how often it looked in vain, and since when.
+  struct Wait {
+    std::uint64_t looks = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  void finish_send(const std::byte* frame, std::size_t frame_bytes, ssize_t sent);
+  std::size_t finish_recv(std::byte* frame, std::size_t capacity_bytes, ssize_t first_got);
+  std::size_t first_received(ssize_t got);
+  std::size_t receive_at_least(std::byte* to, std::size_t least_bytes, std::size_t most_bytes);
+  std::size_t take_stashed(std::byte* to, std::size_t most_bytes);
+  void stash(const std::byte* from, std::size_t bytes);
+  // After a call that failed: returns if it is to be repeated, throws otherwise.
+  void wait_or_throw(Wait& wait);
+  [[noreturn]] void throw_lost(const std::string& how);
+
+  FileDescriptor fd_;
+  Rank peer_;
+  Waiting waiting_;
+  int send_flags_;
+  int receive_flags_;
+  std::size_t stash_begin_ = 0;
+  std::size_t stashed_ = 0;
+  std::unique_ptr<std::byte[]> stash_;
+  std::chrono::nanoseconds time_limit_;
+};
+
+}  // namespace chiplog::stream

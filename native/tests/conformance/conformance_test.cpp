@@ -1,0 +1,112 @@
+// One suite for all transports: a new one joins with a line in `Worlds`.
+#include <gtest/gtest.h>
+
+#include "cases.hpp"
+#include "worlds.hpp"
+
+namespace chiplog::conformance {
+namespace {
+
+using Worlds = ::testing::Types<                                                       //
+    SimWorld,                                                                          //
+    ForkedWorld<ShmTransport, make_shm>,                                               //
+    ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
+    ForkedWorld<TcpTransport, make_tcp>,                                               //
+    ForkedWorld<TcpTransport, make_busy_tcp>>;
+
+template <class World>
+class Conformance : public ::testing::Test {
+ protected:
+  using T = typename World::Tested;
+
+  static void expect_both_return(void (*body)(T&, Rank)) {
+    const Outcomes outcomes = World::run(body);
+    EXPECT_EQ(outcomes[0], "") << "rank 0";
+    EXPECT_EQ(outcomes[1], "") << "rank 1";
+  }
+
+  // Rank 1 dies within `body`; rank 0 must notice.
+  static void expect_loss(const Body<T>& body) {
+    const Outcomes outcomes = World::run(body);
+    EXPECT_EQ(testing::kind_of(outcomes[0]), "PeerLost") << outcomes[0];
+    EXPECT_EQ(outcomes[1], died);
+  }
+};
+
+TYPED_TEST_SUITE(Conformance, Worlds);
+
+TYPED_TEST(Conformance, EmptyMessagesArrive) { this->expect_both_return(empty_messages_arrive); }
+TYPED_TEST(Conformance, OneByteArrives) { this->expect_both_return(one_byte_arrives); }
+TYPED_TEST(Conformance, EverySmallSizeArrivesExactly) { this->expect_both_return(every_small_size_arrives_exactly); }
+TYPED_TEST(Conformance, SizesAroundPowersOfTwoArriveExactly) {
+  this->expect_both_return(sizes_around_powers_of_two_arrive_exactly);
+}
+TYPED_TEST(Conformance, TheLargestMessageArrives) { this->expect_both_return(the_largest_message_arrives); }
+TYPED_TEST(Conformance, MessagesArriveInTheOrderInWhichTheyWereSent) {
+  this->expect_both_return(messages_arrive_in_the_order_in_which_they_were_sent);
+}
+TYPED_TEST(Conformance, ManySmallMessagesMayBeInFlight) {
+  this->expect_both_return(many_small_messages_may_be_in_flight);
+}
+TYPED_TEST(Conformance, AsManySendsAsDeclaredMayBePosted) {
+  this->expect_both_return(as_many_sends_as_declared_may_be_posted);
+}
+TYPED_TEST(Conformance, ShortMessagesFitIntoLongerReceives) {
+  this->expect_both_return(short_messages_fit_into_longer_receives);
+}
+TYPED_TEST(Conformance, ABufferMayBeUsedAgainAfterItsSend) {
+  this->expect_both_return(a_buffer_may_be_used_again_after_its_send);
+}
+TYPED_TEST(Conformance, OptionsInForceAreOneJsonObject) {
+  this->expect_both_return(options_in_force_are_one_json_object);
+}
+TYPED_TEST(Conformance, AShortMessageThatIsTooLongIsTruncated) {
+  this->expect_both_return(a_short_message_is_truncated);
+}
+TYPED_TEST(Conformance, ALongMessageThatIsTooLongIsTruncated) { this->expect_both_return(a_long_message_is_truncated); }
+
+TYPED_TEST(Conformance, ARankThatDiesInMidStreamIsNoticedByItsReceiver) {
+  this->expect_loss([](auto& transport, Rank rank) {
+    auto buffer = transport.make_buffer(1000);
+    for (int i = 0;; ++i) {
+      if (rank == 1 && i == 100) TypeParam::die();
+      if (rank == 1) transport.send(0, buffer, 1000);
+      if (rank == 0) transport.recv(1, buffer, 1000);
+    }
+  });
+}
+
+TYPED_TEST(Conformance, WhatADyingRankHasSentStillArrives) {
+  this->expect_loss([](auto& transport, Rank rank) {
+    auto buffer = transport.make_buffer(5000);
+    if (rank == 1) {
+      for (std::uint64_t i = 0; i < 10; ++i) send_filled(transport, 0, buffer, 500 * i, i);
+      TypeParam::die();
+    }
+    for (std::uint64_t i = 0; i < 10; ++i) expect_filled(transport, 1, buffer, 5000, 500 * i, i);
+    transport.recv(1, buffer, 5000);
+  });
+}
+
+TYPED_TEST(Conformance, ARankThatDiesInMidStreamIsNoticedByItsSender) {
+  this->expect_loss([](auto& transport, Rank rank) {
+    auto buffer = transport.make_buffer(1 << 20);
+    for (int i = 0;; ++i) {
+      if (rank == 1 && i == 3) TypeParam::die();
+      if (rank == 1) transport.recv(0, buffer, 1 << 20);
+      if (rank == 0) transport.send(1, buffer, 1 << 20);
+    }
+  });
+}
+
+TYPED_TEST(Conformance, ARankThatLeavesInPeaceIsNoticedToo) {
+  const Outcomes outcomes = TypeParam::run([](auto& transport, Rank rank) {
+    auto buffer = transport.make_buffer(1);
+    if (rank == 0) transport.recv(1, buffer, 1);
+  });
+  EXPECT_EQ(testing::kind_of(outcomes[0]), "PeerLost") << outcomes[0];
+  EXPECT_EQ(outcomes[1], "");
+}
+
+}  // namespace
+}  // namespace chiplog::conformance

@@ -1,0 +1,134 @@
+// Both ends of a channel in one process, each on a thread, so that the thread sanitizer sees both.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/payload.hpp"
+#include "outcome.hpp"
+#include "transports/shm/channel.hpp"
+
+namespace chiplog::shm {
+namespace {
+
+using testing::kind_of;
+using testing::outcome_of;
+
+constexpr std::size_t ring_bytes = 65536;
+constexpr std::size_t sizes[] = {0,  1,  2,  3,  4,  7,    8,    15,   16,    31,     32,
+                                 33, 55, 56, 57, 64, 1000, 8192, 8193, 65536, 200'000};
+
+struct FreeMemory {
+  void operator()(Channel* channel) const { std::free(channel); }
+};
+using OwnedChannel = std::unique_ptr<Channel, FreeMemory>;
+
+OwnedChannel make_channel() {
+  void* memory = std::aligned_alloc(page_bytes, channel_bytes(ring_bytes));
+  std::memset(memory, 0, channel_bytes(ring_bytes));
+  return OwnedChannel(static_cast<Channel*>(memory));
+}
+
+class ShmChannel : public ::testing::Test {
+ protected:
+  OwnedChannel forth = make_channel();
+  OwnedChannel back = make_channel();
+  Watch watch{[](Rank) { return true; }, std::chrono::seconds(30), true};
+};
+
+void send_filled(Sender& sender, std::vector<std::byte>& buffer, std::size_t bytes, std::uint64_t salt) {
+  fill_payload({buffer.data(), bytes}, salt);
+  sender.send(buffer.data(), bytes);
+}
+
+std::string receive_and_compare(Receiver& receiver, const Sender& reply, std::vector<std::byte>& buffer,
+                                std::size_t bytes, std::uint64_t salt) {
+  const std::size_t received = receiver.recv(buffer.data(), bytes, reply);
+  if (received != bytes) return "message " + std::to_string(salt) + ": wrong length";
+  return find_mismatch({buffer.data(), bytes}, salt).value_or("");
+}
+
+// Beyond several laps around slots and ring.
+TEST_F(ShmChannel, KeepsContentsAndOrderThroughManyLaps) {
+  constexpr std::uint64_t messages = 3 * slot_count;
+  std::thread other([&] {
+    Sender sender(*forth, ring_bytes, 1, watch);
+    std::vector<std::byte> buffer(256'000);
+    for (std::uint64_t i = 0; i < messages; ++i) send_filled(sender, buffer, sizes[i % std::size(sizes)], i);
+  });
+  Receiver receiver(*forth, ring_bytes, 0, watch);
+  const Sender reply(*back, ring_bytes, 0, watch);
+  std::vector<std::byte> buffer(256'000);
+  std::string wrong;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    const std::string found = receive_and_compare(receiver, reply, buffer, sizes[i % std::size(sizes)], i);
+    if (wrong.empty()) wrong = found;
+  }
+  other.join();
+  EXPECT_EQ(wrong, "");
+}
+
+TEST_F(ShmChannel, AnswersEachMessage) {
+  constexpr std::uint64_t messages = 3 * slot_count;
+  const auto size_of = [](std::uint64_t i) { return sizes[i % (std::size(sizes) - 3)]; };
+  std::thread other([&] {
+    Receiver receiver(*forth, ring_bytes, 0, watch);
+    Sender sender(*back, ring_bytes, 0, watch);
+    std::vector<std::byte> buffer(256'000);
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      sender.send(buffer.data(), receiver.recv(buffer.data(), size_of(i), sender));
+    }
+  });
+  Sender sender(*forth, ring_bytes, 1, watch);
+  Receiver receiver(*back, ring_bytes, 1, watch);
+  std::vector<std::byte> buffer(256'000);
+  std::string wrong;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    send_filled(sender, buffer, size_of(i), i);
+    const std::string found = receive_and_compare(receiver, sender, buffer, size_of(i), i);
+    if (wrong.empty()) wrong = found;
+  }
+  other.join();
+  EXPECT_EQ(wrong, "");
+}
+
+// One that is lost before it sends, one that sends and is lost, and one that never reads.
+TEST_F(ShmChannel, TellsALostPeerFromALateOne) {
+  Watch bereft([](Rank) { return false; }, std::chrono::seconds(30), true);
+  Watch impatient([](Rank) { return true; }, std::chrono::milliseconds(20), true);
+  std::vector<std::byte> buffer(64);
+  const Sender reply(*back, ring_bytes, 1, watch);
+  EXPECT_EQ(kind_of(outcome_of([&] { Receiver(*forth, ring_bytes, 1, bereft).recv(buffer.data(), 1, reply); })),
+            "PeerLost");
+  EXPECT_EQ(kind_of(outcome_of([&] { Receiver(*forth, ring_bytes, 1, impatient).recv(buffer.data(), 1, reply); })),
+            "TimedOut");
+  Sender sender(*forth, ring_bytes, 1, impatient);
+  const std::string outcome = outcome_of([&] {
+    for (;;) sender.send(buffer.data(), 1);
+  });
+  EXPECT_EQ(kind_of(outcome), "TimedOut");
+  Receiver late(*forth, ring_bytes, 1, bereft);
+  EXPECT_EQ(outcome_of([&] { late.recv(buffer.data(), 1, reply); }), "") << "what was sent before still counts";
+}
+
+TEST_F(ShmChannel, ASenderThatWaitsHearsThatTheReceiverGaveUp) {
+  Sender sender(*forth, ring_bytes, 1, watch);
+  std::vector<std::byte> buffer(2 * ring_bytes);
+  std::thread other([&] {
+    const Sender reply(*back, ring_bytes, 0, watch);
+    Receiver receiver(*forth, ring_bytes, 0, watch);
+    EXPECT_EQ(kind_of(outcome_of([&] { receiver.recv(buffer.data(), 10, reply); })), "Truncated");
+  });
+  EXPECT_EQ(kind_of(outcome_of([&] { sender.send(buffer.data(), buffer.size()); })), "PeerLost");
+  other.join();
+}
+
+}  // namespace
+}  // namespace chiplog::shm

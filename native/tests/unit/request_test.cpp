@@ -1,0 +1,138 @@
+#include "core/request.hpp"
+
+#include <gtest/gtest.h>
+
+#include "chiplog/error.hpp"
+
+namespace chiplog {
+namespace {
+
+std::string refusal(const std::string& line) {
+  try {
+    (void)parse_request(line);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+std::string with_series(const std::string& series) { return R"({"type":"measure","series":[)" + series + "]}"; }
+
+TEST(Request, IsReadWithAllItsFields) {
+  const Request request = parse_request(
+      R"({"type":"measure","id":12,"visit":3,"tag":{"purpose":"grid"},"check_payload":false,)"
+      R"("stop":{"relative_half_width":0.1,"min_samples":5,"max_samples":50,"budget_ns":1000},)"
+      R"("series":[{"pattern":"prtt","message_bytes":1024,"train":10,"delay_ns":"rtt2","operation":"send",)"
+      R"("posting":"normal"},{"pattern":"late_receiver","message_bytes":1,"delay_ns":2.5}]})");
+  EXPECT_FALSE(request.quit);
+  const MeasureRequest& measure = request.measure;
+  EXPECT_EQ(measure.id, 12);
+  EXPECT_EQ(measure.visit, 3);
+  EXPECT_EQ(measure.tag_json, R"({"purpose":"grid"})");
+  EXPECT_FALSE(measure.check_payload);
+  EXPECT_DOUBLE_EQ(measure.stop.relative_half_width, 0.1);
+  EXPECT_EQ(measure.stop.budget_ns, 1000);
+  ASSERT_EQ(measure.series.size(), 2U);
+  EXPECT_EQ(measure.series[0].pattern, Pattern::prtt);
+  EXPECT_EQ(measure.series[0].train, 10);
+  EXPECT_EQ(measure.series[0].delay_kind, DelayKind::two_message_round_trip);
+  EXPECT_DOUBLE_EQ(measure.series[1].delay_ns, 2.5);
+}
+
+TEST(Request, QuitNeedsNothingElse) { EXPECT_TRUE(parse_request(R"({"type":"quit"})").quit); }
+
+TEST(Request, NamesTheFieldAndWhatItAccepts) {
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":-1})")),
+            "field 'series[0].message_bytes' accepts a whole number from 0 to 1099511627776, not -1");
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"prt","message_bytes":1})")),
+            "field 'series[0].pattern' accepts ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, "
+            "not \"prt\"");
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":1,"size":2})")),
+            "unknown field 'series[0].size'; there are pattern, message_bytes, train, delay_ns, operation, posting");
+  EXPECT_EQ(refusal(R"({"type":"measure"})"), "field 'series' is missing");
+  EXPECT_EQ(refusal(R"({"type":"mesure"})"), "field 'type' accepts measure or quit, not \"mesure\"");
+}
+
+TEST(Request, RefusesNumbersOutsideTheirRange) {
+  for (const char* series : {
+           R"({"pattern":"prtt","message_bytes":1,"train":0})",
+           R"({"pattern":"prtt","message_bytes":1,"train":1000001})",
+           R"({"pattern":"prtt","message_bytes":1,"train":18446744073709551615})",
+           R"({"pattern":"prtt","message_bytes":1.5})",
+           R"({"pattern":"prtt","message_bytes":"1"})",
+           R"({"pattern":"prtt","message_bytes":1,"delay_ns":-1})",
+           R"({"pattern":"prtt","message_bytes":1,"delay_ns":1e300})",
+           R"({"pattern":"prtt","message_bytes":1,"delay_ns":"RTT"})",
+           R"({"pattern":"prtt"})",
+           R"([])",
+       }) {
+    EXPECT_NE(refusal(with_series(series)), "nothing was refused") << series;
+  }
+}
+
+TEST(Request, RefusesWhatAPatternCanNotUse) {
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"ping_pong","message_bytes":1,"train":2})")),
+            "field 'series[0].train' of ping_pong accepts 1, not 2");
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"receive_overhead","message_bytes":1})")),
+            "field 'series[0].delay_ns' of receive_overhead must be above 0");
+  EXPECT_EQ(refusal(with_series(R"({"pattern":"flood","message_bytes":1,"delay_ns":5})")),
+            "field 'series[0].delay_ns' of flood accepts 0 only");
+}
+
+TEST(Request, RefusesWhatIsNoJsonObject) {
+  for (const char* line : {"", "[]", "1", "{", "\"x\"", "{\"type\":1}", "{\"type\":\"measure\",\"series\":[]}"}) {
+    EXPECT_NE(refusal(line), "nothing was refused") << line;
+  }
+}
+
+TEST(Request, RefusesDeepNestingBeforeItParses) {
+  EXPECT_EQ(refusal(std::string(100'000, '[')), "a request nests deeper than 32");
+}
+
+TEST(Request, RefusesFewerSamplesAtMostThanAtLeast) {
+  EXPECT_EQ(refusal(R"({"type":"measure","stop":{"min_samples":10,"max_samples":5},"series":[]})"),
+            "field 'stop.max_samples' must not be below stop.min_samples, 10");
+}
+
+class RequestAgainstTransport : public testing::Test {
+ protected:
+  std::string refusal_of(const std::string& series) {
+    try {
+      check_against(limits, parse_request(with_series(series)).measure);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  }
+
+  RequestLimits limits{"tcp",
+                       [] {
+                         Capabilities capabilities;
+                         capabilities.max_message_bytes = 1000;
+                         return capabilities;
+                       }(),
+                       16, std::chrono::seconds(1)};
+};
+
+TEST_F(RequestAgainstTransport, RefusesMessagesThatAreTooLong) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1001})"),
+            "field 'series[0].message_bytes' accepts at most 1000 on tcp, not 1001");
+}
+
+TEST_F(RequestAgainstTransport, RefusesMorePostedSendsThanThereMayBe) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"train":17})"),
+            "field 'series[0].train' of send_overhead accepts at most 16 on tcp, not 17");
+}
+
+TEST_F(RequestAgainstTransport, RefusesALateReceiverWhereNoSendWaits) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"late_receiver","message_bytes":1,"delay_ns":1})"),
+            "field 'series[0].pattern' late_receiver: sends never wait for receives on tcp");
+}
+
+TEST_F(RequestAgainstTransport, RefusesDelaysThatOutlastTheTimeLimit) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"train":100,"delay_ns":1e8})"),
+            "field 'series[0].delay_ns' times train must stay below half of the time limit, 500000000 ns");
+}
+
+}  // namespace
+}  // namespace chiplog

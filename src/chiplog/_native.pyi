@@ -1,0 +1,43 @@
+"""Native kernels of chiplog's analysis."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Limits:
+    """What a segment must cover."""
+
+    def __init__(
+        self,
+        *,
+        min_bytes: float,
+        min_points: int,
+        min_factor: float,
+        min_points_sparse: int,
+        min_factor_sparse: float,
+    ) -> None: ...
+
+class Segmenter:
+    """All segment costs of one series and its optimal segmentations."""
+
+    def __init__(
+        self,
+        bytes: NDArray[np.float64],
+        seconds: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        limits: Limits,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def admissible(self, begin: int, end: int) -> bool: ...
+    def cost(self, begin: int, end: int) -> float: ...
+    def line(self, begin: int, end: int) -> tuple[float, float]: ...
+    def solve(self, max_segments: int) -> list[tuple[float, list[int]]]: ...
+    def settle(self, begins: Sequence[int]) -> tuple[float, list[int]]: ...
+
+def best_splits(
+    bytes: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    limits: Limits,
+) -> list[int]: ...

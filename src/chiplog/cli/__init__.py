@@ -1,0 +1,66 @@
+"""The command line. Each command is a thin shell over one Python function with the same arguments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from chiplog import __version__
+from chiplog.errors import ChiplogError
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; an error is one sentence on standard error.
+
+    CHIPLOG_DEBUG=1 in the environment shows the traceback, too.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:
+        print(f"chiplog {__version__}")
+        return 0
+    if os.environ.get("CHIPLOG_DEBUG"):
+        return _run(words)
+    try:
+        return _run(words)
+    except ChiplogError as error:
+        return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("interrupted; what was finished is kept.", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError:
+        return _fail("this machine has not enough memory for that.", 1)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{place}{error.strerror or error}.", 1)
+
+
+def _run(words: Sequence[str]) -> int:
+    import typer
+
+    from chiplog.cli.app import app
+
+    wrong_usage: type[Any] = typer.BadParameter.__bases__[
+        0
+    ]  # click's, which typer may carry itself
+    try:
+        code = app(words, standalone_mode=False)
+    except typer.Exit as finished:
+        code = finished.exit_code
+    except typer.Abort as aborted:
+        raise KeyboardInterrupt from aborted
+    except wrong_usage as error:
+        return _fail(error.format_message(), 2)
+    if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
+
+
+def _fail(sentence: str, exit_code: int) -> int:
+    print(f"chiplog: {sentence}", file=sys.stderr)
+    return exit_code

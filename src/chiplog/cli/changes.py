@@ -1,0 +1,28 @@
+"""`chiplog changes`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.arguments import RunArgument
+from chiplog.cli.output import JsonOption, write_json
+
+
+def changes(
+    run: RunArgument,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    json_file: JsonOption = None,
+) -> None:
+    """Find the protocol changes of every series in a run, and their consensus."""
+    from chiplog.dataset.run_file import read_run
+    from chiplog.fit.changes import changes_to_json, find_changes
+
+    found = find_changes(read_run(run), seed=seed)
+    if json_file:
+        write_json(json_file, changes_to_json(found))
+    else:
+        from chiplog.cli.tables import print_changes
+
+        print_changes(found)

@@ -1,0 +1,105 @@
+"""`chiplog compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.arguments import RunArgument, names
+from chiplog.cli.output import JsonOption, write_json
+from chiplog.errors import ThresholdHit, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chiplog.compare.result import ModelRow, RunRow
+
+
+def compare(
+    run: RunArgument,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN_B]", help="A second run, compared with the first."),
+    ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME ...", help="Models to judge on held-out points."),
+    ] = None,
+    hold_out: Annotated[
+        str | None, typer.Option(help='The points to hold out, e.g. "message_bytes>65536".')
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Hold out each of so many parts in turn.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="How models are fitted.")] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="End with 3 where RUN_B is e.g. slower:5%.")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Compare models on points they were not fitted to, or two runs of the same measurement."""
+    from chiplog.compare.result import comparison_to_json
+
+    if other is not None:
+        _only_for(
+            "RUN",
+            {"--models": models, "--hold-out": hold_out, "--folds": folds, "--method": method},
+        )
+        rows: Sequence[ModelRow | RunRow] = _runs(run, other, fail_on)
+    else:
+        _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
+        rows = _models(run, models, hold_out, folds, method)
+    if json_file:
+        write_json(json_file, comparison_to_json(rows))
+    else:
+        from chiplog.cli.tables import print_comparison
+
+        print_comparison(rows)
+    _check(rows, fail_on)
+
+
+def _models(
+    run: Path, models: str | None, hold_out: str | None, folds: int | None, method: str | None
+) -> Sequence[ModelRow]:
+    from chiplog.compare.models import compare_models
+    from chiplog.dataset.run_file import read_run
+    from chiplog.models.registry import BUILT_IN
+
+    chosen = tuple(BUILT_IN) if models is None else names(models, "--models")
+    return compare_models(read_run(run), chosen, hold_out=hold_out, folds=folds, method=method)
+
+
+def _runs(run: Path, other: Path, fail_on: str | None) -> Sequence[RunRow]:
+    from chiplog.compare.runs import compare_runs
+    from chiplog.compare.threshold import parse_threshold
+    from chiplog.dataset.run_file import read_run
+
+    if fail_on is not None:
+        parse_threshold(fail_on)  # wrong usage is told before the work
+    return compare_runs(read_run(run), read_run(other))
+
+
+def _check(rows: Sequence[ModelRow | RunRow], fail_on: str | None) -> None:
+    from chiplog.compare.result import RunRow
+    from chiplog.compare.threshold import over_threshold, parse_threshold
+
+    if fail_on is None:
+        return
+    over = over_threshold(
+        [row for row in rows if isinstance(row, RunRow)], parse_threshold(fail_on)
+    )
+    if over:
+        worst = max(over, key=lambda row: abs(row.ratio - 1))
+        place = "all" if worst.message_bytes is None else f"{worst.message_bytes} B"
+        raise ThresholdHit(
+            f"--fail-on {fail_on}: {len(over)} rows hit it; worst is {worst.pattern} at {place} "
+            f"with a ratio of {worst.ratio:.3f}."
+        )
+
+
+def _only_for(form: str, options: dict[str, object]) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise UsageError(f"{option} belongs to `chiplog compare {form}`.")

@@ -1,0 +1,23 @@
+"""`chiplog doctor`."""
+
+from __future__ import annotations
+
+from chiplog.cli.output import JsonOption, write_json
+
+
+def doctor(json_file: JsonOption = None) -> None:
+    """Say what is usable here, what makes numbers noisy, and what to do about it."""
+    from chiplog.measure.doctor import examine
+
+    facts = examine()
+    if json_file:
+        content = [
+            {"name": fact.name, "value": fact.value, "remedy": fact.remedy} for fact in facts
+        ]
+        write_json(json_file, {"schema": "chiplog.doctor/1", "facts": content})
+        return
+    width = max(len(fact.name) for fact in facts)
+    for fact in facts:
+        print(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}")
+        if fact.remedy:
+            print(f"  {'':<{width}}  -> {fact.remedy}")

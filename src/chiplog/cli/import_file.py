@@ -1,0 +1,33 @@
+"""`chiplog import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import note
+
+
+def import_file(
+    kind: Annotated[str, typer.Argument(help="csv, netgauge or simgrid-calibration.")],
+    file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
+    ],
+    pattern: Annotated[
+        str | None, typer.Option(help="The pattern, where the file does not name it.")
+    ] = None,
+    direction: Annotated[
+        str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
+    ] = None,
+    transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None,
+) -> None:
+    """Import another tool's measurements as a run file."""
+    from chiplog.dataset.importers import import_file as import_measurements
+
+    written = import_measurements(
+        kind, file, out, pattern=pattern, direction=direction, transport=transport
+    )
+    note(f"imported into {written}.")

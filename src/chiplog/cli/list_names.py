@@ -1,0 +1,63 @@
+"""`chiplog list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, write_json
+from chiplog.errors import UsageError
+
+METHODS = {
+    "prtt": "trains with and without a delay: L, o_s, o_r, g, G (loggp's default)",
+    "culler": "o_s from a few sends, o_r from a delayed round trip, g by flooding",
+    "kielmann": "o_s, o_r and g as functions of size, g by flooding (plogp's default)",
+    "bell": "the delay at which a train begins to take longer: o_s, g",
+}
+OPERATIONS = {"send": "two-sided messages, posting normal"}
+
+
+def list_names(
+    what: Annotated[str, typer.Argument(metavar="models|transports|patterns|operations|methods")],
+    json_file: JsonOption = None,
+) -> None:
+    """List the models, transports, patterns, operations or methods there are."""
+    if what not in TABLES:
+        raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
+    found = TABLES[what]()
+    if json_file:
+        content = [{"name": name, "meaning": meaning} for name, meaning in found.items()]
+        write_json(json_file, {"schema": "chiplog.list/1", what: content})
+        return
+    width = max(map(len, found), default=0)
+    for name, meaning in found.items():
+        print(f"{name:<{width}}  {meaning}")
+
+
+def _models() -> Mapping[str, str]:
+    from chiplog.models.registry import load_model, model_names
+
+    return {name: load_model(name).source for name in model_names()}
+
+
+def _transports() -> Mapping[str, str]:
+    from chiplog.measure.inquiry import transports
+
+    return {one.name: one.summary for one in transports()}
+
+
+def _patterns() -> Mapping[str, str]:
+    from chiplog.plan.assessment import MEANINGS
+
+    return MEANINGS
+
+
+TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "models": _models,
+    "transports": _transports,
+    "patterns": _patterns,
+    "operations": lambda: OPERATIONS,
+    "methods": lambda: METHODS,
+}

@@ -1,0 +1,121 @@
+"""`chiplog measure`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.errors import UsageError
+
+
+def measure(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write."),
+    ] = None,
+    pattern: Annotated[
+        str,
+        typer.Option(
+            help="Patterns to measure, separated by commas, or all (see: chiplog list patterns)."
+        ),
+    ] = "prtt",
+    sizes: Annotated[
+        str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list, e.g. 1:4MiB or 0,8,1KiB.")
+    ] = "1:1MiB",
+    ranks: Annotated[int, typer.Option(help="Ranks to start.")] = 2,
+    launcher: Annotated[
+        str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".')
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use."),
+    ] = None,
+    rendezvous: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Where launched ranks meet; by default on loopback."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a rank waits for another.")
+    ] = 30.0,
+    seed: Annotated[int, typer.Option(help="Of the order of the points, and of sim's noise.")] = 1,
+    visits: Annotated[
+        int, typer.Option(help="Times that each point is measured, spread over the run.")
+    ] = 3,
+    launches: Annotated[int, typer.Option(help="Times that the ranks are started anew.")] = 1,
+    precision: Annotated[
+        float, typer.Option(help="Relative half width of each median's 95 % interval to reach.")
+    ] = 0.025,
+    budget: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Measure for at most so long.")
+    ] = None,
+    refine: Annotated[
+        bool,
+        typer.Option("--refine/--no-refine", help="Measure again around each protocol change."),
+    ] = True,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with 4 where a point did not reach the precision.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Finish the missing points of an interrupted run file.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the plan and its predicted cost; touch no network."),
+    ] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Measure TARGET and write every raw sample to a run file."""
+    from chiplog.plan import PlanOptions, make_plan, parse_patterns, parse_sizes
+
+    options = PlanOptions(
+        transport=target.partition(":")[0],
+        patterns=parse_patterns(pattern),
+        sizes=parse_sizes(sizes),
+        visits=visits,
+        launches=launches,
+        seed=seed,
+        relative_half_width=precision,
+        budget_seconds=budget,
+    )
+    if dry_run:
+        from chiplog.cli.plan_text import plan_json, plan_text
+
+        plan = make_plan(options)
+        if json_file:
+            write_json(json_file, plan_json(target, plan))
+        else:
+            print(plan_text(target, plan))
+        return
+    if out is None:
+        raise UsageError("-o: is missing; it names the run file to write, e.g. -o run.jsonl.")
+
+    from chiplog.jobs.measure import measure as measure_target
+
+    measured = measure_target(
+        target,
+        out,
+        options,
+        ranks=ranks,
+        launcher=launcher,
+        mpi=mpi,
+        rendezvous=rendezvous,
+        time_limit=time_limit,
+        refine=refine,
+        resume=resume,
+        strict=strict,
+    )
+    if json_file:
+        write_json(json_file, measured.to_json())
+    else:
+        note(measured.sentence())

@@ -1,0 +1,41 @@
+"""Where results go: standard output or a file; progress and warnings go to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chiplog.errors import RunFailed
+
+STANDARD_OUTPUT = "-"
+
+JsonOption = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output."),
+]
+
+
+def write_json(destination: str, content: Any) -> None:
+    """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    if destination == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
+    write_text(Path(destination), text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file; raises RunFailed, naming it, where that is not possible."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+
+
+def note(sentence: str) -> None:
+    """Say something on standard error that is no result."""
+    print(f"chiplog: {sentence}", file=sys.stderr)

@@ -1,0 +1,60 @@
+"""What `--dry-run` shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from chiplog.plan import GRID, Plan
+from chiplog.plan.units import format_bytes
+
+
+def plan_json(target: str, plan: Plan) -> dict[str, Any]:
+    """The plan with its predicted cost; bytes count both directions, warm-up included."""
+    return {
+        "schema": "chiplog.plan/1",
+        "target": target,
+        "options": plan.options.to_json(),
+        "records": len(plan.requests),
+        "predicted": {
+            "seconds": plan.predicted.seconds,
+            "messages": plan.predicted.messages,
+            "bytes": plan.predicted.bytes,
+        },
+        "points": [
+            {
+                "id": request.id,
+                "visit": request.visit,
+                "message_bytes": request.series[0].message_bytes,
+                "purpose": request.tag["purpose"],
+                "series": [
+                    f"{series.pattern}({series.train},{series.delay_ns})"
+                    for series in request.series
+                ],
+            }
+            for request in plan.requests
+        ],
+    }
+
+
+def plan_text(target: str, plan: Plan) -> str:
+    """The plan in words: sizes, order, visits and predicted cost."""
+    options, predicted = plan.options, plan.predicted
+    sizes = options.sizes
+    grid = Counter(
+        series.pattern for r in plan.requests if r.tag["purpose"] == GRID for series in r.series
+    )
+    per_point = options.visits * options.launches * len(sizes)
+    patterns = ", ".join(f"{name} ({count // per_point} series)" for name, count in grid.items())
+    return "\n".join(
+        [
+            f"target     {target}",
+            f"sizes      {len(sizes)} from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}",
+            f"patterns   {patterns}",
+            f"order      shuffled, seed {options.seed}; {options.visits} visits of each size, "
+            f"{options.launches} launches",
+            f"records    {len(plan.requests)}, refinement not counted",
+            f"predicted  {predicted.seconds:.1f} s, {predicted.messages} messages, {predicted.bytes / 1e9:.2f} GB "
+            "on the wire",
+        ]
+    )

@@ -1,0 +1,62 @@
+"""`chiplog probe build` and `chiplog probe list`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, note, write_json
+
+probe_app = typer.Typer(
+    help="Build the probe with a site's own MPI, and list what is built.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@probe_app.command("build")
+def build(
+    mpi: Annotated[
+        str, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, e.g. mpicxx.")
+    ],
+    jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
+) -> None:
+    """Build the probe with an MPI; nothing to do where it is in the cache."""
+    from chiplog.measure.probes import build_probe
+
+    def tell(sentence: str) -> None:
+        if not sentence.startswith("compiled"):
+            note(sentence)
+
+    print(build_probe(mpi, jobs=jobs, progress=tell).path)
+
+
+@probe_app.command("list")
+def list_built(json_file: JsonOption = None) -> None:
+    """List the base probe, the built ones, and the MPIs to build with."""
+    from chiplog.errors import RunFailed
+    from chiplog.measure.mpis import find_mpis
+    from chiplog.measure.probes import base_probe, list_probes
+
+    try:
+        base = str(base_probe())
+    except RunFailed:
+        base = None
+    built, mpis = list_probes(), find_mpis()
+    if json_file:
+        content = {
+            "schema": "chiplog.probes/1",
+            "base": base,
+            "built": [
+                {"path": str(one.path), "key": one.key, "mpi": one.mpi.to_json()} for one in built
+            ],
+            "mpis": [one.to_json() for one in mpis],
+        }
+        write_json(json_file, content)
+        return
+    print(f"base   {base or 'missing: install chiplog again'}")
+    for one in built:
+        print(f"built  {one.path}  {one.mpi}")
+    for mpi in mpis:
+        print(f"mpi    {mpi.mpicxx}  {mpi}")

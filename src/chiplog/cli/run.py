@@ -1,0 +1,60 @@
+"""`chiplog run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import note
+
+
+def run(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET ...]", help="By default shm, tcp, and mpi if one is found."
+        ),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Where runs, models and report go."),
+    ] = Path("report"),
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Of all targets together.")
+    ] = 60.0,
+    sizes: Annotated[
+        str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
+    ] = "1:4MiB",
+    launcher: Annotated[
+        str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2".')
+    ] = None,
+    mpi: Annotated[
+        str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the order of the points.")] = 1,
+) -> None:
+    """Measure this machine, fit every model, compare them and write a report."""
+    from rich.console import Console
+
+    from chiplog.jobs.run import run as run_all
+    from chiplog.report.terminal import print_report
+
+    result = run_all(
+        targets or (),
+        out,
+        budget=budget,
+        sizes=sizes,
+        launcher=launcher,
+        mpi=mpi,
+        seed=seed,
+        command=("chiplog", *sys.argv[1:]),
+    )
+    print_report(result.report, Console())
+    note(f"the report is {result.directory / 'report.html'}.")
+    if result.failures:
+        for failure in result.failures:
+            note(f"no result for {failure}")
+        raise typer.Exit(1)

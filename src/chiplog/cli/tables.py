@@ -1,0 +1,98 @@
+"""Results on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from chiplog.compare.result import ModelRow, RunRow
+from chiplog.dataset.series import Dataset
+from chiplog.fit.changes import ChangesResult
+from chiplog.fit.result import Change, Fit
+from chiplog.jobs.report import report_input
+from chiplog.report import format
+from chiplog.report.input import TargetReport
+from chiplog.report.terminal import print_report
+
+
+def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
+    """The fits of one run, as the report shows them."""
+    target = TargetReport(
+        str(dataset.header["target"]),
+        dataset,
+        fits,
+        consensus=fits[0].changes,
+        raw_files=(str(run),),
+    )
+    print_report(report_input([target]), Console())
+
+
+def print_changes(found: ChangesResult) -> None:
+    """The consensus, then what each series shows."""
+    print("consensus: " + _changes(found.consensus))
+    for series in found.series:
+        print(
+            f"{series.quantity} ({series.pattern}, {series.operation}): {_changes(series.changes)}"
+        )
+
+
+def _changes(changes: tuple[Change, ...]) -> str:
+    return "; ".join(map(_change, changes)) or "no protocol change"
+
+
+def _change(change: Change) -> str:
+    place = (
+        f"above {format.exact_bytes(change.last_before_bytes)}, "
+        f"at or below {format.exact_bytes(change.first_after_bytes)} ({change.kind})"
+    )
+    if change.crossing_bytes is None:
+        return place
+    return f"{place}, better at {format.exact_bytes(change.crossing_bytes)}"
+
+
+def print_comparison(rows: Sequence[ModelRow | RunRow]) -> None:
+    """Either comparison as a table."""
+    of_models = [row for row in rows if isinstance(row, ModelRow)]
+    of_runs = [row for row in rows if isinstance(row, RunRow)]
+    Console().print(_model_table(of_models) if of_models else _run_table(of_runs))
+
+
+def _model_table(rows: Sequence[ModelRow]) -> Table:
+    table = Table(
+        *("model", "method", "held out", "points", "mean", "median", "largest", "fitted"),
+        box=None,
+        pad_edge=False,
+    )
+    for row in rows:
+        errors = (row.error.mean_relative, row.error.median_relative, row.error.max_relative)
+        table.add_row(
+            row.model,
+            row.method,
+            row.held_out,
+            str(row.error.points),
+            *map(format.percent, errors),
+            str(row.parameters),
+        )
+    return table
+
+
+def _run_table(rows: Sequence[RunRow]) -> Table:
+    table = Table(
+        *("pattern", "train", "size", "B / A", "95 % interval", "verdict", "reason"),
+        box=None,
+        pad_edge=False,
+    )
+    for row in rows:
+        table.add_row(
+            row.pattern,
+            str(row.train),
+            "all" if row.message_bytes is None else format.exact_bytes(row.message_bytes),
+            f"{row.ratio:.3f}",
+            f"{row.low:.3f} to {row.high:.3f}",
+            row.verdict,
+            row.reason,
+        )
+    return table

@@ -1,0 +1,49 @@
+"""Which points are held out: expressions such as `message_bytes>65536` or `message_bytes>=64KiB and train==1`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+
+from chiplog.dataset.series import Series
+from chiplog.errors import UsageError
+
+FIELDS = ("message_bytes", "pairs", "peers", "train", "launch", "visit")
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
+LONGEST = 500
+_TERM = re.compile(r"\s*([a-z_]+)\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+
+
+def parse_expression(text: str, option: str = "--hold-out") -> Callable[[Series], bool]:
+    """What accepts a series if all terms of the expression hold for it.
+
+    Raises UsageError, naming `option` and what it accepts, for anything else.
+
+    >>> accepts = parse_expression("message_bytes>64KiB")
+    """
+    if len(text) > LONGEST:
+        raise UsageError(f"{option}: the expression is longer than {LONGEST} characters.")
+    terms = [_term(part, text, option) for part in re.split(r"\band\b|,|&&?", text)]
+    return lambda series: all(holds(series) for holds in terms)
+
+
+def _term(part: str, text: str, option: str) -> Callable[[Series], bool]:
+    match = _TERM.fullmatch(part)
+    if match is None or match[1] not in FIELDS or match[4].upper() not in UNITS:
+        raise UsageError(
+            f"{option}: '{text}' is not understood at '{part.strip()}'; it accepts terms such as "
+            f"message_bytes>64KiB, joined by 'and', of {', '.join(FIELDS)} with "
+            f"{', '.join(OPERATORS)} and a number."
+        )
+    field, compare = match[1], OPERATORS[match[2]]
+    value = float(match[3]) * UNITS[match[4].upper()]
+    return lambda series: compare(float(getattr(series, field)), value)

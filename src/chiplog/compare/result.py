@@ -1,0 +1,90 @@
+"""What comparisons return, and its JSON (chiplog.comparison/1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chiplog.fit.result import FitError
+
+SCHEMA = "chiplog.comparison/1"
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """How far off one model is on half round trips that it was not fitted to.
+
+    `held_out` says which points these are; `parameters` counts the numbers that were fitted, over all protocols
+    (of folds: the most).
+    """
+
+    model: str
+    method: str
+    held_out: str
+    parameters: int
+    error: FitError
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """How one time of run B compares with that of run A.
+
+    `ratio` is B's median over A's with its 95 % interval; `verdict` speaks of B: `faster`, `slower`, `same` or
+    `unclear`. `message_bytes` is None in the last row, over all patterns and sizes.
+    """
+
+    pattern: str
+    operation: str
+    train: int
+    message_bytes: int | None
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+    reason: str
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def model_row_to_json(row: ModelRow) -> dict[str, object]:
+    """One row of `compare RUN --json`."""
+    return {
+        "model": row.model,
+        "method": row.method,
+        "held_out": row.held_out,
+        "points": row.error.points,
+        "mean_relative_error": _finite(row.error.mean_relative),
+        "median_relative_error": _finite(row.error.median_relative),
+        "max_relative_error": _finite(row.error.max_relative),
+        "mean_factor": _finite(row.error.mean_factor),
+        "parameters": row.parameters,
+    }
+
+
+def run_row_to_json(row: RunRow) -> dict[str, object]:
+    """One row of `compare RUN_A RUN_B --json`."""
+    return {
+        "pattern": row.pattern,
+        "operation": row.operation,
+        "train": row.train,
+        "message_bytes": row.message_bytes,
+        "ratio": row.ratio,
+        "low": row.low,
+        "high": row.high,
+        "verdict": row.verdict,
+        "reason": row.reason,
+    }
+
+
+def comparison_to_json(rows: Sequence[ModelRow | RunRow]) -> dict[str, object]:
+    """The document of either comparison."""
+    return {
+        "schema": SCHEMA,
+        "rows": [
+            model_row_to_json(row) if isinstance(row, ModelRow) else run_row_to_json(row)
+            for row in rows
+        ],
+    }

@@ -1,0 +1,158 @@
+"""Two runs of the same measurement: `chiplog compare RUN_A RUN_B` as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.compare.result import RunRow
+from chiplog.dataset.series import Dataset, Series
+from chiplog.errors import UsageError
+from chiplog.fit.measured import Measured
+from chiplog.fit.parameters import interval
+from chiplog.fit.quantities import series_quantity
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.text import seconds_text
+
+TOLERANCE = 0.05
+"""Ratios closer to 1 than this are no difference in practice."""
+SAME_PLACEMENT = 1.25
+"""Up to this factor between their flag exchanges, two runs had their cores in the same placement state."""
+
+Key = tuple[str, str, int]
+
+
+def compare_runs(
+    a: Dataset,
+    b: Dataset,
+    *,
+    tolerance: float = TOLERANCE,
+    statistic: str = "median",
+    seed: int = 0,
+) -> tuple[RunRow, ...]:
+    """The ratio of B's times to A's, by pattern, train and size, and over all of them in the last row.
+
+    Series with a delay are left out: the delay, not the machine, makes their time. A verdict is `faster` or `slower`
+    if the 95 % interval excludes 1 and the ratio is off by `tolerance` or more, `same` if the whole interval is within
+    `tolerance`, else `unclear`. Runs whose cores were in different placement states are `unclear`: what differs may
+    be where the ranks ran.
+
+    Raises UsageError if the runs have no series in common.
+    """
+    placement = _placement_reason(a, b)
+    measured_a, measured_b = (_measured(one, statistic, seed + i) for i, one in enumerate((a, b)))
+    rows: list[RunRow] = []
+    logs: list[NDArray[np.float64]] = []
+    for key in sorted(_keys(a) & _keys(b)):
+        before, after = (_quantity(one, key) for one in (measured_a, measured_b))
+        _, left, right = np.intersect1d(
+            before.message_bytes, after.message_bytes, return_indices=True
+        )
+        for i, j in zip(left, right, strict=True):
+            ratio = float(after.value[j] / before.value[i])
+            draws = np.maximum(after.draws[j], 1e-15) / np.maximum(before.draws[i], 1e-15)
+            logs.append(np.log(np.concatenate(([ratio], draws))))
+            size = int(before.message_bytes[i])
+            rows.append(_row(key, size, ratio, interval(draws), tolerance, placement))
+    if not rows:
+        raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
+    mean = np.exp(np.mean(logs, axis=0))
+    overall: Key = ("all", rows[0].operation, 0)
+    rows.append(_row(overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows))
+    return tuple(rows)
+
+
+def _measured(dataset: Dataset, statistic: str, seed: int) -> Measured:
+    chosen = tuple(one for one in dataset.series if _is_compared(one))
+    if not chosen:
+        raise UsageError(f"{dataset.source} has no series without delay to compare.")
+    kept = Dataset(dataset.header, chosen, dataset.complete, dataset.source)
+    return Measured(kept, statistic, seed)
+
+
+def _is_compared(one: Series) -> bool:
+    return one.delay_seconds == 0 and one.seconds.size > 0
+
+
+def _keys(dataset: Dataset) -> set[Key]:
+    return {(one.pattern, one.operation, one.train) for one in dataset.series if _is_compared(one)}
+
+
+def _quantity(measured: Measured, key: Key) -> Quantity:
+    pattern, operation, train = key
+    return series_quantity(
+        measured,
+        f"{pattern}({train})",
+        lambda one: (one.pattern, one.operation, one.train) == (pattern, operation, train),
+    )
+
+
+def _row(
+    key: Key,
+    message_bytes: int | None,
+    ratio: float,
+    bounds: tuple[float, float],
+    tolerance: float,
+    placement: str | None,
+    parts: Sequence[RunRow] = (),
+) -> RunRow:
+    low, high = min(bounds[0], ratio), max(bounds[1], ratio)
+    verdict, reason = judge(ratio, low, high, tolerance)
+    if placement is not None:
+        verdict, reason = "unclear", placement
+    elif parts:
+        reason += _counts(parts)
+    return RunRow(key[0], key[1], key[2], message_bytes, ratio, low, high, verdict, reason)
+
+
+def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str, str]:
+    """Verdict and reason for one ratio with its interval.
+
+    >>> judge(1.2, 1.1, 1.3, 0.05)[0]
+    'slower'
+    >>> judge(1.2, 0.9, 1.5, 0.05)[0]
+    'unclear'
+    """
+    change = f"{100 * (ratio - 1):+.1f} % ({100 * (low - 1):+.1f} to {100 * (high - 1):+.1f} %)"
+    if low > 1.0 and ratio >= 1.0 + tolerance:
+        return "slower", f"{change}: all of the interval is above 0."
+    if high < 1.0 and ratio <= 1.0 - tolerance:
+        return "faster", f"{change}: all of the interval is below 0."
+    if low >= 1.0 - tolerance and high <= 1.0 + tolerance:
+        return "same", f"{change}: all of the interval is within {100 * tolerance:.3g} %."
+    return (
+        "unclear",
+        f"{change}: the interval holds both no difference and one above {100 * tolerance:.3g} %.",
+    )
+
+
+def _counts(rows: Sequence[RunRow]) -> str:
+    counts = {
+        verdict: sum(row.verdict == verdict for row in rows)
+        for verdict in ("slower", "faster", "same", "unclear")
+    }
+    return (
+        " Of "
+        + f"{len(rows)}: "
+        + ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+        + "."
+    )
+
+
+def _flag_seconds(dataset: Dataset) -> float | None:
+    seen = [one.placement_seconds for one in dataset.series if one.placement_seconds is not None]
+    return float(np.median(seen)) if seen else None
+
+
+def _placement_reason(a: Dataset, b: Dataset) -> str | None:
+    before, after = _flag_seconds(a), _flag_seconds(b)
+    if before is None or after is None or before <= 0 or after <= 0:
+        return None
+    if max(before, after) <= SAME_PLACEMENT * min(before, after):
+        return None
+    return (
+        f"the cores were in different placement states: a bare flag took {seconds_text(before)} in A and "
+        f"{seconds_text(after)} in B."
+    )

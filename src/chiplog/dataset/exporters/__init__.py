@@ -1,0 +1,1 @@
+"""Exporters of a dataset as a table: one module each."""

@@ -1,0 +1,116 @@
+"""Netgauge's loggp pattern: 11 columns, times in microseconds, whole round trips and trains.
+
+    size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,d,s) L o_s o_r g G lsqu(g,G)          with d = PRTT(1,0,s)
+
+A row becomes the three series of one record. Netgauge's own answers are kept in the record's tag, in seconds, null
+where it printed NaN; a size that stands twice with the same times marks a protocol change of its own: one record.
+
+Source: Netgauge's loggp output as CODES reads it, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from chiplog.dataset.importers.base import (
+    Imported,
+    ImportedRecord,
+    ImportedSeries,
+    Options,
+    Source,
+    time,
+    whole,
+)
+from chiplog.dataset.lines import Where
+from chiplog.errors import UsageError
+
+COLUMNS = (
+    "size",
+    "n",
+    "PRTT(1,0,s)",
+    "PRTT(n,0,s)",
+    "PRTT(n,d,s)",
+    "L",
+    "o_s",
+    "o_r",
+    "g",
+    "G",
+    "lsqu",
+)
+MICROSECOND = 1e-6
+CONVENTION = (
+    "totals of PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) with d = PRTT(1,0,s), one value each"
+)
+
+_Key = tuple[int, int, float, float, float]
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The rows of a Netgauge file; CorruptFile names line and column of what is wrong."""
+    if options.pattern not in (None, "prtt"):
+        raise UsageError(f"--pattern {options.pattern} does not fit: a Netgauge file holds prtt.")
+    if options.direction not in (None, "round-trip"):
+        raise UsageError(f"--direction {options.direction} does not fit: prtt is a round-trip.")
+    answers: dict[_Key, list[dict[str, float | None]]] = defaultdict(list)
+    for number, line in enumerate(source.lines(), start=1):
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            key, answer = _row(words, source.where(number))
+            answers[key].append(answer)
+    return Imported([*_records(answers)], CONVENTION)
+
+
+def _row(words: list[str], where: Where) -> tuple[_Key, dict[str, float | None]]:
+    if len(words) != len(COLUMNS):
+        missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
+        raise where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+    size, train = whole(words[0], "size", where), whole(words[1], "n", where, minimum=2)
+    single, several, delayed = (
+        time(words[column], COLUMNS[column], where, factor=MICROSECOND) for column in (2, 3, 4)
+    )
+    answer = {
+        name: _answer(word, name, where) for name, word in zip(COLUMNS[5:], words[5:], strict=True)
+    }
+    return (size, train, single, several, delayed), answer
+
+
+def _answer(word: str, name: str, where: Where) -> float | None:
+    """One of Netgauge's own answers in seconds; it may be negative, and None stands for NaN."""
+    try:
+        value = float(word)
+    except ValueError:
+        raise where.corrupt(name, f"{word[:40]!r} is not a number") from None
+    return value * MICROSECOND if math.isfinite(value) else None
+
+
+def _records(answers: dict[_Key, list[dict[str, float | None]]]) -> list[ImportedRecord]:
+    visits: dict[int, int] = defaultdict(int)
+    records = []
+    for (size, train, single, several, delayed), own in answers.items():
+        tag: dict[str, object] = {"netgauge": own[0]}
+        if len(own) > 1:
+            tag["netgauge_after_its_protocol_change"] = own[1]
+        series = (
+            _series(size, 1, 0.0, single),
+            _series(size, train, 0.0, several),
+            _series(size, train, single, delayed),
+        )
+        records.append(ImportedRecord(series, visit=visits[size], tag=tag))
+        visits[size] += 1
+    return records
+
+
+def _series(size: int, train: int, delay_seconds: float, seconds: float) -> ImportedSeries:
+    return ImportedSeries(
+        pattern="prtt",
+        direction="round-trip",
+        message_bytes=size,
+        seconds=np.array([seconds]),
+        messages_per_sample=train + 1,
+        bytes_per_sample=(train + 1) * size,
+        train=train,
+        delay_seconds=delay_seconds,
+    )

@@ -1,0 +1,135 @@
+"""SimGrid's calibration: rows of `operation,bytes,start,seconds`, without a header, plain or in gzip.
+
+    MPI_Isend, or MPI_Send alone    send_overhead, the duration of the call
+    MPI_Recv alone                  receive_overhead, the duration of the call
+    MPI_Send and MPI_Recv in turn   a ping-pong: each pair of rows has one start; the receive is timed from the end of
+                                    the send, so that the round trip is the sum of both. It becomes ping_pong
+                                    (round-trip) beside send_overhead of the blocking MPI_Send; the receive, which
+                                    waits for the answer, is the difference of the two, sample by sample.
+
+There is one record a size and operation, in the order of the file. The names of the calls are kept as `operation`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from chiplog.dataset.importers.base import (
+    Imported,
+    ImportedRecord,
+    ImportedSeries,
+    Options,
+    Source,
+    number,
+    time,
+    whole,
+)
+from chiplog.dataset.lines import Where
+from chiplog.errors import UsageError
+
+COLUMNS = ("operation", "bytes", "start", "seconds")
+CONVENTION = (
+    "durations of single MPI calls; a ping-pong is the send and the receive that follows it"
+)
+PATTERNS = {
+    "MPI_Isend": "send_overhead",
+    "MPI_Send": "send_overhead",
+    "MPI_Ssend": "send_overhead",
+    "MPI_Recv": "receive_overhead",
+}
+
+_Calls = dict[tuple[str, int], list[tuple[str, float]]]
+"""Start, as printed, and seconds of each call, by operation and size."""
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The calls of a calibration file; CorruptFile names line and column of what is wrong."""
+    if options.pattern is not None:
+        raise UsageError("--pattern does not fit: a calibration file names its operations itself.")
+    calls = _calls(source)
+    sends = {size for name, size in calls if name == "MPI_Send"}
+    receives = {size for name, size in calls if name == "MPI_Recv"}
+    if sends and receives:
+        return Imported(_ping_pongs(calls, source), CONVENTION)
+    return Imported(_bare_calls(calls), CONVENTION)
+
+
+def _calls(source: Source) -> _Calls:
+    calls: _Calls = defaultdict(list)
+    known: dict[tuple[str, str], tuple[str, int]] = {}
+    for index, line in enumerate(source.lines(), start=1):
+        words = line.split(",")
+        if words == [""] or (index == 1 and words[0] == COLUMNS[0]):
+            continue
+        where = source.where(index)
+        if len(words) != len(COLUMNS):
+            missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
+            raise where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+        name, size, start, seconds = words
+        key = known.get((name, size))
+        if key is None:
+            _check_operation(name, where)
+            key = known[name, size] = (name, whole(size, "bytes", where))
+        number(start, "start", where)
+        calls[key].append((start, time(seconds, "seconds", where)))
+    return calls
+
+
+def _check_operation(name: str, where: Where) -> None:
+    if name not in PATTERNS:
+        raise where.corrupt(
+            "operation", f"{name[:40]!r} is unknown; known are {', '.join(PATTERNS)}"
+        )
+
+
+def _seconds(rows: list[tuple[str, float]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([seconds for _, seconds in rows])
+
+
+def _bare_calls(calls: _Calls) -> list[ImportedRecord]:
+    return [
+        ImportedRecord((_call(name, size, rows),), tag={"calibration": name})
+        for (name, size), rows in calls.items()
+    ]
+
+
+def _call(
+    name: str, size: int, rows: list[tuple[str, float]], *, on_the_wire: bool = True
+) -> ImportedSeries:
+    """The calls of one name and size; not `on_the_wire` where another series counts their messages."""
+    return ImportedSeries(
+        pattern=PATTERNS[name],
+        operation=name,
+        direction="call",
+        message_bytes=size,
+        seconds=_seconds(rows),
+        messages_per_sample=1 if on_the_wire else 0,
+        bytes_per_sample=size if on_the_wire else 0,
+    )
+
+
+def _ping_pongs(calls: _Calls, source: Source) -> list[ImportedRecord]:
+    others = {name for name, _ in calls} - {"MPI_Send", "MPI_Recv"}
+    if others:
+        what = f"a ping-pong has MPI_Send and MPI_Recv, but the file holds {', '.join(sorted(others))} too"
+        raise source.where(1).corrupt("operation", what)
+    return [_ping_pong(calls, size, source) for size in dict.fromkeys(size for _, size in calls)]
+
+
+def _ping_pong(calls: _Calls, size: int, source: Source) -> ImportedRecord:
+    sent, received = calls.get(("MPI_Send", size), []), calls.get(("MPI_Recv", size), [])
+    if [start for start, _ in sent] != [start for start, _ in received]:
+        what = f"the sends and receives of {size} bytes do not pair up: their starts differ"
+        raise source.where(1).corrupt("start", what)
+    whole_trip = ImportedSeries(
+        pattern="ping_pong",
+        direction="round-trip",
+        message_bytes=size,
+        seconds=_seconds(sent) + _seconds(received),
+        messages_per_sample=2,
+        bytes_per_sample=2 * size,
+    )
+    call = _call("MPI_Send", size, sent, on_the_wire=False)
+    return ImportedRecord((whole_trip, call), tag={"calibration": "PingPong"})

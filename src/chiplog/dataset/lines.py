@@ -1,0 +1,105 @@
+"""Checksummed JSON lines: how one object becomes one line of a run file, and back.
+
+A line is a compact JSON object whose last member is `"crc32":"xxxxxxxx"`: the zlib CRC-32, in 8 lower-case hexadecimal
+digits, of the line's bytes from `{` up to, not including, `,"crc32"`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from chiplog.errors import CorruptFile
+
+MAX_LINE_BYTES = 256 << 20
+"""Longest line that is read; a longer one is refused before it is taken into memory."""
+
+_TAIL = re.compile(rb',"crc32":"([0-9a-f]{8})"\}', re.DOTALL)
+_TAIL_BYTES = 20
+
+
+class Where(NamedTuple):
+    """A place in a file: lines count from 1; None where the file is one JSON document."""
+
+    path: str
+    line: int | None = None
+
+    def corrupt(self, field: str | None, what: str) -> CorruptFile:
+        """The error that names file, line and field and says `what` is wrong."""
+        line = f", line {self.line}" if self.line is not None else ""
+        named = f", field {field}" if field else ""
+        return CorruptFile(f"{self.path}{line}{named}: {what}")
+
+
+def encode_line(members: Mapping[str, object]) -> bytes:
+    r"""One line, newline included, that holds `members` and their checksum.
+
+    Raises ValueError for NaN and infinities, which JSON can't hold.
+
+    >>> encode_line({"type": "footer", "records": 0})
+    b'{"type":"footer","records":0,"crc32":"7088f169"}\n'
+    """
+    plain = {name: value for name, value in members.items() if name != "crc32"}
+    body = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode("ascii")[:-1]
+    return b'%s,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def decode_line(line: bytes, where: Where) -> dict[str, object]:
+    """The members of one line, without its checksum.
+
+    Raises CorruptFile where the checksum is missing or another one, and where the line is no JSON object.
+    """
+    return as_object(parse_json(checked_body(line, where), where), where)
+
+
+def checked_body(line: bytes, where: Where) -> bytes:
+    """The JSON object that `line` holds, without its checksum, which is right; CorruptFile otherwise."""
+    line = line.removesuffix(b"\n")
+    if len(line) > MAX_LINE_BYTES:
+        raise where.corrupt(None, f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
+    tail = _TAIL.fullmatch(line, max(0, len(line) - _TAIL_BYTES))
+    if tail is None:
+        raise where.corrupt("crc32", "the line does not end with a checksum: it was cut or altered")
+    body = line[: tail.start()]
+    expected, found = int(tail[1], 16), zlib.crc32(body)
+    if expected != found:
+        what = f"the checksum says {expected:08x}, the bytes give {found:08x}: the line was altered"
+        raise where.corrupt("crc32", what)
+    return body + b"}"
+
+
+def as_object(value: object, where: Where) -> dict[str, object]:
+    """`value`, if it is a JSON object; CorruptFile otherwise."""
+    if not isinstance(value, dict):
+        raise where.corrupt(None, "the line is no JSON object")
+    return value
+
+
+def parse_json(text: bytes, where: Where) -> object:
+    """Strict JSON in UTF-8: NaN, infinities and endless nesting are refused with CorruptFile."""
+    try:
+        return _DECODER.decode(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise where.corrupt(None, f"byte {error.start} is not UTF-8") from None
+    except RecursionError:
+        raise where.corrupt(None, "the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise where.corrupt(None, f"no valid JSON: {error}") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {digits[:40]} is too large")
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)

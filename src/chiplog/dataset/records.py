@@ -1,0 +1,178 @@
+"""What the lines of a run file must hold: header, record and footer, checked by hand.
+
+Members that are not known here are kept in the file and passed over; missing ones that are needed are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.fields import Fields
+from chiplog.dataset.lines import Where
+from chiplog.dataset.series import Series
+
+SCHEMA = "chiplog.run/1"
+
+PATTERNS = (
+    "ping_pong",
+    "prtt",
+    "one_to_many",
+    "pairs",
+    "send_overhead",
+    "receive_overhead",
+    "flood",
+    "late_receiver",
+    "barrier",
+    "all_pairs",
+    "noise",
+)
+"""The patterns that this release knows; a run file may hold others."""
+
+DIRECTIONS = ("round-trip", "one-way", "call")
+STOPPED = ("precision", "samples", "budget", "interrupted")
+PAYLOADS = ("ok", "unchecked")
+
+_PARTS_PER_SECOND = {"samples_ns": 1e9, "samples_ps": 1e12}
+
+
+@dataclass(frozen=True)
+class Footer:
+    """The last line of a run file."""
+
+    records: int
+    complete: bool
+    reason: str
+    elapsed_ns: int
+
+
+def line_type(members: Mapping[str, object], where: Where) -> str:
+    """`header`, `record` or `footer`."""
+    return Fields(members, where).text("type", among=("header", "record", "footer"))
+
+
+def check_header(members: Mapping[str, object], where: Where) -> None:
+    """Raises CorruptFile unless `members` are the header of a run file that this release reads."""
+    fields = Fields(members, where)
+    if fields.required("type") != "header":
+        raise fields.wrong("type", "the first line must be a header")
+    schema = fields.text("schema")
+    if schema != SCHEMA:
+        raise fields.wrong("schema", f"is {schema[:40]!r}; this chiplog reads {SCHEMA!r}")
+    for name in ("chiplog", "run_id", "created", "target", "transport"):
+        fields.text(name)
+    fields.integer("ranks", minimum=1)
+    for name in ("options", "capabilities", "mpi", "plan", "machine", "provenance"):
+        fields.mapping(name)
+    clock = Fields(fields.mapping("clock"), where, "clock.")
+    clock.number_or_none("resolution_ns")
+    clock.number_or_none("overhead_ns")
+
+
+def check_footer(members: Mapping[str, object], where: Where) -> Footer:
+    """The checked footer."""
+    fields = Fields(members, where)
+    return Footer(
+        records=fields.integer("records"),
+        complete=fields.truth("complete"),
+        reason=fields.text("reason"),
+        elapsed_ns=fields.integer("elapsed_ns"),
+    )
+
+
+def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, ...]:
+    """The series of one record line.
+
+    The record's duration is shared out to its series in proportion to their samples, warm-up included. A series
+    without a sample beyond its warm-up, as an interrupted one may be, has empty `seconds`.
+    """
+    fields = Fields(members, where)
+    record_id, elapsed_ns = fields.integers("id", "elapsed_ns")
+    visit, launch = fields.integer("visit", default=0), fields.integer("launch", default=0)
+    fields.integer("started_ns", default=0)
+    elapsed_seconds = elapsed_ns * 1e-9
+    placement_ns = fields.number_or_none("placement_ns")
+    if "payload" in members:
+        fields.text("payload", among=PAYLOADS)
+    if "stopped" in members:
+        fields.text("stopped", among=STOPPED)
+    fields.number_or_none("relative_half_width")
+    tag = fields.mapping("tag")
+    parts = fields.objects("series")
+    batches = [part.integer("batch", minimum=1, default=1) for part in parts]
+    operations = list(map(_operation_seconds, parts, batches))
+    shares = _shares(operations, batches)
+    return tuple(
+        _series(
+            part,
+            seconds,
+            batch=batch,
+            elapsed_seconds=elapsed_seconds * share,
+            placement_seconds=None if placement_ns is None else placement_ns * 1e-9,
+            record_id=record_id,
+            visit=visit,
+            launch=launch,
+            tag=tag,
+        )
+        for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
+    )
+
+
+def _operation_seconds(part: Fields, batch: int) -> NDArray[np.float64]:
+    """Durations of one operation in seconds, warm-up first, shape (samples,)."""
+    name = "samples_ps" if "samples_ps" in part.members else "samples_ns"
+    seconds = part.counts(name) / (_PARTS_PER_SECOND[name] * batch)
+    seconds.flags.writeable = False
+    return seconds
+
+
+def _shares(operations: list[NDArray[np.float64]], batches: list[int]) -> list[float]:
+    """Each series' share of its record's duration; equal ones where all samples are zero."""
+    totals = [
+        float(seconds.sum()) * batch for seconds, batch in zip(operations, batches, strict=True)
+    ]
+    whole = sum(totals)
+    return [total / whole if whole > 0 else 1.0 / len(totals) for total in totals]
+
+
+def _series(
+    part: Fields,
+    seconds: NDArray[np.float64],
+    *,
+    batch: int,
+    elapsed_seconds: float,
+    placement_seconds: float | None,
+    record_id: int,
+    visit: int,
+    launch: int,
+    tag: Mapping[str, object],
+) -> Series:
+    message_bytes, messages, bytes_sent = part.integers("message_bytes", "messages", "bytes")
+    warmup = part.integer("warmup", default=0)
+    if warmup > seconds.size:
+        raise part.wrong("warmup", f"is {warmup}, but there are {seconds.size} samples")
+    return Series(
+        pattern=part.text("pattern"),
+        operation=part.text("operation"),
+        posting=part.text("posting"),
+        direction=part.text("direction", among=DIRECTIONS),
+        message_bytes=message_bytes,
+        train=part.integer("train", minimum=1),
+        delay_seconds=part.number("delay_ns") / 1e9,
+        batch=batch,
+        launch=launch,
+        visit=visit,
+        record_id=record_id,
+        placement_seconds=placement_seconds,
+        messages=messages,
+        bytes_sent=bytes_sent,
+        elapsed_seconds=elapsed_seconds,
+        warmup_seconds=seconds[:warmup],
+        seconds=seconds[warmup:],
+        tag=tag,
+        pairs=part.integer("pairs", minimum=1, default=1),
+        peers=part.integer("peers", minimum=1, default=1),
+    )

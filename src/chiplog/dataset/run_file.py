@@ -1,0 +1,361 @@
+"""Run files: reading them whole and checked, and writing them so that nothing finished is ever lost.
+
+A run file is JSON Lines, each with a checksum: one header, one record a request, one footer. It grows only at its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from chiplog.dataset.fields import Fields
+from chiplog.dataset.lines import (
+    MAX_LINE_BYTES,
+    Where,
+    as_object,
+    checked_body,
+    decode_line,
+    encode_line,
+)
+from chiplog.dataset.records import (
+    Footer,
+    check_footer,
+    check_header,
+    line_type,
+    record_series,
+)
+from chiplog.dataset.sample_lists import parse_record
+from chiplog.dataset.series import Dataset, Series
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+
+
+def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:
+    """All series of a run file, every line checked.
+
+    With `salvage`, a file that was cut at its end (no footer, a torn last line) gives its whole records and says in
+    `warnings` what is missing; damage before the last line is an error all the same. Series without a sample beyond
+    their warm-up are left out, which `warnings` says too.
+
+    Raises CorruptFile that names file, line and field; UsageError where the file can't be opened.
+    """
+    return _read(path, salvage=salvage).dataset()
+
+
+@dataclass
+class _Contents:
+    """What was found in a run file up to its footer, end or damage."""
+
+    path: str
+    header: dict[str, object]
+    series: list[Series] = field(default_factory=list)
+    finished: list[int] = field(default_factory=list)
+    footer: Footer | None = None
+    end_of_records: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def dataset(self) -> Dataset:
+        complete = self.footer is not None and self.footer.complete
+        measured = tuple(one for one in self.series if one.seconds.size)
+        return Dataset(
+            header=self.header,
+            series=measured,
+            complete=complete,
+            source=self.path,
+            warnings=(*self.warnings, *_left_out(self.series)),
+        )
+
+
+def _left_out(series: list[Series]) -> Iterator[str]:
+    for one in series:
+        if not one.seconds.size:
+            yield (
+                f"record {one.record_id}: {one.pattern} of {one.message_bytes} B has no sample beyond its warm-up "
+                "and is left out"
+            )
+
+
+def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
+    name = os.fspath(path)
+    with open_input(name) as stream:
+        return _read_lines(name, stream, salvage=salvage)
+
+
+@contextlib.contextmanager
+def open_input(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file at `path` for reading; UsageError where it can't be opened, RunFailed where it can't be read."""
+    try:
+        stream = open(path, "rb")  # noqa: SIM115  # closed below, after other errors than its own
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
+    with stream:
+        try:
+            yield stream
+        except OSError as error:
+            raise RunFailed(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
+
+
+def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
+    first = stream.readline(MAX_LINE_BYTES + 1)
+    if not first:
+        raise CorruptFile(f"{name}, line 1: the file is empty; a run file begins with a header")
+    where = Where(name, 1)
+    header = decode_line(first, where)
+    check_header(header, where)
+    contents = _Contents(name, header, end_of_records=stream.tell())
+    number = 1
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        where = Where(name, number)
+        if contents.footer is not None:
+            raise where.corrupt(None, "nothing may follow the footer")
+        try:
+            _take(contents, line, where)
+        except CorruptFile as damage:
+            if stream.read(1):
+                raise
+            if not salvage:
+                raise _cut(damage, line, where, contents) from None
+            contents.warnings.append(
+                f"{damage}; the {len(contents.finished)} records before are whole"
+            )
+            return contents
+    if contents.footer is None:
+        kept = f"{len(contents.finished)} whole records are in it"
+        if not salvage:
+            what = f"the file ends without a footer: it was truncated or is still being written; {kept}"
+            raise Where(name, number).corrupt(None, what)
+        contents.warnings.append(f"{name} ends without a footer; {kept}")
+    return contents
+
+
+def _cut(damage: CorruptFile, line: bytes, where: Where, contents: _Contents) -> CorruptFile:
+    """The error of a last line; one without its newline was cut."""
+    if line.endswith(b"\n"):
+        return damage
+    what = f"the file was truncated in this line; {len(contents.finished)} whole records come before it"
+    return where.corrupt("crc32", what)
+
+
+def _decode_record(line: bytes, where: Where) -> dict[str, object]:
+    return as_object(parse_record(checked_body(line, where), where), where)
+
+
+def _take(contents: _Contents, line: bytes, where: Where) -> None:
+    members = _decode_record(line, where)
+    kind = line_type(members, where)
+    if kind == "record":
+        if not line.endswith(b"\n"):
+            raise where.corrupt(None, "the line has no end")
+        contents.series += record_series(members, where)
+        contents.finished.append(Fields(members, where).integer("id"))
+        contents.end_of_records += len(line)
+    elif kind == "footer":
+        footer = check_footer(members, where)
+        if footer.records != len(contents.finished):
+            what = f"says {footer.records}, but {len(contents.finished)} records come before it"
+            raise where.corrupt("records", what)
+        contents.footer = footer
+    else:
+        raise where.corrupt("type", "a second header in one file")
+
+
+class RunWriter:
+    """A run file being written; each line reaches the operating system before the call returns.
+
+    Made by `create` or `resume`. As a context manager it writes the footer that tells how the block ended, unless
+    `finish` did: `interrupted` for KeyboardInterrupt, the error's sentence for others.
+    """
+
+    def __init__(self, path: Path, descriptor: int, end_bytes: int, finished: list[int]) -> None:
+        self.path = path
+        self.complete = False
+        """Was the file complete already when it was opened by `resume`?"""
+        self.kept: Dataset | None = None
+        """What `resume` found in the file."""
+        self._descriptor = descriptor
+        self._end_bytes = end_bytes
+        self._finished = finished
+        self._closed = False
+        self._elapsed_ns = 0
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], header: Mapping[str, object], *, overwrite: bool = False
+    ) -> RunWriter:
+        """Opens the file and writes its header, before anything is measured.
+
+        Raises UsageError where the file exists already (unless `overwrite`) or can't be made, and ValueError where
+        `header` lacks what a run file needs.
+        """
+        target = Path(path)
+        line = encode_line({"type": "header", **header})
+        check_header(decode_line(line, Where(str(target), 1)), Where(str(target), 1))
+        writer = cls(target, _open_new(target, overwrite=overwrite), 0, [])
+        try:
+            writer._write(line)
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str]) -> RunWriter:
+        """Goes on after the last whole record of a file that was cut or ended early.
+
+        The torn line or the footer is dropped when the next line is written. A file that is complete stays as it is
+        and has `complete` true.
+        """
+        contents = _read(path, salvage=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise UsageError(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+        writer = cls(Path(path), descriptor, contents.end_of_records, contents.finished)
+        writer.kept = contents.dataset()
+        writer.complete = writer.kept.complete
+        writer._closed = writer.complete
+        if contents.footer is not None:
+            writer._elapsed_ns = contents.footer.elapsed_ns
+        return writer
+
+    @property
+    def finished(self) -> frozenset[int]:
+        """The ids of the requests whose records are in the file."""
+        return frozenset(self._finished)
+
+    @property
+    def records(self) -> int:
+        """How many records are in the file."""
+        return len(self._finished)
+
+    def append(self, record: Mapping[str, object]) -> tuple[Series, ...]:
+        """Writes one record and returns its series; CorruptFile where it is not a valid one."""
+        return self.append_raw(encode_line({"type": "record", **record}))
+
+    def append_raw(self, line: bytes | str) -> tuple[Series, ...]:
+        """Writes a record line as the probe made it, after checking it, and returns its series.
+
+        Raises CorruptFile where its checksum or its members are wrong, and RunFailed where it can't be written; the
+        file then holds all records before it.
+        """
+        raw = (line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line).rstrip(
+            b"\n"
+        )
+        where = Where(str(self.path), self.records + 2)
+        members = _decode_record(raw, where)
+        if line_type(members, where) != "record":
+            raise where.corrupt("type", "must be record")
+        series = record_series(members, where)
+        self._write(raw + b"\n")
+        self._finished.append(Fields(members, where).integer("id"))
+        self._elapsed_ns = max(self._elapsed_ns, _ended_ns(Fields(members, where)))
+        return series
+
+    def finish(
+        self, *, complete: bool, reason: str = "done", elapsed_ns: int | None = None
+    ) -> None:
+        """Writes the footer, waits until the file is on the disk, and closes it.
+
+        `elapsed_ns` is the run's duration; the end of its last record by default.
+        """
+        if self._closed:
+            self.close()
+            return
+        footer = {
+            "type": "footer",
+            "records": self.records,
+            "complete": complete,
+            "reason": reason,
+            "elapsed_ns": self._elapsed_ns if elapsed_ns is None else elapsed_ns,
+        }
+        self._write(encode_line(footer))
+        self._synchronise()
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file as it is; without a footer, it counts as truncated."""
+        self._closed = True
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if not self._closed:
+                self._finish_after(error)
+        finally:
+            self.close()
+
+    def _finish_after(self, error: BaseException | None) -> None:
+        if error is None:
+            self.finish(complete=True)
+        elif isinstance(error, KeyboardInterrupt):
+            self.finish(complete=False, reason="interrupted")
+        else:
+            with contextlib.suppress(RunFailed):
+                self.finish(complete=False, reason=str(error) or type(error).__name__)
+
+    def _write(self, line: bytes) -> None:
+        """Puts `line` at the end of what is whole; takes back the part of it that a full disk let through."""
+        if self._closed:
+            raise RuntimeError(f"{self.path} is closed")
+        try:
+            _write_at(self._descriptor, line, self._end_bytes)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._end_bytes)
+            raise self._failed(error) from error
+        self._end_bytes += len(line)
+
+    def _synchronise(self) -> None:
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
+                raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> RunFailed:
+        return RunFailed(
+            f"{self.path} can't be written: {error.strerror}; the {self.records} finished records are kept in it, "
+            "and --resume goes on from there."
+        )
+
+
+def _ended_ns(record: Fields) -> int:
+    return record.integer("started_ns", default=0) + record.integer("elapsed_ns")
+
+
+def _open_new(path: Path, *, overwrite: bool) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL)
+    try:
+        return os.open(path, flags, 0o666)
+    except FileExistsError:
+        remedy = "go on with it by --resume, or remove it first"
+        raise UsageError(f"{path} exists already: {remedy}.") from None
+    except OSError as error:
+        raise UsageError(f"{path} can't be made: {error.strerror}.") from error
+
+
+def _write_at(descriptor: int, data: bytes, offset: int) -> None:
+    """Ends the file after `data`, which begins at `offset`."""
+    if os.fstat(descriptor).st_size > offset:
+        os.ftruncate(descriptor, offset)
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        offset += written
+        view = view[written:]

@@ -1,0 +1,58 @@
+"""Reads the long lists of samples in a record line straight into arrays.
+
+The lists make up nearly all of a run file, and a JSON parser would make an object of each number. Here they are taken
+out of the text, the short rest is parsed as JSON, and the arrays are put in their places. Whatever looks unusual is
+left to the plain parser, which says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.lines import Where, parse_json
+
+SAMPLE_LISTS = ("samples_ns", "samples_ps")
+
+_LIST = re.compile(rb'"(samples_[np]s)":\[([0-9][0-9,]*)\]')
+_LARGEST = np.iinfo(np.int64).max
+
+
+def parse_record(text: bytes, where: Where) -> object:
+    """The JSON object `text` with its lists of samples as arrays of int64, shape (samples,), where they are sound."""
+    arrays: list[NDArray[np.int64]] = []
+
+    def take(match: re.Match[bytes]) -> bytes:
+        array = _integers(match[2])
+        if array is None:
+            return match[0]
+        arrays.append(array)
+        return b'"%s":"#%d"' % (match[1], len(arrays) - 1)
+
+    rest = parse_json(_LIST.sub(take, text), where)
+    return rest if _put_back(rest, arrays) else parse_json(text, where)
+
+
+def _integers(digits: bytes) -> NDArray[np.int64] | None:
+    if b",," in digits or digits.endswith(b","):
+        return None
+    array = np.fromstring(digits, dtype=np.int64, sep=",")
+    return array if array.size == digits.count(b",") + 1 and array.max() < _LARGEST else None
+
+
+def _put_back(record: object, arrays: list[NDArray[np.int64]]) -> bool:
+    """Replaces each mark by its array; False unless every array is a list of samples of one of the series."""
+    series = record.get("series") if isinstance(record, dict) else None
+    if not isinstance(series, list):
+        return not arrays
+    placed = 0
+    for members in series:
+        for name in SAMPLE_LISTS:
+            if isinstance(members, dict) and members.get(name) == f"#{placed}":
+                if placed == len(arrays):
+                    return False
+                members[name] = arrays[placed]
+                placed += 1
+    return placed == len(arrays)

@@ -1,0 +1,122 @@
+"""The checked, immutable table of what was measured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Series:
+    """The raw samples of one series of one record.
+
+    `seconds` has shape (samples,): the duration of one operation (a whole round trip, a whole train), batches already
+    divided by their size, warm-up left out; `warmup_seconds` holds the marked first samples. `direction` is
+    "round-trip", "one-way" or "call" (the duration of a call on one side).
+    """
+
+    pattern: str
+    operation: str
+    posting: str
+    direction: str
+    message_bytes: int
+    train: int
+    delay_seconds: float
+    batch: int
+    launch: int
+    visit: int
+    record_id: int
+    placement_seconds: float | None
+    messages: int
+    bytes_sent: int
+    elapsed_seconds: float
+    warmup_seconds: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    tag: Mapping[str, object] = field(default_factory=dict)
+    pairs: int = 1
+    peers: int = 1
+
+    @cached_property
+    def median(self) -> float:
+        """Median duration of one operation in seconds."""
+        return float(np.median(self.seconds))
+
+
+@dataclass(frozen=True)
+class MediansBySize:
+    """Medians in seconds over the message size in bytes, both of shape (sizes,), sizes ascending."""
+
+    message_bytes: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    samples: tuple[NDArray[np.float64], ...]
+    """The pooled samples of each size in seconds."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """All series of one run (or of several merged ones) with their provenance."""
+
+    header: Mapping[str, object]
+    series: tuple[Series, ...]
+    complete: bool
+    source: str
+    warnings: tuple[str, ...] = ()
+    """What reading or merging left out or could not tell, one sentence each."""
+
+    def select(
+        self,
+        *,
+        pattern: str | None = None,
+        operation: str | None = None,
+        message_bytes: int | None = None,
+        train: int | None = None,
+        delayed: bool | None = None,
+        purpose: str | None = None,
+    ) -> Dataset:
+        """The series that match all that is given; `purpose` compares with the tag of that name."""
+
+        def matches(series: Series) -> bool:
+            return (
+                (pattern is None or series.pattern == pattern)
+                and (operation is None or series.operation == operation)
+                and (message_bytes is None or series.message_bytes == message_bytes)
+                and (train is None or series.train == train)
+                and (delayed is None or (series.delay_seconds > 0) == delayed)
+                and (purpose is None or series.tag.get("purpose") == purpose)
+            )
+
+        candidates = self.series
+        if message_bytes is not None:
+            candidates = self._by_size.get(message_bytes, ())
+        return replace(self, series=tuple(series for series in candidates if matches(series)))
+
+    @cached_property
+    def _by_size(self) -> dict[int, tuple[Series, ...]]:
+        found: dict[int, list[Series]] = defaultdict(list)
+        for series in self.series:
+            found[series.message_bytes].append(series)
+        return {size: tuple(members) for size, members in found.items()}
+
+    @property
+    def transport(self) -> str:
+        """The transport's name; `unknown` where an imported file does not say."""
+        return str(self.header.get("transport", "unknown"))
+
+    def medians_by_size(self) -> MediansBySize:
+        """The medians over all samples of each size: of all series, so select one kind of them first."""
+        sizes = self.sizes()
+        pooled = tuple(
+            np.concatenate([series.seconds for series in self._by_size[size]])
+            for size in sizes.tolist()
+        )
+        medians = np.array([np.median(samples) for samples in pooled], dtype=np.float64)
+        return MediansBySize(sizes, medians, pooled)
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The distinct message sizes in bytes, ascending, shape (sizes,)."""
+        return np.unique(np.array([s.message_bytes for s in self.series], dtype=np.int64))

@@ -1,0 +1,39 @@
+"""What can end a command, and the exit code it ends with."""
+
+from __future__ import annotations
+
+
+class ChiplogError(Exception):
+    """One clear sentence that says what happened and what to do; `exit_code` is the process's."""
+
+    exit_code = 1
+
+
+class RunFailed(ChiplogError):
+    """The run failed: a peer was lost, a time limit passed, a disk is full."""
+
+    exit_code = 1
+
+
+class UsageError(ChiplogError):
+    """An option or an argument can't be met; the sentence names it and what it accepts."""
+
+    exit_code = 2
+
+
+class ThresholdHit(ChiplogError):
+    """A `--fail-on` threshold was hit."""
+
+    exit_code = 3
+
+
+class PrecisionNotMet(ChiplogError):
+    """The run finished, but the asked precision was not met (`--strict`)."""
+
+    exit_code = 4
+
+
+class CorruptFile(ChiplogError):
+    """A file or a payload is not what was written; the sentence names file, line and field."""
+
+    exit_code = 5

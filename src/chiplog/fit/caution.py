@@ -1,0 +1,40 @@
+"""What a reader of a fit must be told: what was left out, and that a fit is bad."""
+
+from __future__ import annotations
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.result import FitError
+
+BAD_FIT = 0.2
+"""Mean relative error above which a fit is called bad."""
+
+
+def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
+    """The dataset without its first record, and a sentence about it, where nothing says that it was warm.
+
+    That is so for imported totals of one sample each: the first size is cold there. Where series have samples of their
+    own, the first ones are marked as warm-up already, and the dataset comes back as it is.
+    """
+    series = dataset.series
+    if not series or any(one.seconds.size > 1 or one.warmup_seconds.size for one in series):
+        return dataset, ()
+    first = min(one.record_id for one in series)
+    kept = tuple(one for one in series if one.record_id != first)
+    if not kept:
+        return dataset, ()
+    size = next(one.message_bytes for one in series if one.record_id == first)
+    sentence = (
+        f"The first record ({size} B) is not used: its series have one sample each and no warm-up, "
+        "so it was taken cold."
+    )
+    return Dataset(dataset.header, kept, dataset.complete, dataset.source), (sentence,)
+
+
+def bad_fit(error: FitError) -> tuple[str, ...]:
+    """A sentence if the model misses the measured times by more than 20 % on average."""
+    if not error.mean_relative > BAD_FIT:
+        return ()
+    return (
+        f"The model misses the measured times by {100 * error.mean_relative:.0f} % on average "
+        f"(at most {100 * error.max_relative:.0f} %): it does not describe this machine.",
+    )

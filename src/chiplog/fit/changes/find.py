@@ -1,0 +1,38 @@
+"""From a dataset to its protocol changes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.changes.answers import refined
+from chiplog.fit.changes.breaks import find_breaks
+from chiplog.fit.changes.consensus import Witness, agree, change_of
+from chiplog.fit.changes.observed import observe
+from chiplog.fit.changes.result import ChangesResult, SeriesChanges
+
+
+def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
+    """The protocol changes of every series of times over sizes in the dataset, and their consensus.
+
+    Assumes that within one protocol a time is a + b·s with a, b >= 0. Series of fewer than six sizes, and sizes of 0
+    bytes or with a median that is not positive, are not searched. Equal seeds give equal results. Where the run was
+    measured again around its changes, the consensus is as narrow as those answers make it.
+    """
+    random = np.random.default_rng(seed)
+    series: list[SeriesChanges] = []
+    witnesses: list[Witness] = []
+    for observed in observe(dataset):
+        mine = [Witness(observed, found) for found in find_breaks(observed, random)]
+        witnesses += mine
+        series.append(
+            SeriesChanges(
+                quantity=observed.quantity,
+                pattern=observed.pattern,
+                operation=observed.operation,
+                transport=observed.transport,
+                changes=tuple(change_of(witness) for witness in mine),
+            )
+        )
+    consensus = refined(dataset, agree(witnesses, len(series)), seed=seed)
+    return ChangesResult(tuple(series), consensus)

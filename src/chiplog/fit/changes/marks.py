@@ -1,0 +1,137 @@
+"""What marks a protocol change where it is measured again: which quantities, by which series, along which lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chiplog._native import Segmenter
+from chiplog.dataset.series import Dataset
+from chiplog.fit.changes.breaks import LIMITS, MIN_JUMP
+from chiplog.fit.changes.line import Line
+from chiplog.fit.changes.observed import Observed, observe
+from chiplog.fit.result import Change
+from chiplog.plan.assessment import flood_length, train_length
+from chiplog.plan.request import SeriesRequest
+
+MAX_MARKS = 2
+WORTHY = 2.0
+"""How many times the cheapest mark's cost another may have to be measured beside it."""
+BYTES_PER_MESSAGE = 1000
+CLEARANCE = 8.0
+"""Standard errors that the first rounds aim at, between a place and the middle."""
+NOISE_OF_PLACE = 1.55
+"""Standard error of a place between two others over that of a mean: medians, and three of them."""
+MIN_ROUNDS, MAX_ROUNDS = 8, 64
+FLAT = Line(1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A quantity with the lines that it follows before and after the change; only their ratios are used."""
+
+    quantity: str
+    before: Line
+    after: Line
+    rounds: int
+    """Rounds that should do to tell one side from the other."""
+    unknown: bool = False
+    """Whether nothing is known of the lines, so that only a large difference counts."""
+
+
+def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
+    """The series that one quantity needs at one size; none where it can't be measured."""
+
+    def series(pattern: str, train: int = 1, delay_ns: float | str = 0) -> SeriesRequest:
+        return SeriesRequest(pattern, message_bytes, train, delay_ns)
+
+    train = train_length(message_bytes)
+    needed: dict[str, tuple[SeriesRequest, ...]] = {
+        "half_round_trip": (series("prtt"),),
+        "gap": (series("prtt"), series("prtt", train)),
+        "o_s": (series("prtt"), series("prtt", train, "rtt")),
+        "o_r": (series("prtt"), series("receive_overhead", train, "rtt")),
+        "send_overhead": (series("send_overhead"),),
+        "late_receiver": (series("prtt"), series("late_receiver", 1, "rtt2")),
+        "flood": (series("flood", flood_length(message_bytes)),),
+    }
+    return needed.get(quantity, ())
+
+
+def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tuple[Mark, ...]:
+    """The quantities by which a size is told to be before or after `change`, one of `changes`, at the least cost.
+
+    Where the transport synchronises a sender above its eager limit, a send to a late receiver is among them, measured
+    before or not.
+    """
+    wanted = [name for name in change.seen_in if series_for(name, change.first_after_bytes)]
+    observed = {one.quantity: one for one in reversed(observe(dataset)) if one.quantity in wanted}
+    known = [_mark(one, change, changes) for one in observed.values()]
+    marks = [mark for mark in known if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
+    marks.sort(key=lambda mark: _cost(mark, change))
+    marks = [mark for mark in marks if _cost(mark, change) <= WORTHY * _cost(marks[0], change)]
+    if _synchronises(dataset) and "late_receiver" not in observed:
+        marks = [
+            *marks[: MAX_MARKS - 1],
+            Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True),
+        ]
+    return tuple(marks[:MAX_MARKS])
+
+
+def _synchronises(dataset: Dataset) -> bool:
+    capabilities = dataset.header.get("capabilities")
+    return isinstance(capabilities, dict) and bool(capabilities.get("synchronises"))
+
+
+def _rounds(jump: float, noise: float) -> int:
+    """Rounds after which the middle of three sizes is told from either side with room to spare."""
+    needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
+    return int(np.clip(math.ceil(needed), MIN_ROUNDS, MAX_ROUNDS))
+
+
+def _noise(observed: Observed, change: Change) -> float:
+    """Relative standard deviation of one sample near the change."""
+    near = int(np.searchsorted(observed.message_bytes, change.last_before_bytes))
+    points = observed.points[max(near - 1, 0) : near + 3]
+    return float(np.median([point.relative_deviation for point in points]))
+
+
+def _cost(mark: Mark, change: Change) -> float:
+    """Bytes on the wire for one place, where a message counts as some bytes too."""
+    series = series_for(mark.quantity, change.first_after_bytes)
+    return mark.rounds * sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
+
+
+def _jump(before: Line, after: Line, change: Change) -> float:
+    """Logarithm of the ratio of the lines at the change."""
+    middle = float(np.sqrt(change.last_before_bytes * change.first_after_bytes))
+    return float(np.log(after(middle) / before(middle)))
+
+
+def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark:
+    lower = max(
+        (c.first_after_bytes for c in changes if c.first_after_bytes <= change.last_before_bytes),
+        default=0,
+    )
+    upper = min(
+        (c.last_before_bytes for c in changes if c.last_before_bytes >= change.first_after_bytes),
+        default=int(observed.message_bytes[-1]),
+    )
+    before = _line(observed, lower, change.last_before_bytes)
+    after = _line(observed, change.first_after_bytes, upper)
+    jump = max(abs(_jump(before, after, change)), MIN_JUMP)
+    return Mark(observed.quantity, before, after, _rounds(jump, _noise(observed, change)))
+
+
+def _line(observed: Observed, first_bytes: int, last_bytes: int) -> Line:
+    size, seconds = observed.message_bytes, observed.seconds
+    kept = (size >= first_bytes) & (size <= last_bytes) & (seconds > 0.0)
+    if not np.any(kept):
+        return FLAT
+    chosen = seconds[kept]
+    segmenter = Segmenter(size[kept].astype(np.float64), chosen, 1.0 / chosen**2, LIMITS)
+    line = Line(*segmenter.line(0, len(segmenter)))
+    return line if line(float(first_bytes + last_bytes) / 2.0) > 0.0 else FLAT

@@ -1,0 +1,226 @@
+"""Finding a protocol change to the byte by measuring again: which sizes to ask for, and what the answers mean.
+
+Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
+after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
+the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
+with one more size on each side as a control. Nothing here does any input or output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes.breaks import MIN_JUMP
+from chiplog.fit.changes.marks import Mark, marks_of, series_for
+from chiplog.fit.changes.observed import grid_of
+from chiplog.fit.changes.verdict import Evidence
+from chiplog.fit.result import Change
+from chiplog.plan.request import Request, SeriesRequest, StopRule
+
+BISECT = "bisect"
+"""Purpose of the records asked for here."""
+ERRORS = 4.0
+"""Standard errors from the middle at which a size is on one side."""
+TIMES = (1, 4, 8)
+"""Rounds, in those that should do, asked for at first and again where the answer is not clear."""
+BUDGET_NS = (30_000_000, 80_000_000, 200_000_000)
+BYTES = 200_000_000
+LEAST_ROUNDS = 5
+WIDTH = 0.02
+HALFWAY = 0.2
+"""Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
+ATTEMPTS = 2
+"""Times that a change is bisected before one that shows no place, or no jump at its place, counts as none."""
+
+Record = Sequence[Series]
+
+
+class Refiner:
+    """Asks for records with `next` and takes them with `feed`, until `next` returns None; `changes` is the result.
+
+    `dataset` is the run so far and `changes` what `find_changes` found in it. Slope changes are left as they are.
+    Requests carry ids from `first_id` on; all of them together put at most about `budget_bytes` on the wire.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        changes: Sequence[Change],
+        *,
+        seed: int = 0,
+        first_id: int = 0,
+        budget_bytes: int = BYTES,
+    ) -> None:
+        self._dataset = grid_of(dataset)
+        self._all = tuple(changes)
+        self._random = np.random.default_rng(seed)
+        self._next_id = first_id
+        self._bytes_left = budget_bytes
+        self._known: list[Change | None] = list(changes)
+        self._sizes = self._dataset.sizes()
+        self._work = self._refine_all()
+        self._pending = next(self._work, None)
+
+    def next(self) -> Request | None:
+        """What to measure next; None when all that can be known is known."""
+        return self._pending
+
+    def feed(self, record: Record) -> None:
+        """Takes the series of the record that answers the pending request."""
+        try:
+            self._pending = self._work.send(record)
+        except StopIteration:
+            self._pending = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes as far as they are known by now; those that measuring again did not confirm are gone."""
+        return tuple(change for change in self._known if change is not None)
+
+    def _refine_all(self) -> Generator[Request, Record, None]:
+        for index, change in enumerate(self._all):
+            if change.kind == "slope":
+                continue
+            marks = marks_of(self._dataset, change, self._all)
+            if marks:
+                yield from self._refine(index, change, marks)
+
+    def _refine(
+        self, index: int, change: Change, marks: Sequence[Mark]
+    ) -> Generator[Request, Record, None]:
+        interval = yield from self._bracket(index, change, marks)
+        if interval is None:
+            return
+        for _ in range(ATTEMPTS):
+            confirmed = yield from self._bisect(index, marks, *interval)
+            if confirmed is None or confirmed:
+                return
+        self._known[index] = None
+
+    def _bisect(
+        self, index: int, marks: Sequence[Mark], low: int, high: int
+    ) -> Generator[Request, Record, bool | None]:
+        """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            sizes = (low, middle, high)
+            evidence = yield from self._ask(index, marks, sizes, partial(_clear, sizes=sizes))
+            if evidence is None:
+                return None
+            if not _clear(evidence, sizes):
+                return False
+            before = evidence.place(middle, low, high).value < 0.5
+            low, high = (middle, high) if before else (low, middle)
+            self._known[index] = replace(
+                self._all[index], last_before_bytes=low, first_after_bytes=high
+            )
+        confirmed = yield from self._verify(index, marks, low)
+        return confirmed
+
+    def _bracket(
+        self, index: int, change: Change, marks: Sequence[Mark]
+    ) -> Generator[Request, Record, tuple[int, int] | None]:
+        """The interval that measuring again confirms, or its neighbour; None where there is nothing to bisect."""
+        low, high = change.last_before_bytes, change.first_after_bytes
+        below, above = self._neighbours(low, high)
+        evidence = yield from self._ask(
+            index,
+            marks,
+            sorted({below, low, high, above}),
+            lambda e: _clear(e, (below, low, above)) and _clear(e, (below, high, above)),
+        )
+        if evidence is None:
+            return None
+        jump = evidence.jump(math.sqrt(low * high), below, above)
+        if jump.size < MIN_JUMP or not jump.significant(ERRORS):
+            self._known[index] = None
+            return None
+        if below < low and evidence.place(low, below, above).value > 0.5:
+            return below, low
+        if high < above and evidence.place(high, below, above).value < 0.5:
+            return high, above
+        return low, high
+
+    def _neighbours(self, low: int, high: int) -> tuple[int, int]:
+        below = self._sizes[(self._sizes < low) & (self._sizes > 0)]
+        above = self._sizes[self._sizes > high]
+        return (int(below[-1]) if below.size else low), (int(above[0]) if above.size else high)
+
+    def _verify(
+        self, index: int, marks: Sequence[Mark], last_before: int
+    ) -> Generator[Request, Record, bool | None]:
+        """Whether the time jumps between the two neighbouring sizes; None where the bytes don't suffice to ask."""
+        low, high = last_before, last_before + 1
+        below, above = max(low - 1, 1), high + 1
+
+        def decided(evidence: Evidence) -> bool:
+            jump = evidence.jump(high, low, high)
+            return jump.significant(ERRORS) or ERRORS * jump.error < MIN_JUMP
+
+        sizes = sorted({below, low, high, above})
+        evidence = yield from self._ask(index, marks, sizes, decided)
+        if evidence is None:
+            return None
+        jump = evidence.jump(high, low, high)
+        controls = (evidence.jump(low, below, low), evidence.jump(high, high, above))
+        disturbed = max(c.size if c.significant(ERRORS) else 0.0 for c in controls)
+        return jump.significant(ERRORS) and jump.size >= max(MIN_JUMP, 2.0 * disturbed)
+
+    def _ask(
+        self,
+        index: int,
+        marks: Sequence[Mark],
+        sizes: Sequence[int],
+        clear: Callable[[Evidence], bool],
+    ) -> Generator[Request, Record, Evidence | None]:
+        """Evidence at `sizes`, asked for again until it is clear; None without an answer."""
+        evidence = Evidence(marks, sizes, self._random)
+        enough = marks[0].rounds
+        for times, budget_ns in zip(TIMES, BUDGET_NS, strict=True):
+            request = self._request(index, marks, sizes, times * enough, budget_ns)
+            if request is None:
+                break
+            record = yield request
+            self._bytes_left -= sum(series.bytes_sent for series in record)
+            evidence.add(record)
+            if clear(evidence):
+                break
+        return evidence or None
+
+    def _request(
+        self, index: int, marks: Sequence[Mark], sizes: Sequence[int], rounds: int, budget_ns: int
+    ) -> Request | None:
+        series: dict[SeriesRequest, None] = {}
+        for size in sizes:
+            for mark in marks:
+                series.update(dict.fromkeys(series_for(mark.quantity, size)))
+        request = Request(
+            id=self._next_id,
+            visit=0,
+            series=tuple(series),
+            stop=StopRule(WIDTH, rounds, rounds, budget_ns),
+            tag={"purpose": BISECT, "change": index},
+            check_payload=False,
+        )
+        affordable = self._bytes_left // max(request.round_bytes, 1)
+        if affordable < LEAST_ROUNDS:
+            return None
+        self._next_id += 1
+        least = min(rounds, affordable, LEAST_ROUNDS)
+        stop = replace(request.stop, min_samples=least, max_samples=min(rounds, affordable))
+        return replace(request, stop=stop)
+
+
+def _clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:
+    """Whether the middle one of three sizes is on one side of the change, and not halfway."""
+    low, size, high = sizes
+    if size in (low, high):
+        return True
+    place = evidence.place(size, low, high)
+    return abs(place.value - 0.5) >= max(ERRORS * place.error, HALFWAY)

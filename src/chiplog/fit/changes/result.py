@@ -1,0 +1,60 @@
+"""What the search for protocol changes returns, and its JSON (chiplog.changes/1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from chiplog.fit.result import Change
+
+SCHEMA = "chiplog.changes/1"
+
+
+@dataclass(frozen=True)
+class SeriesChanges:
+    """The protocol changes that one series of times over sizes shows, ascending in size."""
+
+    quantity: str
+    """`half_round_trip`, `gap`, `o_s`, …, or the operation of an imported calibration, e.g. `MPI_Isend`."""
+    pattern: str
+    operation: str
+    transport: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class ChangesResult:
+    """The changes of every series, and those that the run as a whole is evidence of, ascending in size."""
+
+    series: tuple[SeriesChanges, ...]
+    consensus: tuple[Change, ...]
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """One change as in chiplog.fit/1; sizes in bytes."""
+    return {
+        "last_before_bytes": change.last_before_bytes,
+        "first_after_bytes": change.first_after_bytes,
+        "kind": change.kind,
+        "relative_jump": change.relative_jump,
+        "seen_in": list(change.seen_in),
+        "crossing_bytes": change.crossing_bytes,
+    }
+
+
+def changes_to_json(result: ChangesResult) -> dict[str, Any]:
+    """The document that `chiplog changes --json` writes."""
+    return {
+        "schema": SCHEMA,
+        "series": [
+            {
+                "quantity": series.quantity,
+                "pattern": series.pattern,
+                "operation": series.operation,
+                "transport": series.transport,
+                "changes": [change_to_json(change) for change in series.changes],
+            }
+            for series in result.series
+        ],
+        "consensus": [change_to_json(change) for change in result.consensus],
+    }

@@ -1,0 +1,39 @@
+"""Where two protocols' lines cross: the size at which the switch between them should be."""
+
+from __future__ import annotations
+
+from chiplog.fit.result import Segment
+
+
+def line_crossing_bytes(before: tuple[float, float], after: tuple[float, float]) -> float | None:
+    """The message size in bytes at which two lines (seconds at 1 B, seconds per byte) cross.
+
+    None where they never do at a size of 1 B or more, parallel lines included.
+
+    >>> round(line_crossing_bytes((7.78e-6, 0.0045e-6), (13.34e-6, 0.0037e-6)))
+    6951
+    """
+    if before[1] == after[1]:
+        return None
+    steps = (after[0] - before[0]) / (before[1] - after[1])
+    return steps + 1.0 if steps >= 0.0 else None
+
+
+def _line(segment: Segment, start: str, slope: str) -> tuple[float, float] | None:
+    first, second = segment.parameters.get(start), segment.parameters.get(slope)
+    if first is None or second is None or first.value is None or second.value is None:
+        return None
+    return first.value, second.value
+
+
+def crossing_bytes(before: Segment, after: Segment) -> float | None:
+    """Where the switch from `before` to `after` should be, in bytes; None if the lines never cross.
+
+    The gap's lines g + (s-1)G are compared, as in the published tables; where a g is not identified, the half round
+    trips' L_half + (s-1)G.
+    """
+    for start in ("g", "L_half"):
+        lines = _line(before, start, "G"), _line(after, start, "G")
+        if lines[0] is not None and lines[1] is not None:
+            return line_crossing_bytes(lines[0], lines[1])
+    return None

@@ -1,0 +1,97 @@
+"""g and G from the gaps: only where the gap shows, that is where it exceeds o_s.
+
+A train's slope is max(o_s, g + (s-1)G). Where that is o_s, the gap is hidden and its size must not enter the line;
+where it is hidden at all sizes, g is not identified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.line import Line, fit_line
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.text import seconds_text
+from chiplog.models.protocol import payload_steps
+
+MARGIN = 0.03
+"""By which share the gap must exceed the overhead to count as seen."""
+ERRORS = 3.0
+"""Standard errors by which the gaps together must exceed it."""
+FEWEST_SIZES = 3
+ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class GapFit:
+    """The gap's line and the smallest size it was fitted from, or the reason why there is none."""
+
+    line: Line | None
+    first_bytes: int
+    reason: str | None
+
+
+def fit_gap(
+    gap: Quantity,
+    o_s: Line | None,
+    rng: np.random.Generator,
+    *,
+    flat: bool = False,
+) -> GapFit:
+    """The line g + (s-1)G through the gaps that exceed o_s(s); `flat` forces G = 0 (LogP)."""
+    fewest = 1 if flat else FEWEST_SIZES
+    if gap.value.size < fewest:
+        reason = (
+            f"gaps were measured at {gap.value.size} sizes in this segment; {fewest} are needed."
+        )
+        return GapFit(None, 0, reason)
+    steps = payload_steps(gap.message_bytes)
+    hidden_by, replicates = _overhead(o_s, steps, gap.draws.shape[1])
+    error = np.hypot(gap.sigma, replicates.std(axis=1))
+    clear = gap.value > hidden_by * (1.0 + MARGIN) + error
+    line: Line | None = None
+    for _ in range(ROUNDS):
+        if np.count_nonzero(clear) < fewest:
+            return GapFit(None, 0, _hidden(gap, hidden_by, clear))
+        line = fit_line(gap.subset(clear), steps[clear], rng, flat=flat)
+        above = line.at(steps) > hidden_by * (1.0 + MARGIN)
+        if np.array_equal(above, clear):
+            break
+        clear = above
+    if not _exceeds(gap, hidden_by, replicates, clear):
+        return GapFit(None, 0, _hidden(gap, hidden_by, clear))
+    return GapFit(line, int(gap.message_bytes[clear].min()), None)
+
+
+def _overhead(
+    o_s: Line | None, steps: NDArray[np.float64], replicates: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The overhead at each step with its replicates, (sizes, B); 0 where there is none to hide the gap."""
+    if o_s is None:
+        return np.zeros_like(steps), np.zeros((steps.size, replicates))
+    return o_s.at(steps), o_s.intercept_draws + o_s.slope_draws * steps[:, None]
+
+
+def _exceeds(
+    gap: Quantity,
+    overhead: NDArray[np.float64],
+    replicates: NDArray[np.float64],
+    clear: NDArray[np.bool_],
+) -> bool:
+    """Whether the sizes that count as seen show the gap together: some do by chance where o_s hides it at all."""
+    weight = gap.sigma[clear] ** -2.0 if np.all(gap.sigma[clear] > 0) else np.ones(clear.sum())
+    weight /= weight.sum()
+    excess = weight @ (gap.value - overhead)[clear]
+    return bool(excess > ERRORS * (weight @ (gap.draws - replicates)[clear]).std())
+
+
+def _hidden(gap: Quantity, overhead: NDArray[np.float64], clear: NDArray[np.bool_]) -> str:
+    first = int(np.argmin(gap.message_bytes))
+    seen = int(np.count_nonzero(clear))
+    return (
+        f"o_s ({seconds_text(overhead[first])} at {gap.message_bytes[first]} B) hides the gap: the trains "
+        f"take {seconds_text(gap.value[first])} a message there, and exceed o_s at {seen} of "
+        f"{gap.value.size} sizes; g is at most {seconds_text(max(float(gap.value[first]), 0.0))}."
+    )

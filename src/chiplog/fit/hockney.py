@@ -1,0 +1,37 @@
+"""The parameters of Hockney's model for one protocol: the line through the half round trips over s."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.fit.line import fit_line
+from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.text import seconds_text, sizes_text
+
+
+def hockney_estimates(half: Quantity, rng: np.random.Generator) -> dict[str, Estimate]:
+    """alpha, R and n_half = alpha R."""
+    line = fit_line(half, half.message_bytes.astype(np.float64), rng)
+    found: dict[str, Estimate] = {}
+    if line.intercept > 0:
+        found["alpha"] = identified("alpha", "s", line.intercept, line.intercept_draws)
+    else:
+        reason = "the half round trips, taken back to 0 B, give no start-up time."
+        found["alpha"] = unidentified("alpha", "s", reason)
+    if line.slope <= 0 or interval(line.slope_draws)[0] <= 0:
+        sizes = sizes_text(int(half.message_bytes[0]), int(half.message_bytes[-1]))
+        high = interval(line.slope_draws)[1]
+        reason = (
+            f"the half round trips of {sizes} do not grow with the size beyond doubt: a byte costs at most "
+            f"{seconds_text(high)}."
+        )
+        found["R"] = unidentified("R", "B/s", reason)
+        found["n_half"] = unidentified("n_half", "B", reason)
+        return found
+    draws = 1.0 / np.maximum(line.slope_draws, 1e-30)
+    found["R"] = identified("R", "B/s", 1.0 / line.slope, draws)
+    found["n_half"] = identified(
+        "n_half", "B", line.intercept / line.slope, line.intercept_draws * draws
+    )
+    return found

@@ -1,0 +1,133 @@
+"""A straight line through one quantity over the message size: never negative, robust, with its replicates.
+
+    y(s) = intercept + slope x,      x = s - 1 (LogGP) or s (Hockney)
+
+Weights are 1/(sigma² + tau² y²): the measured variance of each value, plus the share `tau` by which the quantity is not
+a line at all (estimated from the residuals, 0 where the noise explains them). So where the noise is small, what
+counts is the relative residual, and the intervals carry the model's own error. A size whose time is still about the
+intercept can't miss it by much for being on a curve instead of a line, so tau's share grows with the line's rise, up to
+a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take. Sizes that
+fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
+
+Source: R. C. Paule, J. Mandel, "Consensus values and weighting factors", J. Res. NBS 87 (1982) for tau; P. J. Huber,
+"Robust estimation of a location parameter", Ann. Math. Stat. 35 (1964).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.quantity import Quantity
+
+HUBER = 2.0
+CLIPPED_SQUARE = 0.7737
+"""The mean of min(z², HUBER²) of a standard normal z."""
+MISFITS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 41)))
+ROUNDS = 8
+FULL_RISE = 0.25
+LEAST_RAMP = 0.3
+ROUNDING = 1e-9
+"""A slope that adds less than this share over all sizes is what rounding leaves of none."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fitted line; `intercept` in seconds, `slope` in seconds per byte.
+
+    The replicates have shape (B,); `misfit` is tau; `sizes` counts the distinct sizes behind it.
+    """
+
+    intercept: float
+    slope: float
+    intercept_draws: NDArray[np.float64]
+    slope_draws: NDArray[np.float64]
+    misfit: float
+    sizes: int
+
+    def at(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The line's value in seconds at `steps` (x in bytes)."""
+        return self.intercept + self.slope * steps
+
+
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _solve(x: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64]) -> Pair:
+    """Non-negative weighted least squares of every column of `y`, shape (sizes, columns)."""
+    total, moment, square = w.sum(), (w * x).sum(), (w * x * x).sum()
+    sum_y, sum_xy = w @ y, (w * x) @ y
+    level = np.maximum(sum_y / total, 0.0)
+    determinant = total * square - moment**2
+    if determinant <= 1e-12 * total * square or square == 0.0:
+        return level, np.zeros_like(level)
+    slope = (total * sum_xy - moment * sum_y) / determinant
+    intercept = (sum_y - slope * moment) / total
+    through_origin = np.maximum(sum_xy / square, 0.0)
+    flat = slope * x.max() <= ROUNDING * np.abs(level)
+    grounded = ~flat & (intercept < 0.0)
+    intercept = np.where(flat, level, np.where(grounded, 0.0, intercept))
+    slope = np.where(flat, 0.0, np.where(grounded, through_origin, slope))
+    return intercept, slope
+
+
+def _ramp(predicted: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
+    """By which share of tau each size may miss the line: least where the line has hardly left its intercept."""
+    if intercept <= 0.0:
+        return np.ones_like(predicted)
+    return np.clip((predicted / intercept - 1.0) / FULL_RISE, LEAST_RAMP, 1.0)
+
+
+def _misfit(
+    residual: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    sigma: NDArray[np.float64],
+    parameters: int,
+) -> float:
+    """The tau with which the residuals are as large as they should be."""
+    freedom = residual.size - parameters
+    if freedom <= 0:
+        return 0.0
+    z2 = residual**2 / (sigma**2 + np.outer(MISFITS, scale) ** 2)
+    excess = np.minimum(z2, HUBER**2).sum(axis=1) / (CLIPPED_SQUARE * freedom)
+    if excess[0] <= 1.0:
+        return 0.0
+    enough = np.flatnonzero(excess <= 1.0)
+    if enough.size == 0:
+        return float(MISFITS[-1])
+    after = int(enough[0])
+    share = (excess[after - 1] - 1.0) / (excess[after - 1] - excess[after])
+    return float(MISFITS[after - 1] + share * (MISFITS[after] - MISFITS[after - 1]))
+
+
+def fit_line(
+    quantity: Quantity, steps: NDArray[np.float64], rng: np.random.Generator, *, flat: bool = False
+) -> Line:
+    """The line through `quantity` over `steps` (x in bytes, shape (sizes,)); `flat` forces slope 0.
+
+    Needs at least one size; with one size, or equal ones, the slope is 0. Source: see the module.
+    """
+    x = np.zeros_like(steps) if flat else steps
+    y = quantity.value
+    parameters = 1 if flat else 2
+    floor = 1e-12 * float(np.max(np.abs(y), initial=1e-12))
+    sigma = np.maximum(quantity.sigma, floor)
+    weight = sigma**-2.0
+    misfit, scale = 0.0, np.abs(y)
+    for _ in range(ROUNDS):
+        intercept, slope = _solve(x, y[:, None], weight)
+        predicted = intercept[0] + slope[0] * x
+        scale = _ramp(predicted, float(intercept[0])) * np.maximum(predicted, 0.1 * np.abs(y))
+        residual = y - predicted
+        misfit = _misfit(residual, scale, sigma, parameters)
+        variance = sigma**2 + (misfit * scale) ** 2
+        z = np.abs(residual) / np.sqrt(variance)
+        weight = HUBER / np.maximum(z, HUBER) / variance
+    intercept, slope = _solve(x, y[:, None], weight)
+    noise = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
+    intercepts, slopes = _solve(x, quantity.draws + noise, weight)
+    return Line(
+        float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, int(np.unique(steps).size)
+    )

@@ -1,0 +1,171 @@
+"""The parameters of LogGP for one protocol, from the quantities of any method.
+
+o_s(s) = o_s + (s-1) O, o_r(s) likewise: LogGP's overhead is that of a small message, so the growth with the size,
+which LogGP has not, is fitted along and reported as O where it is seen (LogGOPS's O; the model's trains use it),
+and never averaged into o_s.
+L_half = T(1), from the line through the half round trips;    L = L_half - o_s - o_r
+g, G: the line through the gaps (see `gap`); where overheads hide them, G is the slope of the half round trips.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.fit.gap import MARGIN, GapFit, fit_gap
+from chiplog.fit.line import Line, fit_line
+from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.text import seconds_text, sizes_text
+from chiplog.models.protocol import payload_steps
+
+GROWTH_ERRORS = 3.0
+"""An overhead grows with the size if its slope is above 0 by so many standard errors."""
+
+G_DIFFERS = 0.2
+"""Share by which the round trips' cost of a byte may differ from G before the reader is told."""
+
+Estimates = dict[str, Estimate]
+
+
+def overhead_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Line | None:
+    """The line o + (s-1) O, or the constant o where growth isn't seen; None without any size."""
+    if not quantity.value.size:
+        return None
+    steps = payload_steps(quantity.message_bytes)
+    line = fit_line(quantity, steps, rng, flat=flat)
+    if flat or line.slope > GROWTH_ERRORS * line.slope_draws.std():
+        return line
+    return fit_line(quantity, steps, rng, flat=True)
+
+
+def _overhead(symbol: str, line: Line | None, source: str) -> Estimate:
+    if line is None:
+        return unidentified(symbol, "s", f"there are no {source} in this segment.")
+    low, high = interval(line.intercept_draws)
+    if line.intercept <= 0 or low <= 0:
+        reason = (
+            f"the {source}, taken back to 1 B, give {seconds_text(max(low, 0.0))} to {seconds_text(high)}, "
+            "which does not exclude 0."
+        )
+        return unidentified(symbol, "s", reason)
+    return identified(symbol, "s", line.intercept, line.intercept_draws)
+
+
+def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
+    if half is None:
+        return unidentified("L", "s", "there are no round trips in this segment.")
+    if o_s is None or o_r is None:
+        missing = "o_s" if o_s is None else "o_r"
+        return unidentified("L", "s", f"L = L_half - o_s - o_r, and {missing} was not measured.")
+    value = half.intercept - o_s.intercept - o_r.intercept
+    draws = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
+    low, high = interval(draws)
+    if value <= 0 or low <= 0:
+        reason = (
+            f"half the round trip ({seconds_text(half.intercept)}) does not exceed the overheads "
+            f"(o_s + o_r = {seconds_text(o_s.intercept + o_r.intercept)}) beyond doubt: the difference is "
+            f"{seconds_text(low)} to {seconds_text(high)}."
+        )
+        return unidentified("L", "s", reason)
+    return identified("L", "s", value, draws)
+
+
+def _gap(found: GapFit, o_r: Line | None) -> Estimate:
+    line = found.line
+    if line is None:
+        return unidentified("g", "s", found.reason or "")
+    low, high = interval(line.intercept_draws)
+    if line.intercept <= 0 or low <= 0:
+        reason = (
+            f"the gaps from {found.first_bytes} B on, taken back to 1 B, give {seconds_text(max(low, 0.0))} to "
+            f"{seconds_text(high)}, which does not exclude 0."
+        )
+        return unidentified("g", "s", reason)
+    note = None
+    if o_r is not None and abs(line.intercept - o_r.intercept) <= MARGIN * line.intercept:
+        note = "as long as o_r: the receiver may be what bounds the trains."
+    return identified("g", "s", line.intercept, line.intercept_draws, note)
+
+
+def _grows(line: Line | None) -> bool:
+    return line is not None and line.slope > 0 and interval(line.slope_draws)[0] > 0
+
+
+def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
+    if found.line is not None and _grows(found.line):
+        return identified("G", "s/B", found.line.slope, found.line.slope_draws)
+    why = "the gaps are hidden" if found.line is None else "the gaps do not grow beyond doubt"
+    if half is not None and _grows(half):
+        note = f"from the half round trips, as {why}."
+        return identified("G", "s/B", half.slope, half.slope_draws, note)
+    reason = f"{why}, and the half round trips do not grow with the size beyond doubt."
+    return unidentified("G", "s/B", reason)
+
+
+def _growth(line: Line | None) -> Estimates:
+    if line is None or line.slope == 0:
+        return {}
+    note = "growth of o_s with the size, which LogGP does not have."
+    return {"O": identified("O", "s/B", line.slope, line.slope_draws, note)}
+
+
+def half_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Line | None:
+    """The line through the half round trips; None without any size."""
+    if not quantity.value.size:
+        return None
+    return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
+
+
+def two_prices_of_a_byte(found: Estimates, half: Line | None, where: str) -> tuple[str, ...]:
+    """A sentence if a byte costs something else in a round trip than in a train: LogGP has one G for both."""
+    G = found["G"].parameter
+    if G.value is None or half is None or not _grows(half) or G.reason is not None:
+        return ()
+    ratio = half.slope / G.value
+    low, high = interval(half.slope_draws / np.maximum(found["G"].draws, 1e-30))
+    if abs(ratio - 1.0) < G_DIFFERS or low <= 1.0 <= high:
+        return ()
+    return (
+        f"From {where}, a byte costs {seconds_text(half.slope)} in a message on its own and "
+        f"{seconds_text(G.value)} (G) in a train: copies that overlap in a train don't in a round trip. LogGP has one "
+        f"G for both, so its half round trips are off there.",
+    )
+
+
+def segment_estimates(
+    quantities: MethodQuantities,
+    first_bytes: int,
+    last_bytes: int,
+    rng: np.random.Generator,
+    *,
+    flat: bool = False,
+) -> tuple[Estimates, tuple[str, ...]]:
+    """L, L_half, o_s, o_r, g, G (and O) of one protocol, with what a reader must be told.
+
+    `flat` fits LogP: nothing depends on the size.
+    """
+    half = half_line(quantities.half_round_trip.within(first_bytes, last_bytes), rng, flat=flat)
+    o_s = overhead_line(quantities.o_s.within(first_bytes, last_bytes), rng, flat=flat)
+    o_r = overhead_line(quantities.o_r.within(first_bytes, last_bytes), rng, flat=flat)
+    gap = fit_gap(quantities.gap.within(first_bytes, last_bytes), o_s, rng, flat=flat)
+    found: Estimates = {}
+    if quantities.latency_reason is None:
+        found["L"] = _latency(half, o_s, o_r)
+    else:
+        found["L"] = unidentified("L", "s", quantities.latency_reason)
+    if half is None:
+        found["L_half"] = unidentified("L_half", "s", "there are no round trips in this segment.")
+    else:
+        found["L_half"] = identified("L_half", "s", half.intercept, half.intercept_draws)
+    found["o_s"] = _overhead("o_s", o_s, "send overheads")
+    found["o_r"] = _overhead("o_r", o_r, "receive overheads")
+    found["g"] = _gap(gap, o_r)
+    if not flat:
+        found["G"] = _gap_per_byte(gap, half)
+        found.update(_growth(o_s))
+    if quantities.reports_round_trip and half is not None:
+        round_trip = identified("EEL", "s", 2 * half.intercept, 2 * half.intercept_draws)
+        found["EEL"] = round_trip
+    where = sizes_text(first_bytes, last_bytes)
+    return found, () if flat else two_prices_of_a_byte(found, half, where)

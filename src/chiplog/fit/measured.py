@@ -1,0 +1,146 @@
+"""A dataset with the statistic of each of its series, ready to be combined to quantities.
+
+Series of one record were taken in turn, so that differences are taken within a record: a drift of the machine hits both
+sides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.combine import combine
+from chiplog.fit.location import Locations, locate
+from chiplog.fit.quantity import Quantity, empty_quantity
+
+REPLICATES = 400
+OWN_WEIGHT = 0.3
+"""How much a series' own standard error counts against those of its kind at neighbouring sizes."""
+NEIGHBOURS = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One record's value: a linear combination of its series' statistics plus a constant."""
+
+    message_bytes: int
+    launch: int
+    terms: tuple[tuple[int, float], ...]
+    constant: float = 0.0
+
+
+class Measured:
+    """A dataset with each series' statistic, ready to be combined to quantities."""
+
+    def __init__(
+        self, dataset: Dataset, statistic: str, seed: int, replicates: int = REPLICATES
+    ) -> None:
+        """Locates every series of `dataset`; equal seeds give equal replicates."""
+        self.series: Sequence[Series] = dataset.series
+        self.statistic = statistic
+        self.rng = np.random.default_rng(seed)
+        self.replicates = replicates
+        clock = dataset.header.get("clock")
+        step_ns = clock.get("resolution_ns") if isinstance(clock, dict) else None
+        self.resolution_seconds = float(step_ns or 0.0) * 1e-9
+        self.at: Locations = locate(
+            dataset.series,
+            statistic=statistic,
+            replicates=replicates,
+            resolution_seconds=self.resolution_seconds,
+            rng=self.rng,
+        )
+        self.sigma = smoothed_errors(dataset.series, self.at)
+        self._single: dict[tuple[int, ...], int] = {}
+        for index, one in enumerate(self.series):
+            if is_round_trip(one):
+                rank = 0 if one.pattern == "prtt" else 1
+                for key in _partner_keys(one):
+                    if key not in self._single or rank < self._rank(self._single[key]):
+                        self._single[key] = index
+
+    def _rank(self, index: int) -> int:
+        return 0 if self.series[index].pattern == "prtt" else 1
+
+    def round_trip_beside(self, one: Series) -> int | None:
+        """The index of PRTT(1,0,s) of the same record, else of the same launch, else of any."""
+        for key in _partner_keys(one):
+            if key in self._single:
+                return self._single[key]
+        return None
+
+    def indices(self, wanted: Callable[[Series], bool]) -> list[int]:
+        """The indices of the series that `wanted` accepts."""
+        return [index for index, one in enumerate(self.series) if wanted(one)]
+
+    def quantity(self, name: str, entries: Iterable[Entry]) -> Quantity:
+        """Combines the records' values to one value a size."""
+        ordered = sorted(entries, key=lambda entry: entry.message_bytes)
+        if not ordered:
+            return empty_quantity(name, self.replicates)
+        value, draws, sigma = self._evaluate(ordered)
+        sizes = np.array([entry.message_bytes for entry in ordered], dtype=np.int64)
+        launches = np.array([entry.launch for entry in ordered], dtype=np.int64)
+        used = frozenset(index for entry in ordered for index, _ in entry.terms)
+        return combine(name, sizes, launches, value, draws, sigma, used, self.rng)
+
+    def _evaluate(
+        self, entries: Sequence[Entry]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        width = max(len(entry.terms) for entry in entries)
+        index = np.zeros((len(entries), width), dtype=np.int64)
+        factor = np.zeros((len(entries), width))
+        for row, entry in enumerate(entries):
+            for column, (series, share) in enumerate(entry.terms):
+                index[row, column], factor[row, column] = series, share
+        constant = np.array([entry.constant for entry in entries])
+        value = constant.copy()
+        draws = np.repeat(constant[:, None], self.replicates, axis=1)
+        variance = np.zeros(len(entries))
+        sigma = self.sigma
+        for column in range(width):
+            where, weight = index[:, column], factor[:, column]
+            value += weight * self.at.value[where]
+            draws += weight[:, None] * self.at.draws[where]
+            variance += (weight * sigma[where]) ** 2
+        return value, draws, np.sqrt(variance)
+
+
+def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float64]:
+    """Each series' standard error in seconds, drawn towards those of its kind at neighbouring sizes.
+
+    A standard error from some 20 samples is itself off by a third, and weights made of it would favour the values
+    that look precise by chance.
+    """
+    relative = np.log(np.maximum(at.sigma, 1e-15) / np.maximum(np.abs(at.value), 1e-15))
+    kinds: dict[tuple[str, bool, bool], list[int]] = {}
+    for index, one in enumerate(series):
+        kinds.setdefault((one.pattern, one.train > 1, one.delay_seconds > 0), []).append(index)
+    smooth = np.empty_like(relative)
+    for members in kinds.values():
+        mine = np.array(members)
+        sizes, place = np.unique(
+            [series[index].message_bytes for index in members], return_inverse=True
+        )
+        for number in range(sizes.size):
+            near = np.abs(place - number) <= NEIGHBOURS
+            smooth[mine[place == number]] = np.median(relative[mine[near]])
+    blended = np.exp(OWN_WEIGHT * relative + (1.0 - OWN_WEIGHT) * smooth)
+    return np.asarray(blended * np.maximum(np.abs(at.value), 1e-15))
+
+
+def _partner_keys(one: Series) -> tuple[tuple[int, ...], ...]:
+    return (
+        (one.message_bytes, one.launch, one.record_id),
+        (one.message_bytes, one.launch),
+        (one.message_bytes,),
+    )
+
+
+def is_round_trip(one: Series) -> bool:
+    """Is this PRTT(1,0,s), under either of its names?"""
+    return one.pattern in ("prtt", "ping_pong") and one.train == 1 and one.delay_seconds == 0

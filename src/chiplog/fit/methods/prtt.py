@@ -1,0 +1,30 @@
+"""PRTT: trains of n messages with a busy delay d between them and one answer; nothing floods the network.
+
+    o_s(s) = [PRTT(n,d,s) - PRTT(1,0,s)]/(n-1) - d,     d > g + (s-1)G
+    g + (s-1)G = [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)      where that exceeds o_s(s)
+    o_r(s): receives whose messages are there already
+    L = PRTT(1,0,1)/2 - o_s(1) - o_r(1)
+
+Source: T. Hoefler, A. Lichei, W. Rehm, "Low-overhead LogGP parameter assessment for modern interconnection
+networks", PMEO-PDS 2007.
+"""
+
+from __future__ import annotations
+
+from chiplog.fit.measured import Measured
+from chiplog.fit.methods.quantities import MethodQuantities, needed
+from chiplog.fit.quantities import (
+    delayed_send_overhead,
+    half_round_trip,
+    receive_overhead,
+    train_gap,
+)
+
+
+def prtt(measured: Measured) -> MethodQuantities:
+    """The quantities of LogGP from PRTT trains and from receives of messages that wait."""
+    half = half_round_trip(measured)
+    gap = train_gap(measured)
+    o_s = delayed_send_overhead(measured, gap)
+    o_r = receive_overhead(measured)
+    return MethodQuantities("prtt", half, gap, o_s, o_r, needed(half, gap, o_s, o_r))

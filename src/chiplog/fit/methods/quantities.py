@@ -1,0 +1,30 @@
+"""What a method hands on: the quantities over size from which the parameters are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chiplog.fit.quantity import Quantity
+
+
+@dataclass(frozen=True)
+class MethodQuantities:
+    """The four quantities as one method measures them; a missing one has no sizes.
+
+    `series` are the indices of all series that the method needed; `latency_reason` says why the method itself
+    gives no L, None where it does.
+    """
+
+    method: str
+    half_round_trip: Quantity
+    gap: Quantity
+    o_s: Quantity
+    o_r: Quantity
+    series: frozenset[int]
+    latency_reason: str | None = None
+    reports_round_trip: bool = False
+
+
+def needed(*quantities: Quantity) -> frozenset[int]:
+    """The series behind several quantities."""
+    return frozenset().union(*(quantity.series for quantity in quantities))

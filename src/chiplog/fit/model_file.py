@@ -1,0 +1,261 @@
+"""Model files: fits as JSON of the schema chiplog.fit/1, and back.
+
+The keys that scripts rely on come first; what else a Fit holds stands beside them. Reading gives back what was written,
+but for the bootstrap draws, which are kept to 6 significant digits. NaN is null in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.fields import Fields
+from chiplog.dataset.lines import Where, as_object, parse_json
+from chiplog.dataset.run_file import open_input
+from chiplog.errors import RunFailed
+from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
+
+SCHEMA = "chiplog.fit/1"
+MAX_MODEL_BYTES = 256 << 20
+DRAW_DIGITS = 6
+
+_CURVE_ARRAYS = ("measured_seconds", "low_seconds", "high_seconds", "predicted_seconds")
+
+
+def write_model(path: str | os.PathLike[str], fits: Sequence[Fit]) -> None:
+    """Writes `fits` as a model file; RunFailed where it can't be written."""
+    try:
+        Path(path).write_text(json_text(fits_to_json(fits)), encoding="utf-8")
+    except OSError as error:
+        raise RunFailed(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Fit, ...]:
+    """The fits of a model file; CorruptFile names file and field, UsageError says that it can't be opened."""
+    where = Where(os.fspath(path))
+    with open_input(path) as stream:
+        text = stream.read(MAX_MODEL_BYTES + 1)
+    if len(text) > MAX_MODEL_BYTES:
+        raise where.corrupt(None, f"the file is longer than {MAX_MODEL_BYTES >> 20} MiB")
+    return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
+
+
+def json_text(value: object, indent: str = "") -> str:
+    """JSON with a line for each member, lists of numbers and texts on one line; ends with a newline at the top."""
+    inner = indent + "  "
+    if isinstance(value, Mapping) and value:
+        lines = [
+            f"{inner}{json.dumps(str(name))}: {json_text(one, inner)}"
+            for name, one in value.items()
+        ]
+        text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
+        lines = [inner + json_text(one, inner) for one in value]
+        text = "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    else:
+        text = json.dumps(value, allow_nan=False)
+    return text if indent else text + "\n"
+
+
+def fits_to_json(fits: Sequence[Fit]) -> dict[str, object]:
+    """The object of the schema chiplog.fit/1 that holds `fits`."""
+    return {"schema": SCHEMA, "fits": [_fit_to_json(fit) for fit in fits]}
+
+
+def fits_from_json(members: Mapping[str, object], *, source: str = "model") -> tuple[Fit, ...]:
+    """The fits in an object of the schema chiplog.fit/1; `source` is its name in error sentences."""
+    fields = Fields(members, Where(source))
+    schema = fields.text("schema")
+    if schema != SCHEMA:
+        raise fields.wrong("schema", f"is {schema[:40]!r}; this chiplog reads {SCHEMA!r}")
+    return tuple(_fit_from_json(one) for one in fields.objects("fits"))
+
+
+def change_to_json(change: Change) -> dict[str, object]:
+    """One protocol change, as in fits and in the schema chiplog.changes/1."""
+    return {
+        "last_before_bytes": int(change.last_before_bytes),
+        "first_after_bytes": int(change.first_after_bytes),
+        "kind": change.kind,
+        "relative_jump": _plain(change.relative_jump),
+        "seen_in": list(change.seen_in),
+        "crossing_bytes": _plain(change.crossing_bytes),
+    }
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _list(values: NDArray[np.float64]) -> list[float | None]:
+    return [_plain(value) for value in values.tolist()]
+
+
+def _fit_to_json(fit: Fit) -> dict[str, object]:
+    return {
+        "model": fit.model,
+        "method": fit.method,
+        "transport": fit.transport,
+        "operation": fit.operation,
+        "direction": fit.direction,
+        "statistic": fit.statistic,
+        "segments": [_segment_to_json(segment) for segment in fit.segments],
+        "changes": [change_to_json(change) for change in fit.changes],
+        "error": {
+            "points": int(fit.error.points),
+            "mean_relative": _plain(fit.error.mean_relative),
+            "median_relative": _plain(fit.error.median_relative),
+            "max_relative": _plain(fit.error.max_relative),
+            "mean_factor": _plain(fit.error.mean_factor),
+        },
+        "cost": {
+            "messages": int(fit.cost.messages),
+            "bytes": int(fit.cost.bytes),
+            "seconds": float(fit.cost.seconds),
+        },
+        "warnings": list(fit.warnings),
+        "curves": [_curve_to_json(curve) for curve in fit.curves],
+        "draws": {name: _rounded(values) for name, values in fit.draws.items()},
+    }
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float | None]:
+    return [
+        float(f"{value:.{DRAW_DIGITS}g}") if math.isfinite(value) else None
+        for value in values.tolist()
+    ]
+
+
+def _segment_to_json(segment: Segment) -> dict[str, object]:
+    return {
+        "first_bytes": int(segment.first_bytes),
+        "last_bytes": int(segment.last_bytes),
+        "parameters": {
+            symbol: {
+                "value": _plain(one.value),
+                "low": _plain(one.low),
+                "high": _plain(one.high),
+                "unit": one.unit,
+                "identified": bool(one.identified),
+                "reason": one.reason,
+            }
+            for symbol, one in segment.parameters.items()
+        },
+    }
+
+
+def _curve_to_json(curve: Curve) -> dict[str, object]:
+    arrays = {name: _list(getattr(curve, name)) for name in _CURVE_ARRAYS}
+    return {
+        "quantity": curve.quantity,
+        "message_bytes": curve.message_bytes.tolist(),
+        **arrays,
+    }
+
+
+def _fit_from_json(fields: Fields) -> Fit:
+    return Fit(
+        model=fields.text("model"),
+        method=fields.text("method"),
+        transport=fields.text("transport"),
+        operation=fields.text("operation"),
+        direction=fields.text("direction"),
+        statistic=fields.text("statistic"),
+        segments=tuple(_segment_from_json(one) for one in fields.objects("segments")),
+        changes=tuple(_change_from_json(one) for one in fields.objects("changes")),
+        error=_error_from_json(fields.child("error")),
+        cost=_cost_from_json(fields.child("cost")),
+        curves=tuple(_curve_from_json(one) for one in _objects_if_any(fields, "curves")),
+        warnings=fields.texts("warnings"),
+        draws={
+            name: _array(fields, f"draws.{name}", one)
+            for name, one in fields.mapping("draws").items()
+        },
+    )
+
+
+def _objects_if_any(fields: Fields, name: str) -> list[Fields]:
+    return fields.objects(name) if name in fields.members else []
+
+
+def _segment_from_json(fields: Fields) -> Segment:
+    parameters = fields.child("parameters")
+    first, last = fields.integer("first_bytes"), fields.integer("last_bytes")
+    if last < first:
+        raise fields.wrong("last_bytes", f"is {last}, below first_bytes {first}")
+    return Segment(
+        first, last, {name: _parameter_from_json(name, parameters) for name in parameters.members}
+    )
+
+
+def _parameter_from_json(symbol: str, parameters: Fields) -> Parameter:
+    fields = parameters.child(symbol)
+    return Parameter(
+        symbol=symbol,
+        value=fields.real_or_none("value"),
+        low=fields.real_or_none("low"),
+        high=fields.real_or_none("high"),
+        unit=_unit(fields),
+        identified=fields.truth("identified"),
+        reason=fields.text_or_none("reason"),
+    )
+
+
+def _unit(fields: Fields) -> str:
+    """The unit's name, empty for a pure number."""
+    return "" if fields.required("unit") == "" else fields.text("unit")
+
+
+def _change_from_json(fields: Fields) -> Change:
+    return Change(
+        last_before_bytes=fields.integer("last_before_bytes"),
+        first_after_bytes=fields.integer("first_after_bytes"),
+        kind=fields.text("kind", among=("jump", "slope", "both")),
+        relative_jump=fields.real_or_none("relative_jump"),
+        seen_in=fields.texts("seen_in"),
+        crossing_bytes=fields.real_or_none("crossing_bytes"),
+    )
+
+
+def _or_nan(fields: Fields, name: str) -> float:
+    value = fields.real_or_none(name)
+    return math.nan if value is None else value
+
+
+def _error_from_json(fields: Fields) -> FitError:
+    return FitError(
+        points=fields.integer("points"),
+        mean_relative=_or_nan(fields, "mean_relative"),
+        median_relative=_or_nan(fields, "median_relative"),
+        max_relative=_or_nan(fields, "max_relative"),
+        mean_factor=_or_nan(fields, "mean_factor"),
+    )
+
+
+def _cost_from_json(fields: Fields) -> Cost:
+    return Cost(fields.integer("messages"), fields.integer("bytes"), fields.number("seconds"))
+
+
+def _curve_from_json(fields: Fields) -> Curve:
+    sizes = fields.counts("message_bytes")
+    arrays = {name: _array(fields, name, fields.required(name)) for name in _CURVE_ARRAYS}
+    for name, array in arrays.items():
+        if array.size != sizes.size:
+            raise fields.wrong(name, f"has {array.size} points, message_bytes {sizes.size}")
+    return Curve(quantity=fields.text("quantity"), message_bytes=sizes, **arrays)
+
+
+def _array(fields: Fields, name: str, values: object) -> NDArray[np.float64]:
+    """A list of numbers, null for NaN, as an array of shape (values,)."""
+    if type(values) is not list or not set(map(type, values)) <= {int, float, type(None)}:
+        raise fields.wrong(name, "must be a list of numbers and nulls")
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise fields.wrong(name, "holds a number that is too large") from None

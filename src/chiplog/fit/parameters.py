@@ -1,0 +1,43 @@
+"""Parameters with their interval, from a value and its bootstrap replicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.result import Parameter
+
+CONFIDENCE = 0.95
+TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A parameter on its way to the result; `draws` has shape (B,)."""
+
+    parameter: Parameter
+    draws: NDArray[np.float64]
+
+
+def interval(draws: NDArray[np.float64]) -> tuple[float, float]:
+    """The central 95 % of the replicates."""
+    low, high = np.quantile(draws, TAILS)
+    return float(low), float(high)
+
+
+def identified(
+    symbol: str, unit: str, value: float, draws: NDArray[np.float64], note: str | None = None
+) -> Estimate:
+    """An identified parameter; its interval never reaches below 0."""
+    low, high = interval(draws)
+    bounded = Parameter(
+        symbol, value, max(0.0, min(low, value)), max(high, value), unit, True, note
+    )
+    return Estimate(bounded, draws)
+
+
+def unidentified(symbol: str, unit: str, reason: str) -> Estimate:
+    """A parameter that the data can't tell, and why."""
+    return Estimate(Parameter(symbol, None, None, None, unit, False, reason), np.empty(0))

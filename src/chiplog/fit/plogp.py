@@ -1,0 +1,88 @@
+"""The parameters of pLogP: a latency and three tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.result import Curve, Parameter
+from chiplog.fit.text import seconds_text
+from chiplog.models.plogp import entry
+from chiplog.models.protocol import Theta
+
+Table = tuple[str, NDArray[np.int64], NDArray[np.float64]]
+"""A table's symbol, its sizes in bytes and its seconds, both of shape (entries,)."""
+TABLES = {"gap": "g", "o_s": "o_s", "o_r": "o_r"}
+"""The symbol of each tabulated quantity."""
+
+
+def _latency(quantities: MethodQuantities) -> Estimate:
+    half, gap = quantities.half_round_trip, quantities.gap
+    if not half.value.size or not gap.value.size:
+        return unidentified("L", "s", "L = RTT(0)/2 - g(0), and one of them was not measured.")
+    value = float(half.value[0] - gap.value[0])
+    low, high = interval(half.draws[0] - gap.draws[0])
+    if value <= 0 or low <= 0:
+        reason = (
+            f"half the round trip ({seconds_text(float(half.value[0]))}) does not exceed the gap "
+            f"({seconds_text(float(gap.value[0]))}) beyond doubt: the difference is "
+            f"{seconds_text(low)} to {seconds_text(high)}."
+        )
+        return unidentified("L", "s", reason)
+    return identified("L", "s", value, half.draws[0] - gap.draws[0])
+
+
+def _first(symbol: str, quantity: Quantity) -> Estimate:
+    if not quantity.value.size:
+        return unidentified(symbol, "s", f"{symbol}(s) was not measured.")
+    value = float(quantity.value[0])
+    if value <= 0:
+        return unidentified(
+            symbol,
+            "s",
+            f"{symbol}({quantity.message_bytes[0]}) was measured as {seconds_text(value)}.",
+        )
+    note = f"the table's entry for {quantity.message_bytes[0]} B."
+    return identified(symbol, "s", value, quantity.draws[0], note)
+
+
+def plogp_estimates(quantities: MethodQuantities) -> dict[str, Estimate]:
+    """L, L_half, and the tables' entries for the smallest size; the tables themselves are the fit's curves."""
+    return {
+        "L": _latency(quantities),
+        "L_half": _first("L_half", quantities.half_round_trip),
+        "o_s": _first("o_s", quantities.o_s),
+        "o_r": _first("o_r", quantities.o_r),
+        "g": _first("g", quantities.gap),
+    }
+
+
+def plogp_theta(latency: Parameter, tables: Iterable[Table]) -> Theta:
+    """The model's parameters from L and tables named g, o_s, o_r; an L that is not identified counts as 0."""
+    theta = {"L": latency.value or 0.0}
+    for symbol, sizes, seconds in tables:
+        for size, value in zip(sizes, seconds, strict=True):
+            theta[entry(symbol, int(size))] = max(0.0, float(value))
+    return theta
+
+
+def tables_of(curves: Iterable[Curve]) -> tuple[Table, ...]:
+    """The tables of a pLogP fit, which are the measured values of its curves."""
+    return tuple(
+        (TABLES[one.quantity], one.message_bytes, one.measured_seconds)
+        for one in curves
+        if one.quantity in TABLES
+    )
+
+
+def measured_tables(quantities: MethodQuantities) -> tuple[Table, ...]:
+    """The tables as they were measured."""
+    return tuple(
+        (TABLES[one.name], one.message_bytes, one.value)
+        for one in (quantities.gap, quantities.o_s, quantities.o_r)
+    )

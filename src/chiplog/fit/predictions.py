@@ -1,0 +1,164 @@
+"""What a fitted model says about the measured points: curves and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Series
+from chiplog.fit.measured import Measured
+from chiplog.fit.parameters import TAILS
+from chiplog.fit.plogp import plogp_theta, tables_of
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.result import Curve, Fit, FitError, Segment
+from chiplog.models.piecewise import Piece, piece_index
+from chiplog.models.protocol import Model, Points, Theta, points
+from chiplog.models.registry import load_model
+
+HALF_ROUND_TRIP = "half_round_trip"
+TRAIN = "train"
+
+Predictor = Callable[[Points], NDArray[np.float64]]
+"""A fitted model: seconds of points, shape (points,); NaN where it has none."""
+
+
+@dataclass(frozen=True)
+class MeasuredPoints:
+    """Undelayed round trips and trains with their measured seconds, shape (points,); one row a size and train."""
+
+    points: Points
+    seconds: NDArray[np.float64]
+
+
+def theta_of(segment: Segment) -> Theta:
+    """The identified parameters of a segment by symbol."""
+    return {
+        symbol: parameter.value
+        for symbol, parameter in segment.parameters.items()
+        if parameter.value is not None
+    }
+
+
+def pieces_of(segments: Sequence[Segment]) -> tuple[Piece, ...]:
+    """The segments as pieces of a piecewise model."""
+    return tuple(Piece(segment.last_bytes, theta_of(segment)) for segment in segments)
+
+
+def _is_point(one: Series, quantity: str) -> bool:
+    if one.delay_seconds > 0 or one.pattern not in ("prtt", "ping_pong"):
+        return False
+    return (one.train == 1) == (quantity == HALF_ROUND_TRIP)
+
+
+def measured_points(measured: Measured, quantity: str) -> MeasuredPoints:
+    """The points of one quantity, `half_round_trip` (full round trips) or `train`: mean over the records."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for index, one in enumerate(measured.series):
+        if _is_point(one, quantity):
+            key = (one.message_bytes, one.train)
+            found.setdefault(key, []).append(float(measured.at.value[index]))
+    keys = sorted(found)
+    sizes = np.array([size for size, _ in keys], dtype=np.int64)
+    trains = np.array([train for _, train in keys], dtype=np.int64)
+    seconds = np.array([float(np.median(found[key])) for key in keys])
+    return MeasuredPoints(Points("prtt", sizes, trains, np.zeros(sizes.size)), seconds)
+
+
+def relative_errors(
+    predict: Predictor, found: MeasuredPoints
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """|predicted - measured|/measured and |ln(predicted/measured)| where there is a positive prediction."""
+    if found.seconds.size == 0:
+        return np.empty(0), np.empty(0)
+    predicted = predict(found.points)
+    valid = np.isfinite(predicted) & (predicted > 0) & (found.seconds > 0)
+    ratio = predicted[valid] / found.seconds[valid]
+    return np.abs(ratio - 1.0), np.abs(np.log(ratio))
+
+
+def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -> FitError:
+    """The error over all points; NaN without any."""
+    if relative.size == 0:
+        return FitError(0, np.nan, np.nan, np.nan, np.nan)
+    return FitError(
+        int(relative.size),
+        float(relative.mean()),
+        float(np.median(relative)),
+        float(relative.max()),
+        float(np.exp(logarithmic.mean())),
+    )
+
+
+def fit_error(
+    measured: Measured,
+    predict: Predictor,
+    quantities: Sequence[str],
+    last_bytes: int | None = None,
+) -> FitError:
+    """The error over the points of several quantities, up to `last_bytes` where the fit ends there."""
+    relative: list[NDArray[np.float64]] = []
+    logarithmic: list[NDArray[np.float64]] = []
+    for quantity in quantities:
+        found = measured_points(measured, quantity)
+        if last_bytes is not None:
+            inside = found.points.message_bytes <= last_bytes
+            found = MeasuredPoints(found.points.subset(inside), found.seconds[inside])
+        errors = relative_errors(predict, found)
+        relative.append(errors[0])
+        logarithmic.append(errors[1])
+    return summarise(np.concatenate(relative), np.concatenate(logarithmic))
+
+
+def predictor(model: Model, segments: Sequence[Segment]) -> Predictor:
+    """The fitted model as a function of points; NaN where a segment lacks a parameter that the pattern needs."""
+    pieces = pieces_of(segments)
+
+    def predict(asked: Points) -> NDArray[np.float64]:
+        seconds = np.full(asked.message_bytes.shape, np.nan)
+        index = piece_index(asked.message_bytes, pieces)
+        for number, piece in enumerate(pieces):
+            chosen = index == number
+            with suppress(KeyError):
+                seconds[chosen] = model.seconds(asked.subset(chosen), piece.theta)
+        return seconds
+
+    return predict
+
+
+def fitted_predictor(fit: Fit) -> Predictor:
+    """A finished fit as a function of points; of pLogP, the tables are the fit's curves."""
+    model = load_model(fit.model)
+    if fit.model != "plogp":
+        return predictor(model, fit.segments)
+    theta = plogp_theta(fit.segments[0].parameters["L"], tables_of(fit.curves))
+    return lambda asked: model.seconds(asked, theta)
+
+
+def curve(quantity: Quantity, predicted: NDArray[np.float64]) -> Curve:
+    """The measured quantity with its intervals beside `predicted`, shape (sizes,)."""
+    if quantity.value.size:
+        low, high = np.quantile(quantity.draws, TAILS, axis=1)
+    else:
+        low, high = np.empty(0), np.empty(0)
+    return Curve(quantity.name, quantity.message_bytes, quantity.value, low, high, predicted)
+
+
+def predicted_quantity(
+    predict: Predictor, name: str, message_bytes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """What a fitted model says of a quantity by name, in seconds, shape of `message_bytes`.
+
+    The gap is what one more message adds to a train: the larger of gap and overheads.
+    """
+    if name == "o_s":
+        return predict(points("send_overhead", message_bytes))
+    if name == "o_r":
+        return predict(points("receive_overhead", message_bytes))
+    single = predict(points("prtt", message_bytes))
+    if name == HALF_ROUND_TRIP:
+        return single / 2.0
+    return predict(points("prtt", message_bytes, train=2)) - single

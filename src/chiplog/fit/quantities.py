@@ -1,0 +1,193 @@
+"""The quantities that the models speak of, each over the message size, from the series of a dataset.
+
+    half_round_trip  PRTT(1,0,s)/2
+    gap              [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)              or [flood(n,s) - T(s) - T(0)]/(n-1)
+    o_s              [PRTT(n,d,s) - PRTT(1,0,s)]/(n-1) - d          or send_overhead/n
+    o_r              [receive_overhead - (n-1) d]/n                 or ping_pong(d > RTT) - d - o_s(s)
+
+Source: T. Hoefler et al. 2007 for the PRTT differences; the methods' modules for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from chiplog.dataset.series import Series
+from chiplog.fit.measured import Entry, Measured, is_round_trip
+from chiplog.fit.quantity import Quantity
+
+KNEE_SHARE = 0.05
+"""Share of its delay by which a train must be longer to count as longer."""
+
+
+def series_quantity(
+    measured: Measured, name: str, wanted: Callable[[Series], bool], factor: float = 1.0
+) -> Quantity:
+    """`factor` times the duration of the series that `wanted` accepts."""
+    found = [(index, measured.series[index]) for index in measured.indices(wanted)]
+    return measured.quantity(
+        name, [Entry(one.message_bytes, one.launch, ((index, factor),)) for index, one in found]
+    )
+
+
+def half_round_trip(measured: Measured) -> Quantity:
+    """PRTT(1,0,s)/2; from ping-pongs where there are no such trains."""
+    return _half(measured, "prtt")
+
+
+def ping_pong(measured: Measured) -> Quantity:
+    """Half of the bare ping-pong; from PRTT(1,0,s) where there are no ping-pongs."""
+    return _half(measured, "ping_pong")
+
+
+def _half(measured: Measured, pattern: str) -> Quantity:
+    def preferred(one: Series) -> bool:
+        return is_round_trip(one) and one.pattern == pattern
+
+    wanted = preferred if measured.indices(preferred) else is_round_trip
+    return series_quantity(measured, "half_round_trip", wanted, 0.5)
+
+
+def train_gap(measured: Measured) -> Quantity:
+    """`max(o_s, g + (s-1)G)` from the trains without delay."""
+    entries = []
+    for index in measured.indices(
+        lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds == 0
+    ):
+        one = measured.series[index]
+        partner = measured.round_trip_beside(one)
+        if partner is not None:
+            share = 1.0 / (one.train - 1)
+            terms = ((index, share), (partner, -share))
+            entries.append(Entry(one.message_bytes, one.launch, terms))
+    return measured.quantity("gap", entries)
+
+
+def flood_gap(measured: Measured) -> Quantity:
+    """`max(o_s, g + (s-1)G)` from floods; the first message's way and the acknowledgement's are taken off.
+
+    Where no round trip was measured beside a flood, its duration over n stands for the gap, which is too much by
+    about a round trip over n.
+    """
+    entries = []
+    smallest = _smallest_round_trips(measured)
+    for index in measured.indices(lambda one: one.pattern == "flood" and one.train > 1):
+        one = measured.series[index]
+        partner = measured.round_trip_beside(one)
+        back = smallest.get(one.launch)
+        if partner is None or back is None:
+            terms: tuple[tuple[int, float], ...] = ((index, 1.0 / one.train),)
+        else:
+            share = 1.0 / (one.train - 1)
+            terms = ((index, share), (partner, -share / 2), (back, -share / 2))
+        entries.append(Entry(one.message_bytes, one.launch, terms))
+    return measured.quantity("gap", entries)
+
+
+def _smallest_round_trips(measured: Measured) -> dict[int, int]:
+    """By launch, a round trip of the smallest size: what an empty acknowledgement takes."""
+    found: dict[int, int] = {}
+    for index in measured.indices(is_round_trip):
+        one = measured.series[index]
+        best = found.get(one.launch)
+        if best is None or one.message_bytes < measured.series[best].message_bytes:
+            found[one.launch] = index
+    return found
+
+
+def delayed_send_overhead(measured: Measured, gap: Quantity) -> Quantity:
+    """o_s(s) from the trains with a delay above the gap; shorter delays don't show it and are left out."""
+    gaps = dict(zip(gap.message_bytes.tolist(), gap.value.tolist(), strict=True))
+    entries = []
+    for index in measured.indices(
+        lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds > 0
+    ):
+        one = measured.series[index]
+        partner = measured.round_trip_beside(one)
+        if partner is not None and one.delay_seconds >= gaps.get(one.message_bytes, 0.0):
+            share = 1.0 / (one.train - 1)
+            terms = ((index, share), (partner, -share))
+            entries.append(Entry(one.message_bytes, one.launch, terms, -one.delay_seconds))
+    return measured.quantity("o_s", entries)
+
+
+def knee_send_overhead(measured: Measured) -> Quantity:
+    """o_s(s) at the shortest delay that makes a train longer (Bell); from the ladder's trains, if any, else from all.
+
+    A train counts as longer when it is so by 3 standard errors and by `KNEE_SHARE` of the delay.
+    """
+    trains = measured.indices(lambda one: one.pattern == "prtt" and one.train > 1)
+    ladder = [index for index in trains if measured.series[index].tag.get("purpose") == "bell"]
+    records: dict[tuple[int, int, int], list[int]] = {}
+    for index in ladder or trains:
+        one = measured.series[index]
+        records.setdefault((one.launch, one.record_id, one.train), []).append(index)
+    entries = []
+    used: set[int] = set()
+    for found in records.values():
+        bare = [index for index in found if measured.series[index].delay_seconds == 0]
+        partner = measured.round_trip_beside(measured.series[found[0]])
+        if not bare or partner is None:
+            continue
+        used.update(found, (partner,))
+        longer = [index for index in found if _is_longer(measured, index, bare[0])]
+        if longer:
+            first = min(longer, key=lambda index: measured.series[index].delay_seconds)
+            one = measured.series[first]
+            share = 1.0 / (one.train - 1)
+            terms = ((first, share), (partner, -share))
+            entries.append(Entry(one.message_bytes, one.launch, terms, -one.delay_seconds))
+    found_overhead = measured.quantity("o_s", entries)
+    return replace(found_overhead, series=frozenset(used))
+
+
+def _is_longer(measured: Measured, index: int, bare: int) -> bool:
+    one = measured.series[index]
+    if one.delay_seconds <= 0:
+        return False
+    excess = measured.at.value[index] - measured.at.value[bare]
+    noise = np.hypot(measured.at.sigma[index], measured.at.sigma[bare])
+    least = KNEE_SHARE * (one.train - 1) * one.delay_seconds
+    return bool(excess > max(3.0 * noise, least))
+
+
+def direct_send_overhead(measured: Measured, *, single: bool) -> Quantity:
+    """o_s(s) from timed sends: of `single` ones (Kielmann) or of a few in a row (Culler), else of any."""
+    calls = measured.indices(lambda one: one.pattern == "send_overhead")
+    wanted = [index for index in calls if (measured.series[index].train == 1) == single]
+    entries = []
+    for index in wanted or calls:
+        one = measured.series[index]
+        entries.append(Entry(one.message_bytes, one.launch, ((index, 1.0 / one.train),)))
+    return measured.quantity("o_s", entries)
+
+
+def receive_overhead(measured: Measured, *, single: bool = False) -> Quantity:
+    """o_r(s) from receives whose messages had arrived before; only bare calls with `single`, if any."""
+    calls = measured.indices(lambda one: one.pattern == "receive_overhead")
+    bare = [index for index in calls if measured.series[index].train == 1]
+    entries = []
+    for index in (bare or calls) if single else calls:
+        one = measured.series[index]
+        constant = -(one.train - 1) * one.delay_seconds / one.train
+        terms = ((index, 1.0 / one.train),)
+        entries.append(Entry(one.message_bytes, one.launch, terms, constant))
+    return measured.quantity("o_r", entries)
+
+
+def delayed_ping_pong_overhead(measured: Measured) -> Quantity:
+    """o_s(s) + o_r(s) from ping-pongs with a delay above the round trip (Culler)."""
+    entries = []
+    for index in measured.indices(
+        lambda one: one.pattern == "ping_pong" and one.delay_seconds > 0 and one.train == 1
+    ):
+        one = measured.series[index]
+        partner = measured.round_trip_beside(one)
+        if partner is None or one.delay_seconds >= measured.at.value[partner]:
+            entries.append(
+                Entry(one.message_bytes, one.launch, ((index, 1.0),), -one.delay_seconds)
+            )
+    return measured.quantity("o_s + o_r", entries)

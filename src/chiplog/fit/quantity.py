@@ -1,0 +1,48 @@
+"""A quantity over the message size, with its bootstrap replicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity over S message sizes with B replicates; seconds.
+
+    `message_bytes`, `value` and `sigma` have shape (S,), `draws` has shape (S, B); `series` are the indices in the
+    dataset of the series that it needed.
+    """
+
+    name: str
+    message_bytes: NDArray[np.int64]
+    value: NDArray[np.float64]
+    sigma: NDArray[np.float64]
+    draws: NDArray[np.float64]
+    series: frozenset[int]
+
+    def within(self, first_bytes: int, last_bytes: int) -> Quantity:
+        """The quantity at the sizes from `first_bytes` to `last_bytes`, both included."""
+        chosen = (self.message_bytes >= first_bytes) & (self.message_bytes <= last_bytes)
+        return self.subset(chosen)
+
+    def subset(self, chosen: NDArray[np.bool_]) -> Quantity:
+        """The quantity at the sizes where `chosen`, shape (S,), is true."""
+        return Quantity(
+            self.name,
+            self.message_bytes[chosen],
+            self.value[chosen],
+            self.sigma[chosen],
+            self.draws[chosen],
+            self.series,
+        )
+
+
+def empty_quantity(name: str, replicates: int) -> Quantity:
+    """A quantity that was measured at no size."""
+    none = np.empty(0)
+    return Quantity(
+        name, np.empty(0, dtype=np.int64), none, none, np.empty((0, replicates)), frozenset()
+    )

@@ -1,0 +1,108 @@
+"""What a fit returns: parameters with intervals, segments, protocol changes, errors and cost.
+
+Everything here is frozen and in SI units (seconds, bytes, seconds per byte); `report` and `cli` read it and compute
+nothing new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model with its 95 % interval; `value` is None where it is not identified."""
+
+    symbol: str
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    identified: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A protocol change: it lies above `last_before_bytes` and at or below `first_after_bytes`."""
+
+    last_before_bytes: int
+    first_after_bytes: int
+    kind: str
+    """`jump`, `slope` or `both`."""
+    relative_jump: float | None = None
+    """(after - before) / before at the change, of the series that shows it best."""
+    seen_in: tuple[str, ...] = ()
+    """The series that show it, e.g. ("gap", "o_s")."""
+    crossing_bytes: float | None = None
+    """Where the lines of the two protocols cross, i.e. where the switch should be; None if they never do."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One protocol: the sizes it holds for and its parameters by symbol."""
+
+    first_bytes: int
+    last_bytes: int
+    parameters: dict[str, Parameter]
+
+
+@dataclass(frozen=True)
+class FitError:
+    """|predicted - measured| / measured over the points of the model's patterns; `mean_factor` is
+    exp(mean |ln(predicted/measured)|).
+    """
+
+    points: int
+    mean_relative: float
+    median_relative: float
+    max_relative: float
+    mean_factor: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the measurement behind a fit cost; warm-up included."""
+
+    messages: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Measured medians of one quantity over size with the model's prediction, for tables and plots.
+
+    All arrays have shape (points,); `low` and `high` are the 95 % interval of the median, in seconds.
+    """
+
+    quantity: str
+    """`half_round_trip`, `gap`, `o_s`, `o_r`, …"""
+    message_bytes: NDArray[np.int64]
+    measured_seconds: NDArray[np.float64]
+    low_seconds: NDArray[np.float64]
+    high_seconds: NDArray[np.float64]
+    predicted_seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One model fitted by one method to one dataset."""
+
+    model: str
+    method: str
+    transport: str
+    operation: str
+    direction: str
+    statistic: str
+    segments: tuple[Segment, ...]
+    changes: tuple[Change, ...]
+    error: FitError
+    cost: Cost
+    curves: tuple[Curve, ...] = ()
+    warnings: tuple[str, ...] = ()
+    draws: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Bootstrap draws by "segment index/symbol", shape (draws,): what predictions carry through."""

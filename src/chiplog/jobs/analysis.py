@@ -1,0 +1,44 @@
+"""Everything that is known of one run: all models by all methods, protocol changes, comparison, placement."""
+
+from __future__ import annotations
+
+from chiplog.compare.models import compare_models
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.changes import find_changes
+from chiplog.fit.run import fit
+from chiplog.jobs.placement import placement_of
+from chiplog.models.registry import BUILT_IN
+from chiplog.report.input import ComparisonRow, SeriesChanges, TargetReport
+
+ALL_METHODS = "all"
+
+
+def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> TargetReport:
+    """The target's part of a report; `name` is the target as it was asked for.
+
+    Raises UsageError where the dataset has no series that a model speaks about.
+    """
+    found = find_changes(dataset)
+    return TargetReport(
+        name=name,
+        dataset=dataset,
+        fits=fit(dataset, tuple(BUILT_IN), method=ALL_METHODS),
+        series_changes=tuple(SeriesChanges(one.quantity, one.changes) for one in found.series),
+        consensus=found.consensus,
+        comparison=_comparison(dataset),
+        placement=placement_of(dataset),
+        raw_files=(raw_file,) if raw_file else (),
+    )
+
+
+def _comparison(dataset: Dataset) -> tuple[ComparisonRow, ...]:
+    """Each model's error on held-out sizes; none where there are too few sizes to hold some out."""
+    try:
+        rows = compare_models(dataset, tuple(BUILT_IN))
+    except UsageError:
+        return ()
+    return tuple(
+        ComparisonRow(row.model, row.method, row.held_out, row.parameters, row.error)
+        for row in rows
+    )

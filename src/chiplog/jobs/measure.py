@@ -1,0 +1,79 @@
+"""`chiplog measure` as a function: plan, measure, and measure again around each protocol change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from chiplog.jobs.refine import Refine
+from chiplog.measure.progress import ProgressBar
+from chiplog.measure.run import FollowUp, Measured
+from chiplog.measure.run import measure as measure_plan
+from chiplog.measure.start import launch_of
+from chiplog.measure.top_up import TopUp
+from chiplog.plan import PlanOptions
+from chiplog.plan.bell import BellLadders
+from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
+from chiplog.plan.request import StopRule
+
+LADDER_BUDGET_NS = 100_000_000
+LADDER_SAMPLES = 60
+
+
+def measure(
+    target: str,
+    out: str | os.PathLike[str],
+    options: PlanOptions,
+    *,
+    ranks: int = 2,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    rendezvous: str | None = None,
+    time_limit: float = 30.0,
+    refine: bool = True,
+    resume: bool = False,
+    strict: bool = False,
+) -> Measured:
+    """Measure `target` by the plan that `options` make and write the run file `out`.
+
+    `refine` asks for more points around each protocol change until its size is known to the byte. See
+    `chiplog.measure.run.measure` for `resume`, `strict` and what is raised, and
+    `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
+    """
+    launch = launch_of(
+        target,
+        ranks=ranks,
+        launcher=launcher,
+        mpi=mpi,
+        rendezvous=rendezvous,
+        time_limit=time_limit,
+        seed=options.seed,
+    )
+    with ProgressBar(target) as watcher:
+        return measure_plan(
+            target,
+            options,
+            out,
+            launch,
+            resume=resume,
+            strict=strict,
+            follow_ups=partial(follow_ups, refine=refine),
+            watcher=watcher,
+        )
+
+
+def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
+    """What to ask once the grid is measured: what is not precise yet, protocol changes, and Bell's ladders."""
+    chosen: list[FollowUp] = [TopUp(options)]
+    if refine:
+        chosen.append(Refine())
+    if {"prtt", "flood"} <= set(options.patterns):
+        stop = StopRule(
+            options.relative_half_width,
+            MIN_SAMPLES,
+            min(MAX_SAMPLES, LADDER_SAMPLES),
+            LADDER_BUDGET_NS,
+        )
+        chosen.append(BellLadders(options.sizes, stop))
+    return chosen

@@ -1,0 +1,78 @@
+"""`chiplog report` as a function: run files and model files become one report."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from chiplog import __version__
+from chiplog.dataset.run_file import open_input, read_run
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.model_file import read_model
+from chiplog.fit.result import Cost
+from chiplog.jobs.analysis import analyse
+from chiplog.report.input import ReportInput, TargetReport
+from chiplog.report.write import check_suffix, write_report
+
+TITLE = "chiplog: how this machine communicates"
+
+
+def report(
+    files: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    command: Sequence[str] = (),
+) -> ReportInput:
+    """Analyse run files, read model files, and write the report `out` (.html or .md) of them all.
+
+    Raises UsageError for another suffix and files that can't be opened, CorruptFile for damaged ones.
+    """
+    check_suffix(out)
+    if not files:
+        raise UsageError("FILE: is missing; name at least one run file or model file.")
+    made = report_input([target_report(file) for file in files], command=command)
+    write_report(made, out)
+    return made
+
+
+def report_input(
+    targets: Sequence[TargetReport], *, command: Sequence[str] = (), seconds: float | None = None
+) -> ReportInput:
+    """The input of a report on `targets`; `seconds` is the wall-clock time of all that led to it."""
+    series = [one for target in targets for one in target.dataset.series]
+    measured = sum(one.elapsed_seconds for one in series)
+    return ReportInput(
+        title=TITLE,
+        targets=tuple(targets),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=tuple(command),
+        cost=Cost(
+            sum(one.messages for one in series),
+            sum(one.bytes_sent for one in series),
+            measured if seconds is None else seconds,
+        ),
+        versions=(
+            ("chiplog", __version__),
+            ("Python", platform.python_version()),
+            *((name, version(name)) for name in ("numpy", "scipy")),
+        ),
+    )
+
+
+def target_report(file: str | os.PathLike[str]) -> TargetReport:
+    """What one run file or model file tells; a model file has no samples to show."""
+    path = Path(file)
+    with open_input(path) as stream:
+        is_run = b'"type":"header"' in stream.readline(4096)
+    if is_run:
+        dataset = read_run(path)
+        return analyse(str(dataset.header["target"]), dataset, raw_file=str(path))
+    fits = read_model(path)
+    transport = fits[0].transport if fits else "unknown"
+    dataset = Dataset({"target": path.name, "transport": transport}, (), True, str(path))
+    return TargetReport(path.name, dataset, fits, consensus=fits[0].changes if fits else ())

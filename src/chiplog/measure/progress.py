@@ -1,0 +1,102 @@
+"""Progress with the time left, on standard error; drawn between points only, so that no measurement pays for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+REDRAW_SECONDS = 0.1
+
+
+class Watcher(Protocol):
+    """Is told what is planned and what is done, in predicted seconds."""
+
+    def expect(self, seconds: float) -> None:
+        """So much more is planned."""
+
+    def done(self, seconds: float, what: str) -> None:
+        """A record that was predicted to take `seconds` is finished."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def expect(self, seconds: float) -> None:
+        """Ignored."""
+
+    def done(self, seconds: float, what: str) -> None:
+        """Ignored."""
+
+
+class ProgressBar:
+    """A bar with the time left, as a context manager; nothing is shown where standard error is no terminal.
+
+    The time left follows from how long the records so far took compared with their prediction.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._planned = 0.0
+        self._finished = 0.0
+        self._began = time.monotonic()
+        self._drawn = 0.0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> ProgressBar:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[left]}"),
+            )
+            self._bar = Progress(
+                *columns, console=Console(stderr=True), auto_refresh=False, transient=True
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=1.0, left="")
+        self._began = time.monotonic()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def expect(self, seconds: float) -> None:
+        """So much more is planned."""
+        self._planned += seconds
+
+    def done(self, seconds: float, what: str) -> None:
+        """A record that was predicted to take `seconds` is finished."""
+        self._finished += seconds
+        now = time.monotonic()
+        if self._bar is None or self._task is None or now - self._drawn < REDRAW_SECONDS:
+            return
+        self._drawn = now
+        self._bar.update(
+            self._task,
+            completed=self._finished / max(self._planned, self._finished, 1e-9),
+            description=f"{self._title} {what}",
+            left=f"{self.seconds_left(now):.0f} s left",
+        )
+        self._bar.refresh()
+
+    def seconds_left(self, now: float) -> float:
+        """Predicted time left, corrected by how the prediction fared so far."""
+        if self._finished <= 0:
+            return self._planned
+        pace = (now - self._began) / self._finished
+        return max(0.0, self._planned - self._finished) * pace

@@ -1,0 +1,251 @@
+"""Measuring a plan: every record goes to the run file before anything else is done with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.series import Dataset, Series
+from chiplog.errors import PrecisionNotMet, UsageError
+from chiplog.measure.interrupt import InterruptGuard
+from chiplog.measure.precision import Imprecise, imprecise_points
+from chiplog.measure.progress import Silent, Watcher
+from chiplog.measure.session import Session
+from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
+from chiplog.plan.assessment import without_late_receiver
+from chiplog.plan.cost import nominal_of, predict
+from chiplog.plan.units import format_bytes
+
+
+class FollowUp(Protocol):
+    """Decides, from what was measured so far, what else to measure while the ranks stay up."""
+
+    def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
+        """The next requests, with ids from `next_id` on; none when there is nothing left to find out."""
+
+
+FollowUps = Callable[[PlanOptions], Sequence[FollowUp]]
+"""The follow-ups of a plan, in the order in which they are asked."""
+
+Launch = Callable[[int], Session]
+"""Starts the probe for the launch of that number."""
+
+
+def nothing_more(options: PlanOptions) -> Sequence[FollowUp]:
+    """No follow-ups: the plan is all."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run brought."""
+
+    path: Path
+    records: int
+    elapsed_seconds: float
+    imprecise: tuple[Imprecise, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result for scripts; a half width that is not known is null."""
+        return {
+            "schema": "chiplog.measured/1",
+            "run": str(self.path),
+            "records": self.records,
+            "elapsed_seconds": self.elapsed_seconds,
+            "imprecise": [
+                {
+                    "pattern": point.pattern,
+                    "message_bytes": point.message_bytes,
+                    "relative_half_width": point.known_half_width,
+                }
+                for point in self.imprecise
+            ],
+        }
+
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        missed = ""
+        if self.imprecise:
+            sizes = {point.message_bytes for point in self.imprecise}
+            missed = f"; {len(sizes)} sizes did not reach the asked precision"
+        return (
+            f"{self.records} records in {self.elapsed_seconds:.1f} s, kept in {self.path}{missed}."
+        )
+
+
+def measure(
+    target: str,
+    options: PlanOptions,
+    out: str | os.PathLike[str],
+    launch: Launch,
+    *,
+    resume: bool = False,
+    strict: bool = False,
+    follow_ups: FollowUps = nothing_more,
+    watcher: Watcher | None = None,
+) -> Measured:
+    """Measure the plan that `options` make and write the run file `out`.
+
+    With `resume`, exactly the points missing in `out` are measured, by the plan that it was begun with. Follow-ups
+    are asked after the last launch's plan, while its ranks are up.
+
+    Raises UsageError where `out` exists (or, with `resume`, is another target's), RunFailed where a peer or the disk
+    is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
+    """
+    began = time.monotonic()
+    with InterruptGuard() as guard:
+        run = _Run(target, options, Path(out), launch, guard, watcher or Silent())
+        run.begin(resume=resume)
+        run.measure(follow_ups(run.options))
+    measured = Measured(Path(out), run.records, time.monotonic() - began, run.imprecise())
+    if strict and measured.imprecise:
+        raise PrecisionNotMet(_not_met(measured.imprecise, run.options.relative_half_width))
+    return measured
+
+
+def _not_met(points: Sequence[Imprecise], wanted: float) -> str:
+    worst = max(points, key=lambda point: point.relative_half_width)
+    return (
+        f"--strict: {len(points)} points did not reach the relative half width {wanted:g}; worst is {worst.pattern} "
+        f"at {format_bytes(worst.message_bytes)} with {worst.relative_half_width:.2g}: "
+        "allow more time with --budget, more --visits, or a wider --precision."
+    )
+
+
+class _Run:
+    """One run file while it grows."""
+
+    def __init__(
+        self,
+        target: str,
+        options: PlanOptions,
+        out: Path,
+        launch: Launch,
+        guard: InterruptGuard,
+        watcher: Watcher,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self.out = out
+        self.launch = launch
+        self.guard = guard
+        self.watcher = watcher
+        self.writer: RunWriter | None = None
+        self.header: dict[str, Any] = {}
+        self.series: list[Series] = []
+
+    @property
+    def records(self) -> int:
+        return self.writer.records if self.writer else 0
+
+    def begin(self, *, resume: bool) -> None:
+        """Open the file that is there, or make sure that there is none."""
+        if not resume:
+            if self.out.exists():
+                raise UsageError(
+                    f"{self.out} exists already: go on with it by --resume, or remove it first."
+                )
+            return
+        self.writer = RunWriter.resume(self.out)
+        kept = self.writer.kept
+        assert kept is not None
+        self.series = list(kept.series)
+        self.header = dict(kept.header)
+        stored = self.header.get("plan")
+        if self.header["target"] != self.target:
+            self.writer.close()
+            raise UsageError(
+                f"--resume: {self.out} was measured on {self.header['target']}, not on {self.target}."
+            )
+        if isinstance(stored, dict):
+            self.options = PlanOptions.from_json(stored, str(self.out))
+
+    def measure(self, follow_ups: Sequence[FollowUp]) -> None:
+        """All launches in turn, those without a missing point left out; the last one stays for the follow-ups."""
+        if self.writer is not None and self.writer.complete:
+            self.writer.close()
+            return
+        plan = make_plan(self.options)
+        finished = self.writer.finished if self.writer else frozenset()
+        todo = [[r for r in requests if r.id not in finished] for requests in plan.launches]
+        nominal = nominal_of(self.options.transport)
+        self.watcher.expect(sum(predict(r, nominal).seconds for launch in todo for r in launch))
+        last = len(todo) - 1
+        try:
+            for number, requests in enumerate(todo):
+                if requests or number == last:
+                    self._launch(number, requests, plan, follow_ups if number == last else ())
+        except BaseException as error:
+            if self.writer is not None:
+                self.writer.__exit__(type(error), error, error.__traceback__)
+            raise
+        assert self.writer is not None
+        self.writer.finish(complete=True)
+
+    def _launch(
+        self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: Sequence[FollowUp]
+    ) -> None:
+        with self.guard.waiting():
+            session = self.launch(self._label(number)).__enter__()
+        try:
+            if self.writer is None:
+                self.header = {**session.header, "plan": self.options.to_json()}
+                self.writer = RunWriter.create(self.out, self.header)
+            for request in requests:
+                self._record(session, request)
+            for follow_up in follow_ups:
+                self._follow(session, follow_up, plan)
+        except BaseException as error:
+            session.__exit__(type(error), error, error.__traceback__)
+            raise
+        session.__exit__(None, None, None)
+
+    def _label(self, number: int) -> int:
+        """The number of this start of the ranks: a resumed launch is another one."""
+        used = {one.launch for one in self.series}
+        return number if number not in used else max(used) + 1
+
+    def _follow(self, session: Session, follow_up: FollowUp, plan: Plan) -> None:
+        nominal = nominal_of(self.options.transport)
+        planned = {request.id for request in plan.requests}
+        while True:
+            assert self.writer is not None
+            next_id = max(planned | self.writer.finished) + 1
+            requests = follow_up.requests(self.dataset(), next_id)
+            if not requests:
+                return
+            self.watcher.expect(sum(predict(request, nominal).seconds for request in requests))
+            for request in requests:
+                self._record(session, request)
+
+    def _record(self, session: Session, request: Request) -> None:
+        assert self.writer is not None
+        if not self._synchronises:
+            request = without_late_receiver(request)
+        with self.guard.waiting():
+            line = session.measure(request)
+        self.series += self.writer.append_raw(line)
+        seconds = predict(request, nominal_of(self.options.transport)).seconds
+        self.watcher.done(seconds, format_bytes(request.series[0].message_bytes))
+
+    @property
+    def _synchronises(self) -> bool:
+        capabilities = self.header.get("capabilities")
+        return isinstance(capabilities, dict) and bool(capabilities.get("synchronises"))
+
+    def dataset(self) -> Dataset:
+        """All that is in the file so far."""
+        return Dataset(self.header, tuple(self.series), False, str(self.out))
+
+    def imprecise(self) -> tuple[Imprecise, ...]:
+        grid = [one for one in self.series if one.tag.get("purpose") == GRID]
+        clock = self.header.get("clock")
+        resolution_ns = clock.get("resolution_ns") if isinstance(clock, dict) else 0.0
+        return imprecise_points(
+            grid, self.options.relative_half_width, (resolution_ns or 0.0) * 1e-9
+        )

@@ -1,0 +1,211 @@
+"""A running probe: requests go in, records come out, and whatever goes wrong ends in one clear error."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import selectors
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from chiplog.errors import ChiplogError, CorruptFile, RunFailed, UsageError
+from chiplog.measure.process import ProcessGroup
+from chiplog.plan.request import Request
+
+SECRET_VARIABLE = "CHIPLOG_SECRET"
+MAX_LINE_BYTES = 256 * 2**20
+STDERR_KEPT_BYTES = 16 * 1024
+MARGIN_SECONDS = 20.0
+"""How much longer than its budget a request may take before the probe counts as stuck."""
+START_SECONDS = 60.0
+END_SECONDS = 10.0
+
+
+class Session:
+    """The probe of one launch, as a context manager; leaving it ends every process that it started.
+
+    `command` starts the probe, alone or under a launcher. The ranks recognise each other by a secret in the
+    environment. All waits are bounded; a probe that is silent for longer is ended and reported.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        start_seconds: float = START_SECONDS,
+        margin_seconds: float = MARGIN_SECONDS,
+    ) -> None:
+        self._command = list(command)
+        self._environment = {**os.environ, **(environment or {})}
+        self._environment.setdefault(SECRET_VARIABLE, secrets.token_hex(16))
+        self._start_seconds = start_seconds
+        self._margin_seconds = margin_seconds
+        self._stdout = b""
+        self._stderr = b""
+        self._group: ProcessGroup | None = None
+        self._selector = selectors.DefaultSelector()
+        self._is_over = False
+        self.header_line = ""
+        self.header: dict[str, Any] = {}
+
+    def __enter__(self) -> Session:
+        try:
+            self._group = ProcessGroup(self._command, self._environment)
+        except OSError as error:
+            raise RunFailed(f"{self._command[0]} can't be started: {error.strerror}.") from error
+        try:
+            self._watch(self._group)
+            self.header_line, self.header = self._answer("header", self._start_seconds)
+        except BaseException:
+            self._group.end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._group is None:
+            return
+        try:
+            if kind is None and not self._is_over:
+                self._quit(self._group)
+        finally:
+            self._selector.close()
+            self._group.end()
+
+    @property
+    def process_group(self) -> int:
+        """The id of the process group that holds the probe and whatever started it."""
+        if self._group is None:
+            raise RuntimeError("the session has not begun")
+        return self._group.process.pid
+
+    def measure(self, request: Request) -> str:
+        """The record line that answers `request`.
+
+        Raises UsageError where the probe can't serve the request (it goes on running), RunFailed where a peer is
+        lost, time runs out or the probe ends, and CorruptFile where a payload arrived damaged.
+        """
+        self._send(request.line())
+        seconds = request.stop.budget_ns * 1e-9 + self._margin_seconds
+        line, record = self._answer("record", seconds)
+        if record.get("id") != request.id:
+            raise RunFailed(
+                f"the probe answered request {record.get('id')} instead of {request.id}."
+            )
+        return line
+
+    def _watch(self, group: ProcessGroup) -> None:
+        for stream in (group.process.stdout, group.process.stderr):
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(
+                stream.fileno(), selectors.EVENT_READ, stream is group.process.stdout
+            )
+
+    def _send(self, line: str) -> None:
+        assert self._group is not None and self._group.process.stdin is not None
+        try:
+            self._group.process.stdin.write(line.encode())
+        except BrokenPipeError:
+            pass  # the probe has ended: its last words and exit code say why
+        except OSError as error:
+            raise RunFailed(f"the probe takes no requests: {error.strerror}.") from error
+
+    def _answer(self, wanted: str, seconds: float) -> tuple[str, dict[str, Any]]:
+        """The next line of type `wanted`, whole and parsed; an error line becomes its exception."""
+        try:
+            line = self._line(time.monotonic() + seconds, seconds)
+        except ChiplogError:
+            self._is_over = True
+            raise
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or answer.get("type") not in (wanted, "error"):
+            raise RunFailed(f"the probe wrote something else than a {wanted}: {line[:80]!r}.")
+        if answer["type"] == "error":
+            raise _error(answer)
+        return line, answer
+
+    def _line(self, deadline: float, seconds: float) -> str:
+        while b"\n" not in self._stdout:
+            if len(self._stdout) > MAX_LINE_BYTES:
+                raise RunFailed(f"the probe wrote a line of more than {MAX_LINE_BYTES} bytes.")
+            if not self._read(deadline - time.monotonic()):
+                if time.monotonic() < deadline:
+                    raise self._ended()
+                raise RunFailed(f"the probe has not answered within {seconds:.0f} s.{self._said()}")
+        line, self._stdout = self._stdout.split(b"\n", 1)
+        return line.decode("utf-8", errors="replace")
+
+    def _read(self, seconds: float) -> bool:
+        """Wait for output and take it in; False at the end of standard output or of the time."""
+        for key, _ in self._selector.select(max(0.0, seconds)):
+            is_stdout = bool(key.data)
+            piece = os.read(key.fd, 1 << 20)
+            if is_stdout:
+                self._stdout += piece
+            else:
+                self._stderr = (self._stderr + piece)[-STDERR_KEPT_BYTES:]
+            if not piece:
+                self._selector.unregister(key.fd)
+                if is_stdout:
+                    return False
+            return True
+        return False
+
+    def _quit(self, group: ProcessGroup) -> None:
+        self._send('{"type":"quit"}\n')
+        deadline = time.monotonic() + END_SECONDS
+        while self._read(deadline - time.monotonic()):
+            pass
+        if group.wait(max(0.1, deadline - time.monotonic())) not in (0, None):
+            raise self._ended()
+
+    def _ended(self) -> ChiplogError:
+        """What to say of a probe that closed its output."""
+        assert self._group is not None
+        code = self._group.wait(END_SECONDS)
+        while self._read(0.05):
+            pass
+        killed = _signal_of(code)
+        if killed is not None:
+            return RunFailed(f"the probe was killed by {killed}.{self._said()}")
+        kinds = {2: UsageError, 5: CorruptFile}
+        kind = kinds.get(code or 0, RunFailed)
+        return kind(f"the probe ended with exit code {code} before it had answered.{self._said()}")
+
+    def _said(self) -> str:
+        """What standard error holds that explains the end; launchers frame it with lines of dashes."""
+        lines = [line.strip() for line in self._stderr.decode(errors="replace").splitlines()]
+        said = [line for line in lines if any(letter.isalpha() for letter in line)]
+        telling = [line for line in said if _TELLING.search(line)]
+        return f" It said: {(telling or said)[-1]}" if said else ""
+
+
+_TELLING = re.compile(r"signal|error|fail|lost|refused|denied|unable|can't|cannot", re.IGNORECASE)
+
+
+def _signal_of(code: int | None) -> str | None:
+    """The name of the signal that ended a process, or one below a launcher or a shell (128 + its number)."""
+    number = -code if code is not None and code < 0 else (code or 0) - 128
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None
+
+
+def _error(answer: Mapping[str, Any]) -> ChiplogError:
+    kinds: dict[object, type[ChiplogError]] = {2: UsageError, 5: CorruptFile}
+    return kinds.get(answer.get("exit"), RunFailed)(str(answer.get("message", "the probe failed.")))

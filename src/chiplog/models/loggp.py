@@ -1,0 +1,137 @@
+"""LogGP: LogP with a gap per byte for long messages.
+
+    T(s)           = o_s + (s-1) G + L + o_r
+    PRTT(n, d, s)  = 2 T(s) + (n-1) max(o_s + d, g + (s-1) G)
+
+g is the least time between two sends or two receives (LogP's definition), so o_r doesn't bound a train beside it: a
+receiver that can't keep up shows as a larger g. Where a parameter O is given (seconds per byte, from LogGOPS; LogGP
+has none), the sender's CPU is busy for o_s + (s-1) O with each message.
+
+Source: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, "LogGP: incorporating long messages into the LogP model",
+SPAA 1995, section 3; T. Hoefler, A. Lichei, W. Rehm, "Low-overhead LogGP parameter assessment for modern
+interconnection networks", PMEO-PDS 2007, eq. for PRTT(n, d, s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.models.guess import rough_line
+from chiplog.models.protocol import ParameterSpec, Points, Theta, payload_steps
+from chiplog.models.refuse import unknown_pattern
+
+Seconds = NDArray[np.float64]
+
+
+def one_way(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    """`T(s)` in seconds, shape of `message_bytes`.
+
+    Where L itself is not identified, `L_half` (= L + o_s + o_r) takes the place of the sum; a G that is not identified
+    counts as 0.
+    """
+    start = theta["L_half"] if "L" not in theta else theta["L"] + theta["o_s"] + theta["o_r"]
+    return start + payload_steps(message_bytes) * theta.get("G", 0.0)
+
+
+def gap(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    """`g + (s-1) G` in seconds; a g that is not identified counts as 0, for the overhead hides it."""
+    return theta.get("g", 0.0) + payload_steps(message_bytes) * theta.get("G", 0.0)
+
+
+def _send(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    return theta.get("o_s", 0.0) + payload_steps(message_bytes) * theta.get("O", 0.0)
+
+
+def _receive(theta: Theta) -> float:
+    return theta.get("o_r", 0.0)
+
+
+def _step(points: Points, theta: Theta) -> Seconds:
+    busy = _send(points.message_bytes, theta) + points.delay_seconds
+    return np.maximum(busy, gap(points.message_bytes, theta))
+
+
+def _prtt(points: Points, theta: Theta) -> Seconds:
+    extra = (points.train - 1) * _step(points, theta)
+    return 2.0 * one_way(points.message_bytes, theta) + extra
+
+
+def _ping_pong(points: Points, theta: Theta) -> Seconds:
+    reply = 2.0 * one_way(points.message_bytes, theta) - _receive(theta)
+    own = _send(points.message_bytes, theta) + points.delay_seconds
+    return np.maximum(reply, own) + _receive(theta)
+
+
+def _send_overhead(points: Points, theta: Theta) -> Seconds:
+    growth = payload_steps(points.message_bytes) * theta.get("O", 0.0)
+    return np.asarray(points.train * (theta["o_s"] + growth))
+
+
+def _receive_overhead(points: Points, theta: Theta) -> Seconds:
+    return points.train * theta["o_r"] + (points.train - 1) * points.delay_seconds
+
+
+def _flood(points: Points, theta: Theta) -> Seconds:
+    acknowledgement = one_way(np.zeros_like(points.message_bytes), theta)
+    train = (points.train - 1) * _step(points, theta)
+    return one_way(points.message_bytes, theta) + train + acknowledgement
+
+
+FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
+    "ping_pong": _ping_pong,
+    "prtt": _prtt,
+    "send_overhead": _send_overhead,
+    "receive_overhead": _receive_overhead,
+    "flood": _flood,
+    "late_receiver": _send_overhead,
+}
+"""Seconds of one operation by pattern; LogP and LogGPS share them."""
+
+
+def guess(points: Points, seconds: Seconds) -> dict[str, float]:
+    """Rough LogGP values from round trips or trains: an eighth of the start for each overhead."""
+    steps = payload_steps(points.message_bytes)
+    if points.pattern in ("send_overhead", "receive_overhead", "late_receiver"):
+        overhead, _ = rough_line(steps, seconds / points.train)
+        return {"L": 0.0, "o_s": overhead, "o_r": overhead, "g": overhead, "G": 0.0}
+    if points.pattern == "flood":
+        start, slope = rough_line(steps, seconds / points.train)
+        return {"L": start, "o_s": start / 8, "o_r": start / 8, "g": start, "G": slope}
+    start, slope = rough_line(steps, seconds / (points.train + 1.0))
+    return {"L": 0.75 * start, "o_s": start / 8, "o_r": start / 8, "g": start / 4, "G": slope}
+
+
+LOGGP_PARAMETERS = (
+    ParameterSpec("L", "s", 0.0, np.inf, "latency of the network, without the overheads"),
+    ParameterSpec("o_s", "s", 0.0, np.inf, "time that a send keeps the sender's CPU busy"),
+    ParameterSpec("o_r", "s", 0.0, np.inf, "time that a receive keeps the receiver's CPU busy"),
+    ParameterSpec("g", "s", 0.0, np.inf, "least time between two messages of one byte"),
+    ParameterSpec("G", "s/B", 0.0, np.inf, "time per byte of a long message"),
+)
+
+
+@dataclass(frozen=True)
+class LogGP:
+    """`T(s) = o_s + (s-1) G + L + o_r`."""
+
+    name: str = "loggp"
+    source: str = "Alexandrov et al. 1995, section 3; Hoefler et al. 2007, PRTT"
+    parameters: tuple[ParameterSpec, ...] = LOGGP_PARAMETERS
+    patterns: tuple[str, ...] = tuple(FORMULAS)
+
+    def seconds(self, points: Points, theta: Theta) -> Seconds:
+        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
+        if points.pattern not in FORMULAS:
+            raise unknown_pattern(self.name, points.pattern, self.patterns)
+        return FORMULAS[points.pattern](points, theta)
+
+    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
+        """From the shortest and the longest message of any pattern."""
+        return guess(points, seconds)
+
+
+LOGGP = LogGP()

@@ -1,0 +1,103 @@
+"""Which series to take at one message size: the LogGP assessment and what the other methods need.
+
+Sources: T. Hoefler et al., "LogGP in theory and practice" (PRTT); D. Culler et al., "Assessing fast network
+interfaces"; T. Kielmann et al., "Fast measurement of LogP parameters"; C. Bell et al., "An evaluation of current
+high-performance networks".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chiplog.errors import UsageError
+from chiplog.plan.request import Request, SeriesRequest
+
+LONG_TRAIN = 10
+SHORT_TRAIN = 2
+TRAIN_BYTES = 128 * 1024
+"""Trains get shorter where a whole one would be longer than this, so that bytes stay bounded."""
+LATE_RECEIVER = "late_receiver"
+FEW_SENDS = 4
+LATE_RECEIVER_BYTES = 256 * 1024
+"""Larger messages are not sent to a late receiver: no eager limit is expected above."""
+FLOOD_TRAIN = 32
+FLOOD_BYTES = 1024 * 1024
+
+MEANINGS = {
+    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r and, where sends can wait for "
+    "their receive, a late receiver, taken in turn",
+    "ping_pong": "round trips, bare and with a delay before the receive (Culler's o_r)",
+    "send_overhead": "the time that posting sends takes on the sender",
+    "receive_overhead": "the time that receiving takes once the message is there",
+    "flood": "sends back to back until an acknowledgement of them all: the gap",
+    "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
+}
+PATTERNS = tuple(MEANINGS)
+"""What `--pattern` accepts beside `all`, in the order in which their series are taken."""
+ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
+"""What all methods together need: `prtt` has o_r and the late receiver within it."""
+
+
+def train_length(message_bytes: int) -> int:
+    """Messages in one train of `message_bytes` each: 10, and fewer (at least 2) for large ones."""
+    return max(SHORT_TRAIN, min(LONG_TRAIN, TRAIN_BYTES // max(message_bytes, 1)))
+
+
+def flood_length(message_bytes: int) -> int:
+    """Messages in one flood of `message_bytes` each: 32, and fewer (at least 4) for large ones."""
+    return max(FEW_SENDS, min(FLOOD_TRAIN, FLOOD_BYTES // max(message_bytes, 1)))
+
+
+def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
+    """The patterns named in a comma-separated list; `all` names what the methods need.
+
+    Raises UsageError, naming `option` and what it accepts, for an unknown one.
+
+    >>> parse_patterns("flood,prtt")
+    ('prtt', 'flood')
+    """
+    names = {name.strip() for name in text.split(",")}
+    if names == {"all"}:
+        return ALL_METHODS
+    unknown = sorted(names - set(PATTERNS))
+    if unknown:
+        accepted = ", ".join((*PATTERNS, "all"))
+        raise UsageError(f"{option}: '{unknown[0]}' is unknown; it accepts a list of {accepted}.")
+    return tuple(name for name in PATTERNS if name in names)
+
+
+def without_late_receiver(request: Request) -> Request:
+    """The request for a transport whose sends never wait; one that asks for nothing else stays as it is."""
+    others = tuple(one for one in request.series if one.pattern != LATE_RECEIVER)
+    return replace(request, series=others) if len(others) > 1 else request
+
+
+def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
+    """The series, taken in turn within one record, that one pattern needs at one message size.
+
+    `prtt` is the whole LogGP assessment; its last series, the late receiver, is for transports that synchronise.
+    `ping_pong` is the bare round trip and one with a delay above it (Culler's o_r).
+    """
+    train = train_length(message_bytes)
+
+    def series(name: str, length: int = 1, delay_ns: float | str = 0) -> SeriesRequest:
+        return SeriesRequest(name, message_bytes, length, delay_ns)
+
+    if pattern == "prtt":
+        assessment = (
+            series("prtt"),
+            series("prtt", train),
+            series("prtt", train, "rtt"),
+            series("receive_overhead", train if message_bytes <= TRAIN_BYTES else 1, "rtt"),
+        )
+        late = (series(LATE_RECEIVER, 1, "rtt"),)
+        return assessment + (late if message_bytes <= LATE_RECEIVER_BYTES else ())
+    if pattern == "ping_pong":
+        return (series("prtt"), series("ping_pong"), series("ping_pong", 1, "rtt2"))
+    if pattern == "send_overhead":
+        return (series("send_overhead"), series("send_overhead", FEW_SENDS))
+    if pattern == "receive_overhead":
+        return (series("prtt"), series("receive_overhead", train, "rtt"))
+    if pattern == "flood":
+        return (series("flood", flood_length(message_bytes)),)
+    return (series("prtt"), series(LATE_RECEIVER, 1, "rtt"))

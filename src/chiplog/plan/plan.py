@@ -1,0 +1,227 @@
+"""The plan of a run: which points, in which order, and what they will probably cost."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.plan.assessment import series_of
+from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
+from chiplog.plan.request import Request, StopRule
+
+GRID = "grid"
+WARM_UP = "warm-up"
+"""Purpose of the first record of each launch: the first size is cold, so it is marked and not used."""
+
+MIN_SAMPLES = 3
+MIN_POOLED_SAMPLES = 8
+"""Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
+LARGE_BYTES = 256 * 1024
+LARGE_VISITS = 2
+"""Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
+MAX_SAMPLES = 400
+SECONDS_PER_RECORD = 0.025
+BYTES_PER_RUN = 800_000_000
+"""For the grid of a run; measuring again around protocol changes may take 200 MB more."""
+DEFAULT_SIZES = "1:1MiB"
+DEFAULT_PRECISION = 0.025
+DEFAULT_VISITS = 3
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """All that a plan depends on; stored in the run's header, from which `--resume` makes the same plan again."""
+
+    transport: str
+    patterns: tuple[str, ...]
+    sizes: tuple[int, ...]
+    visits: int = DEFAULT_VISITS
+    launches: int = 1
+    seed: int = 1
+    relative_half_width: float = DEFAULT_PRECISION
+    budget_seconds: float | None = None
+    budget_bytes: int = BYTES_PER_RUN
+
+    def __post_init__(self) -> None:
+        _at_least("--visits", self.visits, 1)
+        _at_least("--launches", self.launches, 1)
+        if not 0 < self.relative_half_width < 1:
+            raise UsageError(
+                f"--precision: {self.relative_half_width} is out of range; it accepts a relative half width "
+                "above 0 and below 1, e.g. 0.025."
+            )
+        if self.budget_seconds is not None and not self.budget_seconds > 0:
+            raise UsageError(
+                f"--budget: {self.budget_seconds} is out of range; it accepts seconds above 0."
+            )
+        if not self.sizes:
+            raise UsageError("--sizes: names no size.")
+
+    def to_json(self) -> dict[str, object]:
+        """The options as the run file's header keeps them."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(stored: Mapping[str, object], source: str) -> PlanOptions:
+        """The options that a run file's header holds; raises CorruptFile, naming `source`, where one is missing."""
+        names = PlanOptions.__dataclass_fields__
+        missing = sorted(set(names) - set(stored))
+        if missing:
+            raise CorruptFile(
+                f"{source}: line 1: plan.{missing[0]} is missing, so the run can't be resumed."
+            )
+        values = {name: _tupled(stored[name]) for name in names}
+        return PlanOptions(**values)  # type: ignore[arg-type]  # __post_init__ checks the ranges
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Requests in the order in which they will be made, by launch; ids are unique over the whole run."""
+
+    options: PlanOptions
+    launches: tuple[tuple[Request, ...], ...]
+    predicted: Cost
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests of all launches."""
+        return tuple(request for launch in self.launches for request in launch)
+
+
+def make_plan(options: PlanOptions) -> Plan:
+    """Every pattern at every size in every visit, in shuffled order within each visit, after one cold record.
+
+    The order comes from the seed alone. Time and bytes are bounded by each request's stopping rule.
+    """
+    nominal = nominal_of(options.transport)
+    shuffle = random.Random(options.seed)
+    launches: list[tuple[Request, ...]] = []
+    next_id = 0
+    for _ in range(options.launches):
+        points = _order(options, shuffle)
+        requests = [
+            Request(
+                next_id + offset,
+                visit,
+                series_of(pattern, size),
+                _PLACEHOLDER,
+                {"purpose": purpose},
+            )
+            for offset, (visit, pattern, size, purpose) in enumerate(points)
+        ]
+        next_id += len(requests)
+        launches.append(_bounded(requests, options, nominal))
+    costs = [predict(request, nominal) for launch in launches for request in launch]
+    start_up = Cost(nominal.start_up_seconds * options.launches, 0, 0)
+    return Plan(options, tuple(launches), total([start_up, *costs]))
+
+
+_PLACEHOLDER = StopRule(DEFAULT_PRECISION, MIN_SAMPLES, MAX_SAMPLES, 0)
+
+
+def visits_of(options: PlanOptions, message_bytes: int) -> int:
+    """How often a size is visited in each launch."""
+    return options.visits if message_bytes <= LARGE_BYTES else min(options.visits, LARGE_VISITS)
+
+
+def seconds_of(options: PlanOptions) -> float:
+    """How long the grid of all launches may take."""
+    if options.budget_seconds is not None:
+        return options.budget_seconds
+    visits = sum(visits_of(options, size) for size in options.sizes)
+    return SECONDS_PER_RECORD * options.launches * len(options.patterns) * visits
+
+
+def _least_samples(options: PlanOptions, request: Request) -> int:
+    visits = visits_of(options, request.series[0].message_bytes) * options.launches
+    return max(MIN_SAMPLES, math.ceil(MIN_POOLED_SAMPLES / visits))
+
+
+def _order(options: PlanOptions, shuffle: random.Random) -> list[tuple[int, str, int, str]]:
+    """Visit, pattern, size and purpose of each record; the cold first one has a size from the middle."""
+    points = [(0, options.patterns[0], options.sizes[len(options.sizes) // 2], WARM_UP)]
+    for visit in range(options.visits):
+        of_visit = [
+            (visit, pattern, size, GRID)
+            for size in options.sizes
+            for pattern in options.patterns
+            if visit < visits_of(options, size)
+        ]
+        shuffle.shuffle(of_visit)
+        points += of_visit
+    return points
+
+
+def _bounded(
+    requests: Sequence[Request], options: PlanOptions, nominal: Nominal
+) -> tuple[Request, ...]:
+    """The requests with stopping rules that keep one launch within its share of the time and the bytes."""
+    budget_seconds = seconds_of(options) / options.launches
+    least = [_least_rule(request, options) for request in requests]
+    allowance = _allowance(least, options.budget_bytes / options.launches)
+    stops = [_bytes_rule(request, allowance) for request in least]
+    least_seconds = [
+        request.rounds(request.stop.min_samples) * round_seconds(request, nominal)
+        for request in least
+    ]
+    all_seconds = sum(least_seconds)
+
+    def budget_ns(seconds: float) -> int:
+        return round(budget_seconds * (0.5 / len(requests) + 0.5 * seconds / all_seconds) * 1e9)
+
+    return tuple(
+        replace(request, stop=replace(stop, budget_ns=budget_ns(seconds)))
+        for request, stop, seconds in zip(requests, stops, least_seconds, strict=True)
+    )
+
+
+def _least_rule(request: Request, options: PlanOptions) -> Request:
+    """The request with the fewest samples that will do."""
+    samples = _least_samples(options, request)
+    return replace(request, stop=StopRule(options.relative_half_width, samples, samples, 1))
+
+
+def _bytes_rule(request: Request, allowed_bytes: float) -> StopRule:
+    """The stopping rule with as many samples as the bytes allow, and at least the least."""
+    samples = request.stop.min_samples
+    while samples < MAX_SAMPLES and _bytes(request, samples + 1) <= allowed_bytes:
+        samples += 1
+    return replace(request.stop, max_samples=samples)
+
+
+def _bytes(request: Request, samples: int) -> int:
+    return request.preparation_bytes + request.rounds(samples) * request.round_bytes
+
+
+def _allowance(requests: Sequence[Request], budget_bytes: float) -> float:
+    """Bytes per record such that all together use the budget: small sizes take what they need, large ones share.
+
+    `requests` ask for the fewest samples that will do.
+    """
+    limits = [
+        (_bytes(request, request.stop.min_samples), _bytes(request, MAX_SAMPLES))
+        for request in requests
+    ]
+
+    def used(allowance: float) -> float:
+        return sum(max(least, min(most, allowance)) for least, most in limits)
+
+    low, high = 0.0, float(budget_bytes)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if used(middle) <= budget_bytes else (low, middle)
+    return low
+
+
+def _at_least(option: str, value: int, least: int) -> None:
+    if value < least:
+        raise UsageError(
+            f"{option}: {value} is too small; it accepts whole numbers from {least} on."
+        )
+
+
+def _tupled(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value

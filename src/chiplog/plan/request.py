@@ -1,0 +1,102 @@
+"""One point to measure, in the form that the probe reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+WARMUP_SAMPLES = 2
+"""Samples of each series that the probe takes first, keeps and marks as warm-up."""
+DELAY_ROUND_TRIPS = 5
+"""Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
+SAMPLES_AT_A_TIME = 5
+"""Samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
+
+
+@dataclass(frozen=True)
+class SeriesRequest:
+    """One series of samples. `delay_ns` is a busy delay in nanoseconds, or "rtt"/"rtt2": the median of PRTT(1,0,s)
+    or PRTT(2,0,s) that the record's own warm-up finds.
+    """
+
+    pattern: str
+    message_bytes: int
+    train: int = 1
+    delay_ns: float | str = 0
+    operation: str = "send"
+    posting: str = "normal"
+
+    @property
+    def messages(self) -> int:
+        """Messages on the wire for one sample, both directions, empty acknowledgements included."""
+        return self.train + 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on the wire for one sample, both directions."""
+        answered = self.pattern in ("ping_pong", "prtt")
+        return (self.train + answered) * self.message_bytes
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a record is good enough: the median's interval is narrow, or samples or time are used up."""
+
+    relative_half_width: float
+    min_samples: int
+    max_samples: int
+    budget_ns: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """One record to take: series whose samples are taken in turn, so that their differences are paired."""
+
+    id: int
+    visit: int
+    series: tuple[SeriesRequest, ...]
+    stop: StopRule
+    tag: Mapping[str, object] = field(default_factory=dict)
+    check_payload: bool = True
+
+    @property
+    def round_bytes(self) -> int:
+        """Bytes on the wire for one sample of each series."""
+        return sum(series.bytes for series in self.series)
+
+    @property
+    def round_messages(self) -> int:
+        """Messages on the wire for one sample of each series."""
+        return sum(series.messages for series in self.series)
+
+    @property
+    def preparation_messages(self) -> int:
+        """Messages before the first sample: the payload check and the round trips that delays are found by."""
+        named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
+        delays = sum(3 if name == "rtt2" else 2 for name in named)
+        return 2 * self.check_payload + DELAY_ROUND_TRIPS * delays
+
+    @property
+    def preparation_bytes(self) -> int:
+        """Bytes before the first sample, both directions."""
+        return self.preparation_messages * max(
+            (one.message_bytes for one in self.series), default=0
+        )
+
+    def rounds(self, samples: int) -> int:
+        """Rounds through all series for so many samples of each, warm-up and unused ones included."""
+        return WARMUP_SAMPLES + samples + _pauses(samples, self.stop.min_samples)
+
+    def line(self) -> str:
+        """The request as one JSON line, newline included."""
+        return json.dumps({"type": "measure", **asdict(self)}, separators=(",", ":")) + "\n"
+
+
+def _pauses(samples: int, least: int) -> int:
+    """How often the probe asks its stopping rule and goes on."""
+    pauses, taken = 1, min(least, samples)
+    while taken < samples:
+        taken += max(SAMPLES_AT_A_TIME, taken // 4)
+        pauses += 1
+    return pauses

@@ -1,0 +1,47 @@
+"""Numbers with units as people type them: `64KiB`, `1.5us`, `30s`."""
+
+from __future__ import annotations
+
+import re
+
+from chiplog.errors import UsageError
+
+BYTE_UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z]*)")
+
+
+def parse_bytes(text: str, option: str) -> int:
+    """The whole number of bytes that `text` names, e.g. 65536 for `64KiB`.
+
+    Raises UsageError, naming `option` and what it accepts, for anything else.
+
+    >>> parse_bytes("64KiB", "--sizes")
+    65536
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None or match["unit"] not in BYTE_UNITS:
+        units = ", ".join(unit for unit in BYTE_UNITS if unit)
+        raise UsageError(
+            f"{option}: '{text}' is not a size; it accepts a number with one of {units}, e.g. 64KiB."
+        )
+    size = float(match["number"]) * BYTE_UNITS[match["unit"]]
+    if size != int(size):
+        raise UsageError(f"{option}: '{text}' is not a whole number of bytes.")
+    return int(size)
+
+
+def format_bytes(size: int) -> str:
+    """The shortest exact name of a size: `64KiB` for 65536, `12289B` for 12289."""
+    for unit in ("GiB", "MiB", "KiB"):
+        if size and size % BYTE_UNITS[unit] == 0:
+            return f"{size // BYTE_UNITS[unit]}{unit}"
+    return f"{size}B"

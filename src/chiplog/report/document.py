@@ -1,0 +1,209 @@
+"""What a report is made of, before it is HTML, Markdown or text: sections, paragraphs, tables and
+plots.
+
+Sections build these blocks from the results; each renderer turns every kind of block into its own
+language, so the
+three outputs say the same. Text is held as spans, never as markup: escaping is the renderer's, in
+one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from chiplog.report.plot import Plot
+
+
+class Style(Enum):
+    """How a span of text is meant; the renderer chooses what that looks like."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    SYMBOL = "symbol"
+    """A parameter's symbol such as `o_s`, printed with its index lowered where possible."""
+    CODE = "code"
+    MUTED = "muted"
+    DETAIL = "detail"
+    """What belongs to the text before it, such as a value's interval: on a line of its own where there is one."""
+    BAD = "bad"
+    """A fit that fails, a parameter that is not identified: must not be overlooked."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one style; `term` links it to an entry of the glossary."""
+
+    text: str
+    style: Style = Style.PLAIN
+    term: str | None = None
+
+
+Inline = tuple[Span, ...]
+
+
+def plain(text: str, *, term: str | None = None) -> Span:
+    """Ordinary text."""
+    return Span(text, Style.PLAIN, term)
+
+
+def strong(text: str) -> Span:
+    """Emphasised text."""
+    return Span(text, Style.STRONG)
+
+
+def symbol(name: str, *, term: str | None = None) -> Span:
+    """A parameter's symbol, as in a model file."""
+    return Span(name, Style.SYMBOL, term)
+
+
+def code(text: str) -> Span:
+    """What is typed or read by a machine: a target, a path, a command."""
+    return Span(text, Style.CODE)
+
+
+def muted(text: str) -> Span:
+    """Less important text."""
+    return Span(text, Style.MUTED)
+
+
+def detail(text: str) -> Span:
+    """What belongs to the text before it, such as a value's interval."""
+    return Span(text, Style.DETAIL)
+
+
+def bad(text: str) -> Span:
+    """A finding that must not be overlooked."""
+    return Span(text, Style.BAD)
+
+
+def line(*parts: Span | str) -> Inline:
+    """Spans in a row; bare strings are plain text."""
+    return tuple(plain(part) if isinstance(part, str) else part for part in parts)
+
+
+def joined(parts: Iterable[Inline], separator: str) -> Inline:
+    """Several pieces of text with a separator between them."""
+    spans: list[Span] = []
+    for part in parts:
+        if spans:
+            spans.append(plain(separator))
+        spans.extend(part)
+    return tuple(spans)
+
+
+def text_of(inline: Inline) -> str:
+    """The bare text of some spans."""
+    return "".join(span.text for span in inline)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    content: Inline
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A short list of sentences."""
+
+    items: tuple[Inline, ...]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A named fact; `anchor` makes it an entry of the glossary, which spans link to by their `term`."""
+
+    name: Inline
+    content: Inline
+    anchor: str | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Named facts, such as the machine's banner."""
+
+    items: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A warning: a fact, its number where it has one, and what to do about it."""
+
+    fact: Inline
+    number: str | None = None
+    remedy: Inline | None = None
+
+
+@dataclass(frozen=True)
+class Notices:
+    """Warnings in a row."""
+
+    items: tuple[Notice, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A table's column; `numeric` columns are aligned right."""
+
+    title: Inline
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption; each row has one cell per column."""
+
+    caption: Inline
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Inline, ...], ...]
+    notes: tuple[Inline, ...] = ()
+    """Sentences below the table."""
+    in_terminal: bool = True
+    """Whether the terminal's shorter report has it too."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot with its caption, which states the convention, and the same numbers as a table.
+
+    The title is shown among panels only; a figure on its own has its section's.
+    """
+
+    title: str
+    caption: Inline
+    plot: Plot
+    numbers: Table | None = None
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Small figures side by side where there is room."""
+
+    figures: tuple[Figure, ...]
+
+
+Block = Paragraph | Bullets | Facts | Notices | Table | Figure | Panels
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of the report; `identifier` is unique in it and safe in an address."""
+
+    identifier: str
+    title: Inline
+    blocks: tuple[Block, ...] = ()
+    sections: tuple[Section, ...] = ()
+    in_terminal: bool = True
+    """Whether the terminal's shorter report has it too."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The whole report."""
+
+    title: str
+    subtitle: Inline
+    sections: tuple[Section, ...] = field(default_factory=tuple)

@@ -1,0 +1,218 @@
+"""How values become text: SI units, digits that the interval supports, GB = 1e9 B and GiB = 2^30 B
+always written.
+
+Used by every renderer, so that a number reads the same in the terminal, in Markdown and in the
+page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+NOTHING = "—"
+"""What is printed for a value that does not exist."""
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+_BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_SMALLEST = 1e-15
+_LARGEST = 1e15
+_DEFAULT_DIGITS = 4
+_MAX_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit to print in: a value in SI divided by `factor` is a number of `unit`."""
+
+    factor: float
+    unit: str
+
+
+def scale_for(magnitude: float, unit: str) -> Scale:
+    """The unit with the prefix in which a value of this magnitude has one to three digits before
+    the point.
+
+    `unit` is one of "s", "s/B", "B/s", or any other text, which gets no prefix.
+    """
+    size = abs(magnitude)
+    if unit == "s" or unit == "s/B":
+        prefixes: tuple[tuple[float, str], ...] = _SMALL_PREFIXES
+    elif unit == "B/s":
+        prefixes = _PREFIXES
+    else:
+        return Scale(1.0, "" if unit in ("1", "") else unit)
+    # 0.9995 ns would print as 1000 ps: let it be 1 ns.
+    for factor, prefix in prefixes:
+        if size >= 0.9995 * factor:
+            return Scale(factor, prefix + unit)
+    if size == 0.0:
+        return Scale(1.0, unit)
+    factor, prefix = prefixes[-1]
+    return Scale(factor, prefix + unit)
+
+
+def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> str:
+    """One number with its unit to `digits` significant digits: `value(4.574e-05, "s")` is "45.74
+    µs".
+    """
+    if number is None or not math.isfinite(number):
+        return NOTHING
+    if unit == "B":
+        return message_size(number)
+    scale = scale_for(number, unit)
+    return _join(_significant(number / scale.factor, digits), scale.unit)
+
+
+def with_interval(number: float | None, low: float | None, high: float | None, unit: str) -> str:
+    """A value and its 95 % interval with two digits of uncertainty.
+
+    "45.74 ± 0.44 µs" where the interval is symmetric, "45.74 [45.30, 47.10] µs" where it is not,
+    and the bare value where there is no interval.
+    """
+    if number is None or not math.isfinite(number):
+        return NOTHING
+    if not _is_interval(low, high):
+        return value(number, unit)
+    assert low is not None and high is not None
+    if unit == "B":
+        return f"{message_size(number)} {_byte_interval(low, high)}"
+    scale = scale_for(number or max(abs(low), abs(high)), unit)
+    middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
+    decimals = _decimals(middle, bottom, top)
+    below, above = middle - bottom, top - middle
+    half = max(below, above)
+    if half > 0 and min(below, above) >= 0 and half - min(below, above) <= 0.15 * half:
+        return _join(f"{_fixed(middle, decimals)} ± {_fixed(half, decimals)}", scale.unit)
+    interval = f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"
+    return _join(f"{_fixed(middle, decimals)} {interval}", scale.unit)
+
+
+def value_and_interval(
+    number: float | None, low: float | None, high: float | None, unit: str
+) -> tuple[str, str]:
+    """The value with its unit, and "[low, high]" in the same unit and with the same decimals, for two columns."""
+    if number is None or not math.isfinite(number):
+        return NOTHING, NOTHING
+    if not _is_interval(low, high):
+        return value(number, unit), NOTHING
+    assert low is not None and high is not None
+    if unit == "B":
+        return message_size(number), _byte_interval(low, high)
+    scale = scale_for(number or max(abs(low), abs(high)), unit)
+    middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
+    decimals = _decimals(middle, bottom, top)
+    shown = _join(_fixed(middle, decimals), scale.unit)
+    return shown, f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"
+
+
+def message_size(number: float | None) -> str:
+    """A message size, exact: "4 KiB" where it is a whole number of KiB, else "12,289 B"."""
+    if number is None or not math.isfinite(number):
+        return NOTHING
+    if abs(number) >= _LARGEST:
+        return f"{number:.3e} B"
+    whole = round(number)
+    for factor, unit in _BINARY:
+        if whole and whole % factor == 0:
+            return f"{whole // factor:,} {unit}"
+    return f"{whole:,} B"
+
+
+def exact_bytes(number: float) -> str:
+    """A size to the byte, never abbreviated: "4,096 B"."""
+    return f"{round(number):,} B"
+
+
+def volume(number: float) -> str:
+    """An amount of data, decimal: "29.1 GB" (1e9 bytes)."""
+    for factor, prefix in _PREFIXES[:-1]:
+        if number >= 0.9995 * factor:
+            return _join(_significant(number / factor, 3), prefix + "B")
+    return f"{round(number):,} B"
+
+
+def count(number: float) -> str:
+    """A whole number with separated thousands: "460,800"."""
+    return f"{round(number):,}" if math.isfinite(number) else NOTHING
+
+
+def percent(ratio: float | None) -> str:
+    """A ratio as per cent, two digits: 0.0412 is "4.1 %", 3.5 is "350 %"."""
+    if ratio is None or not math.isfinite(ratio):
+        return NOTHING
+    number = 100.0 * ratio
+    size = abs(number)
+    if size >= 1e6:
+        return f"{number:.1e} %"
+    if size >= 9.95:
+        return f"{number:,.0f} %"
+    if size >= 0.095:
+        return f"{number:.1f} %"
+    return "0 %" if size == 0.0 else f"{number:.1g} %"
+
+
+def signed_percent(ratio: float | None) -> str:
+    """As `percent`, with its sign: "+38 %"."""
+    shown = percent(ratio)
+    return f"+{shown}" if ratio is not None and math.isfinite(ratio) and ratio > 0 else shown
+
+
+def duration(seconds: float | None) -> str:
+    """How long something took, for people: "0.42 s", "26 s", "2 min 54 s", "3 h 07 min"."""
+    if seconds is None or not math.isfinite(seconds) or seconds < 0:
+        return NOTHING
+    if seconds < 0.1:
+        return value(seconds, "s", digits=2)
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60:02d} min"
+
+
+def _is_interval(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and math.isfinite(low) and math.isfinite(high)
+
+
+def _byte_interval(low: float, high: float) -> str:
+    return f"[{round(low):,} … {exact_bytes(high)}]"
+
+
+def _decimals(middle: float, low: float, high: float) -> int:
+    """Decimals that show two digits of the interval's half width, and two to six digits of the value."""
+    half = max(abs(high - middle), abs(middle - low))
+    leading = _exponent(middle or half)
+    if half == 0.0:
+        return max(0, _DEFAULT_DIGITS - 1 - leading)
+    wanted = 1 - _exponent(half)
+    at_least, at_most = 1 - leading, _MAX_DIGITS - 1 - leading
+    return min(max(wanted, at_least, 0), max(at_most, 0), 12)
+
+
+def _exponent(number: float) -> int:
+    return 0 if number == 0.0 else math.floor(math.log10(abs(number)))
+
+
+def _fixed(number: float, decimals: int) -> str:
+    if abs(number) >= _LARGEST:
+        return f"{number:.3e}"
+    shown = f"{number:.{decimals}f}"
+    return shown.removeprefix("-") if float(shown) == 0.0 else shown
+
+
+def _significant(number: float, digits: int) -> str:
+    if number == 0.0:
+        return "0"
+    if not _SMALLEST <= abs(number) < _LARGEST:
+        return f"{number:.{digits - 1}e}"
+    exponent = _exponent(float(f"{number:.{digits - 1}e}"))
+    return f"{number:,.{max(0, digits - 1 - exponent)}f}"
+
+
+def _join(number: str, unit: str) -> str:
+    return f"{number} {unit}" if unit else number

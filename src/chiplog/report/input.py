@@ -1,0 +1,89 @@
+"""What a report is made from. Everything in it has been computed elsewhere: a report only shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.result import Change, Cost, Fit, FitError
+
+
+@dataclass(frozen=True)
+class SeriesChanges:
+    """The protocol changes that one series of times over sizes shows; `series` names it, e.g.
+    "gap".
+    """
+
+    series: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """How far off one model is on points that it was not fitted to.
+
+    `parameters` counts the numbers that were fitted, over all segments; `held_out` says which
+    points were held out,
+    or "nothing" where the model was judged on the points it was fitted to.
+    """
+
+    model: str
+    method: str
+    held_out: str
+    parameters: int
+    error: FitError
+
+
+@dataclass(frozen=True)
+class PlacementState:
+    """Visits during which the two ranks' cores were equally far apart: `flag_seconds` is the median
+    bare flag exchange.
+    """
+
+    flag_seconds: float
+    records: int
+    launches: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The placement states of a run, and a sentence where results differ for that reason."""
+
+    states: tuple[PlacementState, ...]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """All that is shown about one target.
+
+    `name` is the target as it was asked for ("tcp:bind=127.0.0.1"). `raw_files` say where the
+    samples are.
+    """
+
+    name: str
+    dataset: Dataset
+    fits: tuple[Fit, ...] = ()
+    series_changes: tuple[SeriesChanges, ...] = ()
+    consensus: tuple[Change, ...] = ()
+    comparison: tuple[ComparisonRow, ...] = ()
+    placement: Placement | None = None
+    raw_files: tuple[str, ...] = ()
+    failure: str | None = None
+    """Why there is no result, where measuring or fitting failed: one sentence."""
+
+
+@dataclass(frozen=True)
+class ReportInput:
+    """The whole report's input: targets in the order in which they are shown."""
+
+    title: str
+    targets: tuple[TargetReport, ...]
+    created: str
+    """When the report was made: ISO 8601, UTC."""
+    command: tuple[str, ...] = ()
+    """The command line that made it, word by word."""
+    cost: Cost | None = None
+    """Messages, bytes and seconds of the whole run; seconds are wall-clock time with everything in it."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Software and its version, e.g. ("chiplog", "0.1.0")."""

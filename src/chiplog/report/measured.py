@@ -1,0 +1,265 @@
+"""What the plots and tables take out of a target: the fit to speak of, its curves, and quantiles of
+the raw samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.result import Change, Curve, Fit
+from chiplog.report.input import TargetReport
+from chiplog.report.names import METHODS, MODELS, fit_name, jump, kind, model_name, place
+from chiplog.report.plot import Mark, Spread, Trace
+
+COLD = "warm-up"
+"""The tag of a run's first record: kept in the file, used by nobody."""
+MOST_POINTS = 240
+"""More sizes than this are thinned before they are drawn: a screen shows no more."""
+QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
+
+COLOURS = frozenset({*MODELS, *METHODS})
+"""What the page's style sheet has a colour of its own for."""
+
+_PREFERENCE = (
+    ("loggp", "prtt"),
+    ("loggp", None),
+    ("loggps", None),
+    ("plogp", None),
+    ("hockney", None),
+)
+
+
+@dataclass(frozen=True)
+class HalfRoundTrips:
+    """Quantiles of the raw half round trips in seconds; `quantiles` has shape (5, sizes)."""
+
+    message_bytes: NDArray[np.int64]
+    quantiles: NDArray[np.float64]
+    samples: NDArray[np.int64]
+
+
+def headline(target: TargetReport) -> Fit | None:
+    """The fit that the verdict speaks of: LogGP by PRTT where it exists, else the next best known model."""
+    for model, method in _PREFERENCE:
+        for fit in target.fits:
+            if fit.model == model and method in (None, fit.method):
+                return fit
+    return target.fits[0] if target.fits else None
+
+
+def curve(fit: Fit, quantity: str) -> Curve | None:
+    """The fit's curve of one quantity, if it has any points."""
+    for found in fit.curves:
+        if found.quantity == quantity and len(found.message_bytes):
+            return found
+    return None
+
+
+def main_fits(target: TargetReport) -> tuple[Fit, ...]:
+    """One fit a model, the first one of each, in the order given: what plots show before the reader asks for more."""
+    first: dict[str, Fit] = {}
+    best = headline(target)
+    if best is not None:
+        first[best.model] = best
+    for fit in target.fits:
+        first.setdefault(fit.model, fit)
+    return tuple(fit for fit in target.fits if first[fit.model] is fit)
+
+
+def half_round_trips(dataset: Dataset) -> HalfRoundTrips:
+    """Quantiles over all visits of the bare round trip's half (or of the one-way time, where that was measured)."""
+    by_size: dict[int, list[NDArray[np.float64]]] = {}
+    for series in dataset.series:
+        if is_bare_round_trip(series):
+            by_size.setdefault(series.message_bytes, []).append(one_way_seconds(series))
+    sizes = sorted(by_size)
+    pooled = [np.concatenate(by_size[size]) for size in sizes]
+    quantiles = np.array([np.percentile(samples, QUANTILES) for samples in pooled], dtype=float)
+    return HalfRoundTrips(
+        np.array(sizes, dtype=np.int64),
+        quantiles.reshape(len(sizes), len(QUANTILES)).T,
+        np.array([len(samples) for samples in pooled], dtype=np.int64),
+    )
+
+
+def is_bare_round_trip(series: Series) -> bool:
+    """Whether a series is PRTT(1,0,s): one message there, one back, nothing in between; or an
+    imported one-way time.
+    """
+    bare = series.train == 1 and series.delay_seconds == 0 and len(series.seconds) > 0
+    cold = series.tag.get("purpose") == COLD
+    return (
+        bare
+        and not cold
+        and (
+            (series.pattern in ("prtt", "ping_pong") and series.direction == "round-trip")
+            or series.direction == "one-way"
+        )
+    )
+
+
+def one_way_seconds(series: Series) -> NDArray[np.float64]:
+    """A bare series' samples as half round trips; one-way times as they are."""
+    return series.seconds * (0.5 if series.direction == "round-trip" else 1.0)
+
+
+def measured_trace(target: TargetReport, scale: Callable[[float, float], float]) -> Trace | None:
+    """The measured half round trips with their interval and spread; `scale(bytes, seconds)` turns
+    each into what is drawn.
+    """
+    raw = half_round_trips(target.dataset)
+    fit = headline(target)
+    fitted = curve(fit, "half_round_trip") if fit is not None else None
+    if fitted is None and not len(raw.message_bytes):
+        return None
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    if fitted is not None:
+        x, y = fitted.message_bytes, fitted.measured_seconds
+        low, high = fitted.low_seconds, fitted.high_seconds
+    else:
+        x, y = raw.message_bytes, raw.quantiles[2]
+    chosen = thinned(x, target.consensus)
+    sizes = x[chosen]
+
+    def scaled(seconds: NDArray[np.float64]) -> list[float]:
+        return [scale(float(s), float(t)) for s, t in zip(sizes, seconds, strict=True)]
+
+    return Trace(
+        "measured",
+        "points",
+        "measured",
+        [float(size) for size in sizes],
+        scaled(y[chosen]),
+        low=None if low is None else scaled(low[chosen]),
+        high=None if high is None else scaled(high[chosen]),
+        spread=_spread(raw, sizes, scaled),
+    )
+
+
+def _spread(
+    raw: HalfRoundTrips,
+    sizes: NDArray[np.int64],
+    scaled: Callable[[NDArray[np.float64]], list[float]],
+) -> Spread | None:
+    if not len(raw.message_bytes):
+        return None
+    index = {int(size): i for i, size in enumerate(raw.message_bytes)}
+    missing = np.full(len(QUANTILES), np.nan)
+    columns = [raw.quantiles[:, index[int(s)]] if int(s) in index else missing for s in sizes]
+    quantiles = np.array(columns, dtype=float).reshape(len(sizes), len(QUANTILES)).T
+    return Spread(
+        scaled(quantiles[0]), scaled(quantiles[1]), scaled(quantiles[3]), scaled(quantiles[4])
+    )
+
+
+def model_trace(
+    fit: Fit,
+    quantity: str,
+    name: str,
+    scale: Callable[[float, float, float], float],
+    *,
+    visible: bool = True,
+    colour: str | None = None,
+    dots: bool = False,
+) -> Trace | None:
+    """A model's line; `scale(bytes, predicted, measured)` makes of a prediction what is drawn."""
+    found = curve(fit, quantity)
+    if found is None:
+        return None
+    chosen = thinned(found.message_bytes, fit.changes)
+    sizes = found.message_bytes[chosen]
+    values = [
+        scale(float(size), float(predicted), float(measured))
+        for size, predicted, measured in zip(
+            sizes, found.predicted_seconds[chosen], found.measured_seconds[chosen], strict=True
+        )
+    ]
+    return Trace(
+        name,
+        "line",
+        colour or _colour(fit.model),
+        [float(size) for size in sizes],
+        values,
+        breaks=_breaks(fit, sizes),
+        visible=visible,
+        dots=dots,
+    )
+
+
+def model_lines(
+    target: TargetReport, scale: Callable[[float, float, float], float], *, dots: bool = False
+) -> list[Trace]:
+    """Each model's line of the half round trip; the verdict's model by further methods waits in the legend."""
+    main = main_fits(target)
+    traces: list[Trace] = []
+    told = headline(target)
+    for fit in target.fits:
+        first = any(fit is one for one in main)
+        if not first and (told is None or fit.model != told.model):
+            continue
+        trace = model_trace(
+            fit,
+            "half_round_trip",
+            model_name(fit.model) if first else fit_name(fit),
+            scale,
+            visible=first,
+            colour=_colour(fit.model if first else fit.method),
+            dots=dots,
+        )
+        if trace is not None:
+            traces.append(trace)
+    return traces
+
+
+def coincides(fit: Fit, other: Fit, quantity: str) -> bool:
+    """Whether two fits predict the same to 1 %: a second line would hide the first."""
+    one, two = curve(fit, quantity), curve(other, quantity)
+    if one is None or two is None or not np.array_equal(one.message_bytes, two.message_bytes):
+        return False
+    return np.allclose(one.predicted_seconds, two.predicted_seconds, rtol=0.01, atol=0.0)
+
+
+def _colour(name: str) -> str:
+    return name if name in COLOURS else "other"
+
+
+def thinned(
+    sizes: NDArray[np.int64], changes: Sequence[Change], most: int = MOST_POINTS
+) -> NDArray[np.intp]:
+    """Indices of about `most` sizes at most: evenly taken, with both ends and the neighbours of each change."""
+    if len(sizes) <= most:
+        return np.arange(len(sizes), dtype=np.intp)
+    even = np.linspace(0, len(sizes) - 1, most).round().astype(np.intp)
+    edges: list[int] = []
+    for change in changes:
+        at = int(np.searchsorted(sizes, change.first_after_bytes))
+        edges += [i for i in (at - 1, at) if 0 <= i < len(sizes)]
+    return np.unique(np.concatenate([even, np.array(edges, dtype=np.intp)]))
+
+
+def change_marks(changes: Sequence[Change]) -> tuple[Mark, ...]:
+    """Marks for protocol changes, and for where the switch should be."""
+    marks = []
+    for change in changes:
+        words = f"{place(change)}: {kind(change)}"
+        if change.relative_jump is not None:
+            words += f" {jump(change)}"
+        marks.append(Mark(change.last_before_bytes, change.first_after_bytes, words))
+    for change in changes:
+        if change.crossing_bytes is not None:
+            label = f"lines cross at {change.crossing_bytes:,.0f} B"
+            marks.append(Mark(change.crossing_bytes, change.crossing_bytes, label, "crossing"))
+    return tuple(marks)
+
+
+def _breaks(fit: Fit, sizes: NDArray[np.int64]) -> tuple[int, ...]:
+    """The indices of the sizes at which another segment begins."""
+    starts = [segment.first_bytes for segment in fit.segments[1:]]
+    found = {int(np.searchsorted(sizes, start)) for start in starts}
+    return tuple(sorted(i for i in found if 0 < i < len(sizes)))

@@ -1,0 +1,128 @@
+"""Names of models, methods and quantities, and how a protocol change is put in words."""
+
+from __future__ import annotations
+
+import re
+
+from chiplog.fit.result import Change, Fit
+from chiplog.report.document import Inline, Span, joined, line, plain, symbol
+from chiplog.report.format import NOTHING, exact_bytes, message_size, signed_percent
+
+MODELS = {
+    "hockney": "Hockney",
+    "logp": "LogP",
+    "loggp": "LogGP",
+    "loggps": "LogGPS",
+    "plogp": "pLogP",
+}
+METHODS = {"prtt": "PRTT", "culler": "Culler", "kielmann": "Kielmann", "bell": "Bell"}
+KINDS = {"jump": "jump", "slope": "slope", "both": "jump and slope"}
+QUANTITIES = {
+    "half_round_trip": "half round trip",
+    "gap": "gap",
+    "late_receiver": "late receiver",
+    "flood": "flood",
+    "ping_pong": "ping-pong",
+    "send_overhead": "send overhead",
+    "receive_overhead": "receive overhead",
+    "o_s": "send overhead o_s",
+    "o_r": "receive overhead o_r",
+}
+TERMS = frozenset(
+    {
+        "L",
+        "L_half",
+        "o_s",
+        "o_r",
+        "g",
+        "G",
+        "O",
+        "S",
+        "alpha",
+        "R",
+        "n_half",
+        "gap",
+        "half_round_trip",
+    }
+)
+"""Symbols and quantities that the glossary explains."""
+
+
+def model_name(model: str) -> str:
+    """A model's name as its authors write it."""
+    return MODELS.get(model, model)
+
+
+def method_name(method: str) -> str:
+    """A method's name as this field writes it."""
+    return METHODS.get(method, method)
+
+
+def fit_name(fit: Fit) -> str:
+    """Model and method: "LogGP (PRTT)"."""
+    return f"{model_name(fit.model)} ({method_name(fit.method)})"
+
+
+def quantity(name: str) -> Inline:
+    """A measured quantity in words, linked to the glossary."""
+    term = name if name in TERMS else None
+    if name in ("o_s", "o_r"):
+        return (symbol(name, term=term),)
+    return (plain(QUANTITIES.get(name, name), term=term),)
+
+
+def parameter_symbol(name: str) -> Span:
+    """A parameter's symbol, linked to the glossary where that has it."""
+    return symbol(name, term=name if name in TERMS else None)
+
+
+def sizes(first_bytes: float, last_bytes: float) -> str:
+    """A range of message sizes: "1 B to 4 KiB"."""
+    if first_bytes == last_bytes:
+        return message_size(first_bytes)
+    return f"{message_size(first_bytes)} to {message_size(last_bytes)}"
+
+
+def place(change: Change) -> str:
+    """Where a change is: "above 4,096 B" to the byte, else "between 8,192 B and 16,384 B"."""
+    if change.first_after_bytes - change.last_before_bytes <= 1:
+        return f"above {exact_bytes(change.last_before_bytes)}"
+    low, high = exact_bytes(change.last_before_bytes), exact_bytes(change.first_after_bytes)
+    return f"between {low} and {high}"
+
+
+def short_place(change: Change) -> str:
+    """As `place`, for a narrow cell: "4,096 B" or "8,192 … 16,384 B"."""
+    if change.first_after_bytes - change.last_before_bytes <= 1:
+        return exact_bytes(change.last_before_bytes)
+    return f"{change.last_before_bytes:,} … {exact_bytes(change.first_after_bytes)}"
+
+
+def kind(change: Change) -> str:
+    """What kind of change it is, in words."""
+    return KINDS.get(change.kind, change.kind)
+
+
+def jump(change: Change) -> str:
+    """How much the time jumps: "+38 %", and from a factor of 3 on "×59"."""
+    relative = change.relative_jump
+    if relative is not None and relative >= 2:
+        return f"×{1 + relative:,.3g}"
+    return signed_percent(relative)
+
+
+def seen_in(change: Change) -> Inline:
+    """The series that show a change."""
+    return joined(map(quantity, change.seen_in), ", ") or line(NOTHING)
+
+
+def identifier(*parts: object) -> str:
+    """An identifier that is safe in an address and as an element's id, from any text."""
+    text = "-".join(str(part) for part in parts)
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
+
+
+def moment(created: str) -> str:
+    """A moment for people: "2026-01-05 10:20:30 UTC"; what is no ISO 8601 in UTC stays as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", created)
+    return f"{found[1]} {found[2]} UTC" if found else created

@@ -1,0 +1,138 @@
+"""The plots' numbers as tables: for those who copy them, who can't see plots, and for Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from chiplog.fit.result import Curve, Fit
+from chiplog.report import format
+from chiplog.report.document import Column, Inline, Table, line
+from chiplog.report.input import TargetReport
+from chiplog.report.measured import curve, half_round_trips, headline, main_fits, thinned
+from chiplog.report.names import model_name, quantity
+
+MOST_ROWS = 64
+
+
+def half_round_trip_table(target: TargetReport) -> Table | None:
+    """Half round trip and bandwidth by size with each model's prediction; the bare samples where
+    nothing was fitted.
+    """
+    fit = headline(target)
+    measured = curve(fit, "half_round_trip") if fit is not None else None
+    if measured is None:
+        return _raw_table(target)
+    raw = half_round_trips(target.dataset)
+    samples = dict(zip(raw.message_bytes.tolist(), raw.samples.tolist(), strict=True))
+    curves = [(f, c) for f in main_fits(target) if (c := curve(f, "half_round_trip")) is not None]
+    predictions = [_predictions(found) for _, found in curves]
+    rows: list[tuple[Inline, ...]] = []
+    for i in thinned(measured.message_bytes, target.consensus, MOST_ROWS):
+        size, seconds = int(measured.message_bytes[i]), float(measured.measured_seconds[i])
+        rows.append(
+            (
+                line(format.exact_bytes(size)),
+                line(format.count(samples.get(size, math.nan))),
+                *_measured(measured, int(i)),
+                line(format.value(size / seconds if seconds > 0 else None, "B/s", digits=3)),
+                *(line(values.get(size, format.NOTHING)) for values in predictions),
+            )
+        )
+    titles = ("Size", "Samples", "Median", "95 % interval", "Bandwidth")
+    columns = (
+        *map(_number_column, titles),
+        *(_number_column(model_name(f.model)) for f, _ in curves),
+    )
+    caption = line(
+        "Half round trip by size: median, its 95 % interval, size over time, and each model's "
+        "prediction with its "
+        "relative error."
+    )
+    return Table(caption, columns, tuple(rows), in_terminal=False)
+
+
+def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> Table | None:
+    """Gap and overheads by size, each with what `fit` says."""
+    found = [(name, c) for name in names if (c := curve(fit, name)) is not None]
+    if not found:
+        return None
+    sizes = np.unique(np.concatenate([c.message_bytes for _, c in found]))
+    columns = [_number_column("Size")]
+    for name, _ in found:
+        columns += [Column(quantity(name), numeric=True), _number_column(model_name(fit.model))]
+    rows: list[tuple[Inline, ...]] = []
+    texts = [(_medians(one), _predictions(one)) for _, one in found]
+    for size in sizes[thinned(sizes, target.consensus, MOST_ROWS)].tolist():
+        cells = [line(format.exact_bytes(size))]
+        for by_size in texts:
+            cells += [line(shown.get(size, format.NOTHING)) for shown in by_size]
+        rows.append(tuple(cells))
+    caption = line(
+        "Time per message by size: median with its 95 % interval, and "
+        f"{model_name(fit.model)}'s prediction with its relative error."
+    )
+    return Table(caption, tuple(columns), tuple(rows), in_terminal=False)
+
+
+def _raw_table(target: TargetReport) -> Table | None:
+    raw = half_round_trips(target.dataset)
+    if not len(raw.message_bytes):
+        return None
+    rows = tuple(
+        (
+            line(format.exact_bytes(int(raw.message_bytes[i]))),
+            line(format.count(int(raw.samples[i]))),
+            *(line(format.value(float(raw.quantiles[q, i]), "s")) for q in (0, 2, 4)),
+        )
+        for i in thinned(raw.message_bytes, target.consensus, MOST_ROWS)
+    )
+    columns = tuple(map(_number_column, ("Size", "Samples", "5 %", "Median", "95 %")))
+    caption = line("Half round trip by size: quantiles of the raw samples.")
+    return Table(caption, columns, rows, in_terminal=False)
+
+
+def _number_column(title: str) -> Column:
+    return Column(line(title), numeric=True)
+
+
+def _measured(measured: Curve, i: int) -> tuple[Inline, Inline]:
+    median, interval = format.value_and_interval(
+        float(measured.measured_seconds[i]),
+        float(measured.low_seconds[i]),
+        float(measured.high_seconds[i]),
+        "s",
+    )
+    return line(median), line(interval)
+
+
+def _medians(measured: Curve) -> dict[int, str]:
+    """Each size's median with its interval."""
+    return {
+        size: format.with_interval(median, low, high, "s")
+        for size, median, low, high in zip(
+            measured.message_bytes.tolist(),
+            measured.measured_seconds.tolist(),
+            measured.low_seconds.tolist(),
+            measured.high_seconds.tolist(),
+            strict=True,
+        )
+    }
+
+
+def _predictions(measured: Curve) -> dict[int, str]:
+    """Each size's prediction with its relative error."""
+    found: dict[int, str] = {}
+    for size, predicted, seconds in zip(
+        measured.message_bytes.tolist(),
+        measured.predicted_seconds.tolist(),
+        measured.measured_seconds.tolist(),
+        strict=True,
+    ):
+        shown = format.value(predicted, "s")
+        if seconds > 0 and math.isfinite(predicted):
+            shown += f" ({format.signed_percent(predicted / seconds - 1)})"
+        found[size] = shown
+    return found

@@ -1,0 +1,84 @@
+"""Protocol changes: where, of what kind, who shows them, and where the switch should be."""
+
+from __future__ import annotations
+
+from chiplog.fit.result import Change
+from chiplog.report import format
+from chiplog.report.document import (
+    Block,
+    Column,
+    Inline,
+    Paragraph,
+    Section,
+    Table,
+    line,
+    muted,
+    plain,
+)
+from chiplog.report.input import TargetReport
+from chiplog.report.names import jump, kind, quantity, seen_in
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """The consensus, and what each series says; None where nothing was looked at."""
+    if not target.consensus and not target.series_changes:
+        return None
+    blocks: list[Block] = []
+    if target.consensus:
+        blocks.append(_consensus(target.consensus))
+    else:
+        blocks.append(Paragraph(line("No protocol change is shared by the series.")))
+    if target.series_changes:
+        blocks.append(_by_series(target))
+    return Section(f"{key}-changes", line("Protocol changes"), tuple(blocks))
+
+
+def _consensus(changes: tuple[Change, ...]) -> Table:
+    columns = (
+        Column(line("Last size before"), numeric=True),
+        Column(line("First size after"), numeric=True),
+        Column(line("Kind")),
+        Column(line(plain("Jump", term="jump")), numeric=True),
+        Column(line("Seen in")),
+        Column(line(plain("Lines cross at", term="crossing")), numeric=True),
+    )
+    caption = line(
+        "Protocol changes that the series agree on. The change lies above the last size before "
+        "and at or below the "
+        "first size after. Where the two protocols' lines cross, the switch would cost nothing."
+    )
+    return Table(caption, columns, tuple(_row(change) for change in changes))
+
+
+def _row(change: Change) -> tuple[Inline, ...]:
+    crossing = change.crossing_bytes
+    return (
+        line(format.exact_bytes(change.last_before_bytes)),
+        line(format.exact_bytes(change.first_after_bytes)),
+        line(kind(change)),
+        line(jump(change)),
+        seen_in(change),
+        line(muted("never")) if crossing is None else line(format.exact_bytes(crossing)),
+    )
+
+
+def _by_series(target: TargetReport) -> Table:
+    rows: list[tuple[Inline, ...]] = []
+    for series in target.series_changes:
+        if not series.changes:
+            blank = line(format.NOTHING)
+            rows.append((quantity(series.series), line(muted("none found")), blank, blank))
+        for change in series.changes:
+            before, after = change.last_before_bytes, change.first_after_bytes
+            where = f"{format.exact_bytes(before)} … {format.exact_bytes(after)}"
+            rows.append(
+                (quantity(series.series), line(where), line(kind(change)), line(jump(change)))
+            )
+    columns = (
+        Column(line("Series")),
+        Column(line("Between"), numeric=True),
+        Column(line("Kind")),
+        Column(line("Jump"), numeric=True),
+    )
+    caption = line("What each series of times over sizes shows by itself.")
+    return Table(caption, columns, tuple(rows), in_terminal=False)

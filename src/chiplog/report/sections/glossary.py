@@ -1,0 +1,205 @@
+"""What every number means, in a sentence or two: the report is read offline."""
+
+from __future__ import annotations
+
+from chiplog.report.document import Fact, Facts, Inline, Section, line, symbol
+from chiplog.report.input import ReportInput
+
+SYMBOLS = ("L_half", "L", "o_s", "o_r", "g", "G", "O", "S", "alpha", "R", "n_half")
+
+ENTRIES: tuple[tuple[str, str, str], ...] = (
+    (
+        "half_round_trip",
+        "half round trip",
+        "Half the time from sending a message to having received the answer of the same size, "
+        "PRTT(1,0,s)/2. Called "
+        "one-way time here; it is the true one only if both directions are alike.",
+    ),
+    (
+        "L_half",
+        "L_half",
+        "Latency by its common definition, half a round trip of one byte: PRTT(1,0,1)/2. It "
+        "contains both overheads.",
+    ),
+    (
+        "L",
+        "L",
+        "Latency in the strict sense of LogP: L_half minus o_s minus o_r, the time that a byte "
+        "spends between the two "
+        "processors.",
+    ),
+    (
+        "o_s",
+        "o_s",
+        "Send overhead: time for which the sender's processor is busy with one message. From "
+        "trains with a computing "
+        "delay d between messages: [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) − d.",
+    ),
+    (
+        "o_r",
+        "o_r",
+        "Receive overhead: time for which the receiver's processor is busy with one message that "
+        "has already arrived.",
+    ),
+    (
+        "g",
+        "g",
+        "Gap: the least time between the starts of two one-byte messages, the inverse of the "
+        "message rate. Where o_s "
+        "exceeds it, it can't be seen and is reported as not identified.",
+    ),
+    (
+        "gap",
+        "gap",
+        "Time that each further message of a train adds: g + (s−1)·G, or o_s where that is longer.",
+    ),
+    (
+        "G",
+        "G",
+        "Gap per byte: time that each further byte of a long message adds. 1/G is the bandwidth.",
+    ),
+    (
+        "S",
+        "S",
+        "Synchronisation size of LogGPS: above it the sender waits for the receiver (rendezvous).",
+    ),
+    ("alpha", "alpha", "Hockney's start-up time: half round trip = alpha + s/R."),
+    ("R", "R", "Hockney's asymptotic bandwidth: half round trip = alpha + s/R."),
+    ("n_half", "n_half", "Size at which Hockney's model reaches half its bandwidth: alpha·R."),
+    (
+        "O",
+        "O",
+        "Overhead per byte of LogGOPS: growth of o_s with the size, which LogGP does not have.",
+    ),
+    (
+        "change",
+        "protocol change",
+        "A size above which the transport works differently, e.g. from eager to rendezvous. Given "
+        "as the interval "
+        "between the last size measured before and the first one after; one byte wide where it "
+        "was bisected.",
+    ),
+    (
+        "jump",
+        "jump",
+        "Relative step of the time at a protocol change, (after − before)/before, in the series "
+        "that shows it best.",
+    ),
+    (
+        "crossing",
+        "crossing",
+        "Where the lines of the two protocols meet: the best place for the switch. “Never”: one "
+        "protocol is faster at "
+        "all sizes.",
+    ),
+    (
+        "interval",
+        "95 % interval",
+        "From a bootstrap over launches, visits and samples: repeating the run on the same "
+        "machine should give a value "
+        "inside it 19 times of 20. It doesn't cover what a different placement or setting would "
+        "change.",
+    ),
+    (
+        "not-identified",
+        "not identified",
+        "The data can't tell the value: any number in a wide range would fit as well. No number "
+        "is printed then.",
+    ),
+    (
+        "error",
+        "relative error",
+        "|predicted − measured| / measured. The median says how good a typical prediction is, the "
+        "worst how bad one "
+        "can be.",
+    ),
+    (
+        "factor",
+        "factor",
+        "exp(mean |ln(predicted/measured)|): 1.10 means off by 10 % either way. Unlike the "
+        "relative error it also "
+        "grows without limit for predictions that are too low.",
+    ),
+    (
+        "parameters",
+        "parameters",
+        "How many numbers were fitted, over all protocols: more of them fit better, and say less.",
+    ),
+    (
+        "held-out",
+        "held out",
+        "Points that the model was not fitted to, so that its error there is a prediction's.",
+    ),
+    (
+        "cost",
+        "cost",
+        "Messages, bytes (both directions) and seconds that the measurements behind a fit took, "
+        "warm-up included.",
+    ),
+    (
+        "prtt",
+        "PRTT(n,d,s)",
+        "n messages of s bytes, d seconds of computing between them; the server answers once "
+        "after all n. Hoefler, "
+        "Lichei, Rehm: Low-overhead LogGP parameter assessment, 2007.",
+    ),
+    (
+        "culler",
+        "Culler's method",
+        "o_s from a few sends, o_r with a delay longer than a round trip, g by flooding, L = "
+        "RTT/2 − o_r − o_s. Culler, "
+        "Liu, Martin, Yoshikawa 1996; Iannello, Lauria, Mercolino 1998.",
+    ),
+    (
+        "kielmann",
+        "Kielmann's method",
+        "pLogP: o_s of a single send, o_r of the copy on receive, g(s) by flooding, L = RTT(0)/2 "
+        "− g(0). Kielmann, Bal, "
+        "Verstoep 2000.",
+    ),
+    (
+        "bell",
+        "Bell's method",
+        "The delay between messages is adjusted until delay + overhead equals the gap; o_s is "
+        "what is left. Bell, "
+        "Bonachea et al. 2003.",
+    ),
+    (
+        "placement",
+        "placement state",
+        "How far apart the two ranks' cores are, told by a bare flag exchange through shared "
+        "memory just before each "
+        "record. On virtual machines it changes while running; numbers of different states are "
+        "not comparable.",
+    ),
+    (
+        "visit",
+        "launch, visit, record",
+        "A launch is a start of the ranks, a visit one pass over all sizes in shuffled order, a "
+        "record one size's "
+        "series of samples, taken interleaved.",
+    ),
+    (
+        "clock",
+        "clock",
+        "tsc: the processor's time-stamp counter, calibrated against the kernel's raw clock. Its "
+        "step is the least "
+        "difference it shows; what is timed lasts at least 100 steps, in batches if need be.",
+    ),
+    (
+        "governor",
+        "governor",
+        "How the kernel chooses the clock frequency. Anything but “performance” adds noise.",
+    ),
+    ("binding", "binding", "The CPUs that each rank may run on."),
+)
+
+
+def section(report: ReportInput) -> Section | None:
+    """The glossary; entries are the targets of links all over the report."""
+    facts = tuple(Fact(_name(name), line(words), anchor) for anchor, name, words in ENTRIES)
+    return Section("glossary", line("What the numbers mean"), (Facts(facts),), in_terminal=False)
+
+
+def _name(name: str) -> Inline:
+    return (symbol(name),) if name in SYMBOLS else line(name)

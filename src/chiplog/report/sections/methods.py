@@ -1,0 +1,100 @@
+"""The same parameters by different methods of measuring, side by side with what each one cost."""
+
+from __future__ import annotations
+
+from chiplog.fit.result import Fit, Segment
+from chiplog.report import format
+from chiplog.report.document import Column, Inline, Section, Table, line, muted, plain
+from chiplog.report.input import TargetReport
+from chiplog.report.names import METHODS, method_name, model_name, parameter_symbol, sizes
+from chiplog.report.parameter_text import full
+
+SYMBOLS = ("L_half", "L", "o_s", "o_r", "g", "G", "S")
+PREFERRED_MODELS = ("loggp", "plogp", "loggps", "logp")
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """The table; None where fewer than two methods were used."""
+    fits = _by_method(target)
+    if len(fits) < 2:
+        return None
+    symbols = [s for s in SYMBOLS if any(s in p.parameters for f in fits for p in f.segments)]
+    rows: list[tuple[Inline, ...]] = [row for name in symbols for row in _symbol_rows(name, fits)]
+    rows += [
+        (
+            line(plain("Messages", term="cost")),
+            line(),
+            *(line(format.count(f.cost.messages)) for f in fits),
+        ),
+        (line("On the wire"), line(), *(line(format.volume(f.cost.bytes)) for f in fits)),
+        (line("Time"), line(), *(line(format.duration(f.cost.seconds)) for f in fits)),
+        (
+            line(plain("Median error", term="error")),
+            line(),
+            *(
+                line(format.percent(f.error.median_relative) if f.error.points else format.NOTHING)
+                for f in fits
+            ),
+        ),
+    ]
+    columns = (
+        Column(line("Parameter")),
+        Column(line("Sizes")),
+        *(
+            Column(line(f"{method_name(f.method)} ", muted(model_name(f.model))), numeric=True)
+            for f in fits
+        ),
+    )
+    caption = line(
+        "The same machine, measured in different ways: ",
+        plain("PRTT", term="prtt"),
+        ", ",
+        plain("Culler", term="culler"),
+        ", ",
+        plain("Kielmann", term="kielmann"),
+        " and ",
+        plain("Bell", term="bell"),
+        ", with 95 % intervals and their cost, warm-up included.",
+    )
+    return Section(
+        f"{key}-methods", line("Methods side by side"), (Table(caption, columns, tuple(rows)),)
+    )
+
+
+def _by_method(target: TargetReport) -> list[Fit]:
+    """One fit a method: of LogGP if it has one, in the usual order of methods."""
+    found: dict[str, Fit] = {}
+    for model in PREFERRED_MODELS:
+        for fit in target.fits:
+            if fit.model == model and fit.segments:
+                found.setdefault(fit.method, fit)
+    known = [name for name in METHODS if name in found]
+    return [found[name] for name in (*known, *(n for n in found if n not in METHODS))]
+
+
+def _symbol_rows(name: str, fits: list[Fit]) -> list[tuple[Inline, ...]]:
+    """One row a protocol of the first method; the others' protocols are matched by their sizes."""
+    rows: list[tuple[Inline, ...]] = []
+    seen: set[int] = set()
+    for lead in fits[0].segments:
+        cells = []
+        for fit in fits:
+            segment = _at(fit, lead.first_bytes)
+            again = id(segment) in seen and segment is not None and name in segment.parameters
+            cells.append(line(muted("as above")) if again else _cell(segment, name))
+            seen.add(id(segment))
+        title: Inline = () if rows else (parameter_symbol(name),)
+        rows.append((title, line(sizes(lead.first_bytes, lead.last_bytes)), *cells))
+    return rows
+
+
+def _cell(segment: Segment | None, name: str) -> Inline:
+    return full(None if segment is None else segment.parameters.get(name))
+
+
+def _at(fit: Fit, size: int) -> Segment | None:
+    """The segment that holds a size; the first one where the method starts at a larger size."""
+    for segment in fit.segments:
+        if size <= segment.last_bytes:
+            return segment
+    return fit.segments[-1] if fit.segments else None

@@ -1,0 +1,138 @@
+"""The run as it went by: did the machine drift, did the ranks' cores move apart?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.dataset.series import Series
+from chiplog.report import format
+from chiplog.report.document import Block, Column, Figure, Panels, Section, Table, line, plain
+from chiplog.report.input import TargetReport
+from chiplog.report.measured import half_round_trips, is_bare_round_trip, one_way_seconds
+from chiplog.report.plot import Axis, Plot, Spread, Trace
+
+MOST_RECORDS = 240
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """Two small plots over the run's records; None with fewer than two of them."""
+    bare = _one_a_record(target)
+    if len(bare) < 2:
+        return None
+    step = -(-len(bare) // MOST_RECORDS)
+    figures = [_drift(target, key, bare, step)]
+    placed = _placement(key, bare, step)
+    if placed is not None:
+        figures.append(placed)
+    blocks: list[Block] = [Panels(tuple(figures))]
+    states = _states(target)
+    if states is not None:
+        blocks.append(states)
+    return Section(f"{key}-run", line("Over the run"), tuple(blocks), in_terminal=False)
+
+
+def _one_a_record(target: TargetReport) -> list[Series]:
+    """Each record's first bare round trip, in run order."""
+    found: dict[tuple[int, int], Series] = {}
+    for series in target.dataset.series:
+        if is_bare_round_trip(series):
+            found.setdefault((series.launch, series.record_id), series)
+    return list(found.values())
+
+
+def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Figure:
+    raw = half_round_trips(target.dataset)
+    typical = dict(zip(raw.message_bytes.tolist(), raw.quantiles[2].tolist(), strict=True))
+    x: list[float] = []
+    quantiles: list[np.ndarray] = []
+    labels: list[str] = []
+    for order in range(0, len(bare), step):
+        series = bare[order]
+        middle = typical[series.message_bytes]
+        if middle <= 0:
+            continue
+        x.append(float(order))
+        quantiles.append(np.percentile(one_way_seconds(series), (5, 25, 50, 75, 95)) / middle - 1.0)
+        labels.append(_label(series))
+    rows = np.array(quantiles, dtype=float).reshape(len(x), 5).T
+    spread = Spread(rows[0].tolist(), rows[1].tolist(), rows[3].tolist(), rows[4].tolist())
+    trace = Trace(
+        "half round trip",
+        "points",
+        "measured",
+        x,
+        rows[2].tolist(),
+        spread=spread,
+        labels=tuple(labels),
+    )
+    plot = Plot(
+        f"{key}-drift",
+        _order_axis(bare),
+        Axis("against the size's median", "ratio", ("symlog", "linear")),
+        (trace,),
+        small=True,
+    )
+    caption = line(
+        "Each record's half round trip against the median of all visits to its size; bars: its "
+        "quartiles. Sizes were visited in shuffled order: a step or a slope here is the machine's, "
+        "not the size's."
+    )
+    return Figure("Drift", caption, plot)
+
+
+def _placement(key: str, bare: list[Series], step: int) -> Figure | None:
+    x: list[float] = []
+    y: list[float] = []
+    labels: list[str] = []
+    for order in range(0, len(bare), step):
+        seconds = bare[order].placement_seconds
+        if seconds is not None:
+            x.append(float(order))
+            y.append(seconds)
+            labels.append(_label(bare[order]))
+    if len(x) < 2:
+        return None
+    trace = Trace("bare flag exchange", "points", "placement", x, y, labels=tuple(labels))
+    plot = Plot(
+        f"{key}-placement",
+        _order_axis(bare),
+        Axis("bare flag exchange", "s", ("linear", "log")),
+        (trace,),
+        small=True,
+    )
+    caption = line(
+        plain("Placement state", term="placement"),
+        ": round trip of a bare flag through shared memory between the two ranks' cores just "
+        "before each record. Levels "
+        "tell how far apart the cores were.",
+    )
+    return Figure("Placement of the cores", caption, plot)
+
+
+def _order_axis(bare: list[Series]) -> Axis:
+    return Axis("record in run order", "", ("linear",), (0.0, float(len(bare) - 1)))
+
+
+def _label(series: Series) -> str:
+    size = format.exact_bytes(series.message_bytes)
+    return f"{size}, visit {series.visit + 1}, launch {series.launch + 1}"
+
+
+def _states(target: TargetReport) -> Table | None:
+    placement = target.placement
+    if placement is None or not placement.states:
+        return None
+    columns = (
+        Column(line("Bare flag exchange"), numeric=True),
+        Column(line("Records"), numeric=True),
+        Column(line("Launches")),
+    )
+    rows = tuple(
+        (
+            line(format.value(state.flag_seconds, "s", digits=3)),
+            line(format.count(state.records)),
+            line(", ".join(str(launch + 1) for launch in state.launches) or format.NOTHING),
+        )
+        for state in placement.states
+    )
+    return Table(line("Placement states of the cores during the run."), columns, rows)

@@ -1,0 +1,180 @@
+"""What was found, in words, before any number: is there a model to trust, where does the protocol
+change, what is unknown.
+"""
+
+from __future__ import annotations
+
+from chiplog.fit.result import Change, Fit
+from chiplog.report import format
+from chiplog.report.document import (
+    Block,
+    Bullets,
+    Inline,
+    Paragraph,
+    Section,
+    Span,
+    bad,
+    joined,
+    line,
+    plain,
+    strong,
+)
+from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.measured import curve, headline
+from chiplog.report.names import (
+    jump,
+    kind,
+    method_name,
+    model_name,
+    parameter_symbol,
+    place,
+    seen_in,
+    sizes,
+)
+from chiplog.report.parameter_text import is_known, not_identified
+
+GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
+"""Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
+FAIR_MEDIAN, FAIR_FACTOR = 0.15, 1.25
+"""Up to both, it is said to predict roughly; beyond, not to describe the transport."""
+LEAST_SAID = 0.001
+"""Errors below this are said to be within it."""
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """The verdict in sentences; it exists for every target."""
+    blocks: list[Block] = []
+    if target.failure:
+        blocks.append(Paragraph(line(bad(f"This target failed: {target.failure}"))))
+    fit = headline(target)
+    if fit is None:
+        if not target.failure:
+            blocks.append(
+                Paragraph(line(bad("No model was fitted: there is nothing to predict with.")))
+            )
+        return Section(f"{key}-verdict", line("Verdict"), tuple(blocks))
+    blocks.append(Paragraph(_prediction(target, fit)))
+    items = [_changes(target), *_unidentified(fit), *_best(target, fit), *_placement(target)]
+    if not target.dataset.complete:
+        items.append(
+            line(
+                bad("The run is not complete: "),
+                "it was interrupted or cut short; finish it with --resume.",
+            )
+        )
+    blocks.append(Bullets(tuple(items)))
+    return Section(f"{key}-verdict", line("Verdict"), tuple(blocks))
+
+
+def _prediction(target: TargetReport, fit: Fit) -> Inline:
+    name = model_name(fit.model)
+    if not fit.segments or not fit.error.points:
+        return line(bad(f"{name} could not be fitted"), " to this transport: too few points.")
+    error, over = fit.error, _over(fit)
+    median = format.percent(max(error.median_relative, LEAST_SAID))
+    mean, worst = format.percent(error.mean_relative), format.percent(error.max_relative)
+    tail = f" (median; {mean} on average) {over}. Its worst point is off by {worst}."
+    if error.median_relative <= GOOD_MEDIAN and error.mean_factor <= GOOD_FACTOR:
+        return line(strong(f"{name} predicts this transport within {median}"), tail)
+    if error.median_relative <= FAIR_MEDIAN and error.mean_factor <= FAIR_FACTOR:
+        return line(strong(f"{name} predicts this transport only roughly: within {median}"), tail)
+    return line(
+        bad(f"{name} does not describe this transport: it is off by {median}"),
+        tail,
+        " Do not predict with it.",
+    )
+
+
+def _over(fit: Fit) -> str:
+    found = curve(fit, "half_round_trip")
+    if found is not None:
+        first, last = float(found.message_bytes.min()), float(found.message_bytes.max())
+    else:
+        first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
+    return (
+        f"at {format.message_size(first)}"
+        if first == last
+        else f"between {sizes(first, last).replace(' to ', ' and ')}"
+    )
+
+
+def _changes(target: TargetReport) -> Inline:
+    changes = target.consensus
+    if not changes:
+        return line("No protocol change was found.")
+    opening = "One protocol change: " if len(changes) == 1 else f"{len(changes)} protocol changes: "
+    return line(plain(opening, term="change"), *joined(map(_change, changes), "; "), ".")
+
+
+def _change(change: Change) -> Inline:
+    parts: list[Span] = [strong(place(change)), plain(f" ({kind(change)}")]
+    if change.relative_jump is not None:
+        parts.append(plain(f", {jump(change)}"))
+    if change.seen_in:
+        parts += [plain(", seen in "), *seen_in(change)]
+    parts.append(plain(")"))
+    if change.crossing_bytes is not None and not (
+        change.last_before_bytes <= change.crossing_bytes <= change.first_after_bytes
+    ):
+        parts.append(
+            plain(f", where the lines would have it at {format.exact_bytes(change.crossing_bytes)}")
+        )
+    return tuple(parts)
+
+
+def _unidentified(fit: Fit) -> list[Inline]:
+    """One sentence a parameter: where it is not identified, and why if there is one reason only."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for segment in fit.segments:
+        for name, parameter in segment.parameters.items():
+            if not is_known(parameter):
+                where = sizes(segment.first_bytes, segment.last_bytes)
+                found.setdefault(name, []).append((where, not_identified(parameter)))
+    sentences = []
+    for name, cases in found.items():
+        scope = ", ".join(where for where, _ in cases)
+        words = f" ({scope})" if len(cases) < len(fit.segments) else ""
+        if len({reason for _, reason in cases}) == 1:
+            sentences.append(line(parameter_symbol(name), " is ", bad(cases[0][1]), f"{words}."))
+        else:
+            tail = f"{words}; the table of parameters says why."
+            sentences.append(line(parameter_symbol(name), " is ", bad("not identified"), tail))
+    return sentences
+
+
+def _best(target: TargetReport, fit: Fit) -> list[Inline]:
+    rows = [row for row in target.comparison if row.error.points]
+    if len(rows) < 2:
+        return []
+    best = min(rows, key=lambda row: row.error.mean_factor)
+    mine = next((r for r in rows if (r.model, r.method) == (fit.model, fit.method)), None)
+    if mine is None or best.model == fit.model:
+        return []
+    return [
+        line(
+            f"The closest of {len(rows)} fits is {_named(best)}; the verdict is on {_named(mine)}."
+        )
+    ]
+
+
+def _named(row: ComparisonRow) -> str:
+    error = row.error
+    return (
+        f"{model_name(row.model)} ({method_name(row.method)}), off by {format.percent(error.mean_relative)} on average "
+        f"with {row.parameters} parameters"
+    )
+
+
+def _placement(target: TargetReport) -> list[Inline]:
+    placement = target.placement
+    if placement is None or len(placement.states) < 2:
+        return []
+    if placement.note:
+        return [line(plain("Placement", term="placement"), f": {placement.note}")]
+    times = " and ".join(format.value(s.flag_seconds, "s", digits=3) for s in placement.states)
+    return [
+        line(
+            plain(f"The cores were in {len(placement.states)} placement states", term="placement"),
+            f" (bare flag exchange of {times}): visits in different states are not comparable.",
+        )
+    ]

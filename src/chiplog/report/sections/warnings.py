@@ -1,0 +1,44 @@
+"""Warnings: each a fact, a number and a remedy, from the run's header and from the fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chiplog.report import format
+from chiplog.report.document import Notice, Notices, Section, line
+from chiplog.report.header import items, number, text
+from chiplog.report.input import TargetReport
+from chiplog.report.names import fit_name
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """All warnings; None if there are none."""
+    notices = [
+        _of_header(w) for w in items(target.dataset.header, "warnings") if isinstance(w, Mapping)
+    ]
+    said: dict[str, list[str]] = {}
+    for fit in target.fits:
+        for words in fit.warnings:
+            said.setdefault(words, []).append(fit_name(fit))
+    notices += [
+        Notice(line(f"{', '.join(dict.fromkeys(names))}: {words}")) for words, names in said.items()
+    ]
+    if not notices:
+        return None
+    return Section(f"{key}-warnings", line("Warnings"), (Notices(tuple(notices)),))
+
+
+def _of_header(warning: Mapping[str, object]) -> Notice:
+    amount, unit = number(warning, "number"), text(warning, "unit") or ""
+    remedy = text(warning, "remedy")
+    return Notice(
+        line(text(warning, "fact") or "a warning without words"),
+        None if amount is None else _amount(amount, unit),
+        None if remedy is None else line(remedy),
+    )
+
+
+def _amount(amount: float, unit: str) -> str:
+    if unit == "ns":
+        return format.value(amount * 1e-9, "s", digits=3)
+    return format.value(amount, unit, digits=3) if unit != "%" else format.percent(amount / 100)

@@ -1,0 +1,1 @@
+"""Datasets and reports made up for tests: their truth is known."""

@@ -1,0 +1,360 @@
+"""The page in a real browser: it draws all its plots, says nothing on the console, and asks the network for nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from needs import missing
+
+from chiplog.report import write_report
+from chiplog.testing.sample_report import sample_report
+
+try:
+    from playwright import sync_api
+except ImportError:
+    if os.environ.get("CI") == "true":
+        raise
+    pytest.skip("playwright is missing (make setup)", allow_module_level=True)
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PLOTS_PER_TARGET = 6
+
+FAULTS = """() => {
+  const faults = [];
+  for (const plot of document.querySelectorAll(".plot")) {
+    const id = plot.dataset.plot, svg = plot.querySelector(".plot-canvas svg");
+    if (!svg) { faults.push(`${id}: nothing drawn`); continue; }
+    for (const element of svg.querySelectorAll("*"))
+      for (const { name, value } of element.attributes)
+        if (/NaN|Infinity|undefined|null/.test(value)) faults.push(`${id}: ${name}=${value}`);
+    const frame = svg.querySelector("clipPath rect").getBBox();
+    const drawn = [...svg.querySelectorAll(".trace .point, .trace .line")];
+    if (!plot.querySelector(".tool:disabled")) continue; // zoomed: what lies outside is cut off
+    if (!drawn.length) faults.push(`${id}: no trace`);
+    for (const path of drawn) {
+      const box = path.getBBox(), name = path.parentElement.dataset.name;
+      if (!path.getAttribute("d")) { faults.push(`${id}: ${name} is empty`); continue; }
+      const inside = box.x < frame.x + frame.width && box.x + box.width > frame.x &&
+        box.y < frame.y + frame.height && box.y + box.height > frame.y;
+      if (!inside) faults.push(`${id}: ${name} is out of sight`);
+    }
+    const points = svg.querySelector(".trace .point");
+    if (points && plot.dataset.plot.endsWith("-time")) {
+      const box = points.getBBox();
+      if (box.x < frame.x - 8 || box.x + box.width > frame.x + frame.width + 8 ||
+          box.y < frame.y - 8 || box.y + box.height > frame.y + frame.height + 8)
+        faults.push(`${id}: measured points leave the plot`);
+    }
+    if (svg.querySelectorAll(".ticks text").length < 4) faults.push(`${id}: too few ticks`);
+  }
+  return faults;
+}"""
+
+OVERLAPS = """() => {
+  const found = [];
+  for (const svg of document.querySelectorAll(".plot-canvas svg")) {
+    const boxes = [...svg.querySelectorAll(".ticks text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
+    boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+      const across = p.left < q.right && q.left < p.right;
+      if (across && p.top + 2 < q.bottom - 2 && q.top + 2 < p.bottom - 2) found.push(`${a} / ${b}`);
+    }));
+  }
+  return found;
+}"""
+
+
+@dataclass
+class Opened:
+    """A page with all that it said and asked for."""
+
+    page: sync_api.Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[sync_api.Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        missing("chromium", "apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(sample_report(samples=10), path)
+    return path
+
+
+@pytest.fixture
+def opened(browser: sync_api.Browser, report: Path) -> Iterator[Opened]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield load(context, report)
+    context.close()
+
+
+def load(context: sync_api.BrowserContext, report: Path) -> Opened:
+    found = Opened(context.new_page())
+    found.page.on("console", lambda message: found.said.append(message.text))
+    found.page.on("pageerror", lambda error: found.said.append(str(error)))
+    found.page.on("request", lambda request: found.asked.append(request.url))
+    found.page.goto(report.as_uri())
+    return found
+
+
+def plot(opened: Opened, name: str = "mpi-3-time") -> sync_api.Locator:
+    return opened.page.locator(f'[data-plot="{name}"]')
+
+
+def move_to(opened: Opened, canvas: sync_api.Locator, x: float, y: float = 0.5) -> None:
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def test_every_plot_is_drawn_within_its_frame(opened: Opened) -> None:
+    assert opened.page.locator(".plot").count() == 3 * PLOTS_PER_TARGET
+    assert opened.page.evaluate(FAULTS) == []
+
+
+def test_the_console_is_silent_and_only_the_file_is_asked_for(opened: Opened, report: Path) -> None:
+    opened.page.mouse.wheel(0, 20_000)
+    opened.page.wait_for_timeout(100)
+    assert opened.said == []
+    assert opened.asked == [report.as_uri()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 820, 1600])
+def test_the_page_fits_its_window(
+    browser: sync_api.Browser, report: Path, width: int, scheme: str
+) -> None:
+    viewport = {"width": width, "height": 800}
+    context = browser.new_context(viewport=viewport, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = load(context, report)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.page.evaluate(FAULTS) == []
+    assert opened.page.evaluate(OVERLAPS) == []
+    assert opened.said == []
+    context.close()
+
+
+def test_text_stands_out_from_the_page_in_both_themes(
+    browser: sync_api.Browser, report: Path
+) -> None:
+    contrast = """() => {
+      const lightness = (text) => {
+        const [r, g, b] = text.match(/[\\d.]+/g).map((v) => v / 255)
+          .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const page = lightness(getComputedStyle(document.body).backgroundColor);
+      const low = [];
+      for (const element of document.querySelectorAll("p, td, th, dt, dd, li, a, .tool, .bad, .ticks text")) {
+        const style = getComputedStyle(element);
+        const ink = lightness(element instanceof SVGElement ? style.fill : style.color);
+        const ratio = (Math.max(ink, page) + 0.05) / (Math.min(ink, page) + 0.05);
+        if (ratio < 4.5 && !element.disabled) low.push(`${element.tagName}.${element.className} ${ratio}`);
+      }
+      return [...new Set(low)];
+    }"""
+    for scheme in ("light", "dark"):
+        context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+        assert load(context, report).page.evaluate(contrast) == []
+        context.close()
+
+
+def test_pointing_at_a_size_shows_exact_values(opened: Opened) -> None:
+    target = plot(opened)
+    move_to(opened, target.locator(".plot-canvas"), 0.07)
+    tip = target.locator(".plot-tip")
+    assert tip.is_visible()
+    text = tip.inner_text()
+    assert text.startswith("1 B")
+    assert "measured" in text
+    assert "95 % interval" in text
+    assert "LogGP" in text
+    assert "%" in text
+    opened.page.mouse.move(1, 1)
+    assert not tip.is_visible()
+
+
+def test_a_tap_shows_values_until_the_next_one_elsewhere(
+    browser: sync_api.Browser, report: Path
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
+    )
+    opened = load(context, report)
+    target = plot(opened)
+    target.locator(".plot-canvas").tap()
+    tip = target.locator(".plot-tip")
+    tip.wait_for(state="visible")
+    box = tip.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    plot(opened, "mpi-3-residuals").locator(".plot-canvas").tap()
+    tip.wait_for(state="hidden")
+    context.close()
+
+
+def test_dragging_zooms_and_reset_shows_all_again(opened: Opened) -> None:
+    target = plot(opened)
+    canvas = target.locator(".plot-canvas")
+    before = canvas.inner_html()
+    reset = target.get_by_role("button", name="Reset zoom")
+    assert reset.is_disabled()
+    move_to(opened, canvas, 0.3, 0.2)
+    opened.page.mouse.down()
+    move_to(opened, canvas, 0.6, 0.9)
+    opened.page.mouse.up()
+    assert reset.is_enabled()
+    assert opened.page.evaluate(FAULTS) == []
+    zoomed = [t for t in canvas.locator(".ticks text").all_text_contents() if t.endswith("B")]
+    assert "1 B" not in zoomed
+    assert "1 MiB" not in zoomed
+    reset.click()
+    opened.page.mouse.move(1, 1)
+    assert canvas.inner_html() == before
+
+
+def test_a_click_without_a_drag_does_not_zoom(opened: Opened) -> None:
+    target = plot(opened)
+    target.locator(".plot-canvas").click()
+    assert target.get_by_role("button", name="Reset zoom").is_disabled()
+
+
+@pytest.mark.parametrize(
+    ("axis", "first", "second"), [("x", "log", "linear"), ("y", "log", "linear")]
+)
+def test_an_axis_can_be_logarithmic_or_linear(
+    opened: Opened, axis: str, first: str, second: str
+) -> None:
+    target = plot(opened)
+    canvas = target.locator(".plot-canvas")
+    before = canvas.inner_html()
+    target.get_by_role("button", name=f"{axis}: {first}").click()
+    assert canvas.inner_html() != before
+    assert opened.page.evaluate(FAULTS) == []
+    target.get_by_role("button", name=f"{axis}: {second}").click()
+    assert canvas.inner_html() == before
+
+
+def test_the_legend_hides_and_shows_a_series(opened: Opened) -> None:
+    target = plot(opened)
+    key = target.get_by_role("button", name="Hockney", exact=True)
+    line = target.locator('.trace[data-name="Hockney"]')
+    assert key.get_attribute("aria-pressed") == "true"
+    key.click()
+    assert key.get_attribute("aria-pressed") == "false"
+    assert line.count() == 0
+    key.click()
+    assert line.count() == 1
+    other = target.get_by_role("button", name="LogGP (Bell)")
+    assert other.get_attribute("aria-pressed") == "false"
+    other.click()
+    assert target.locator('.trace[data-name="LogGP (Bell)"]').count() == 1
+
+
+def test_all_series_may_be_hidden(opened: Opened) -> None:
+    target = plot(opened)
+    shown = target.locator('.key[aria-pressed="true"]')
+    while shown.count():
+        shown.first.click()
+    assert target.locator(".trace").count() == 0
+    assert opened.said == []
+
+
+def test_a_plot_is_read_with_the_keyboard_alone(opened: Opened) -> None:
+    target = plot(opened)
+    canvas = target.locator(".plot-canvas")
+    canvas.focus()
+    opened.page.keyboard.press("Home")
+    tip = target.locator(".plot-tip")
+    assert tip.inner_text().startswith("1 B")
+    opened.page.keyboard.press("ArrowRight")
+    assert tip.inner_text().startswith("2 B")
+    assert "2 B" in target.locator("[aria-live]").inner_text()
+    opened.page.keyboard.press("End")
+    assert tip.inner_text().startswith("1,048,576 B (1 MiB)")
+    opened.page.keyboard.press("+")
+    assert target.get_by_role("button", name="Reset zoom").is_enabled()
+    opened.page.keyboard.press("0")
+    assert target.get_by_role("button", name="Reset zoom").is_disabled()
+    opened.page.keyboard.press("Escape")
+    assert not tip.is_visible()
+
+
+def test_the_theme_can_be_chosen(opened: Opened) -> None:
+    page = opened.page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    button = page.locator("#theme")
+    light = page.evaluate(ground)
+    button.click()
+    button.click()
+    assert button.inner_text() == "Theme: dark"
+    assert page.evaluate(ground) != light
+
+
+def test_a_plot_is_saved_as_an_svg_file(opened: Opened, tmp_path: Path) -> None:
+    with opened.page.expect_download() as download:
+        plot(opened).get_by_role("button", name="Save SVG").click()
+    path = tmp_path / "plot.svg"
+    download.value.save_as(path)
+    text = path.read_text(encoding="utf-8")
+    assert download.value.suggested_filename == "mpi-3-time.svg"
+    assert 'xmlns="http://www.w3.org/2000/svg"' in text
+    assert "message size" in text
+    assert "var(--" not in text
+    assert opened.said == []
+
+
+def test_the_page_prints_with_its_plots(opened: Opened, tmp_path: Path) -> None:
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate(FAULTS) == []
+    assert not opened.page.locator(".plot-bar").first.is_visible()
+    assert len(opened.page.pdf(format="A4")) > 20_000
+
+
+def test_without_scripts_the_tables_still_have_the_numbers(
+    browser: sync_api.Browser, report: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = load(context, report)
+    assert opened.page.get_by_text("switched off").first.is_visible()
+    opened.page.locator("figure summary").first.click()
+    assert opened.page.get_by_text("Half round trip by size").first.is_visible()
+    context.close()
+
+
+def test_the_browser_itself_refuses_a_foreign_script_and_any_connection(
+    opened: Opened, report: Path
+) -> None:
+    page = opened.page
+    page.evaluate("""() => {
+      const script = document.createElement("script");
+      script.textContent = "window.foreign = true";
+      document.body.appendChild(script);
+      return fetch("http://127.0.0.1:9/").catch(() => null);
+    }""")
+    assert page.evaluate("window.foreign") is None
+    assert any("Content Security Policy" in text for text in opened.said)
+    assert opened.asked == [report.as_uri()]

@@ -1,0 +1,59 @@
+"""How often protocol changes are found, found to the byte, and found where there are none."""
+
+from __future__ import annotations
+
+import pytest
+from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.changes import Refiner, find_changes
+from chiplog.fit.result import Change
+from chiplog.models.piecewise import Piece
+from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+
+SEEDS = 100
+NOISE = Disturbance(noise=0.05, outliers=0.01)
+SIZES = size_grid()
+
+pytestmark = pytest.mark.statistics
+
+
+def measured(pieces: tuple[Piece, ...], seed: int) -> Dataset:
+    return synthetic_dataset(pieces, SIZES, samples=20, visits=3, disturbance=NOISE, seed=seed)
+
+
+def adjacent(change: Change, limit: int) -> bool:
+    first_after = next(index for index, size in enumerate(SIZES) if size > limit)
+    low, high = SIZES.index(change.last_before_bytes), SIZES.index(change.first_after_bytes)
+    return abs(low - first_after + 1) <= 1 and abs(high - first_after) <= 1
+
+
+def refined(dataset: Dataset, changes: tuple[Change, ...], seed: int) -> tuple[Change, ...]:
+    refiner = Refiner(dataset, changes, seed=seed)
+    machine = Machine(THREE_PROTOCOLS, seed=1000 + seed)
+    while (request := refiner.next()) is not None:
+        refiner.feed(machine.measure(request))
+    return refiner.changes
+
+
+def test_of_100_noisy_runs_99_show_both_changes_and_refine_them_to_the_byte() -> None:
+    found, exact = 0, 0
+    for seed in range(SEEDS):
+        dataset = measured(THREE_PROTOCOLS, seed)
+        changes = find_changes(dataset, seed=seed).consensus
+        found += len(changes) == 2 and adjacent(changes[0], 8192) and adjacent(changes[1], 65536)
+        limits = [
+            (change.last_before_bytes, change.first_after_bytes)
+            for change in refined(dataset, changes, seed)
+        ]
+        exact += limits == [(8192, 8193), (65536, 65537)]
+    assert found >= 99
+    assert exact >= 99
+
+
+def test_of_100_noisy_runs_of_one_protocol_at_most_one_shows_a_change() -> None:
+    false = sum(
+        bool(find_changes(measured(ONE_PROTOCOL, seed), seed=seed).consensus)
+        for seed in range(SEEDS)
+    )
+    assert false <= 1

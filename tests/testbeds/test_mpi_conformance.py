@@ -1,0 +1,60 @@
+"""The mpi transport and bootstrap keep the same promises as every other one, with every MPI that is here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chiplog.measure.launchers import SimulatedPlatform, launch_command
+from chiplog.measure.probes import BuiltProbe, compile_flags, native_sources
+
+PARTS = (
+    "tests/launched/mpi_conformance.cpp",
+    "src/transports/mpi/mpi.cpp",
+    "src/transports/mpi/library.cpp",
+    "src/bootstrap/mpi.cpp",
+    "src/core/all_gather.cpp",
+    "src/core/json_object.cpp",
+    "src/core/payload.cpp",
+    "src/core/random.cpp",
+)
+
+
+@pytest.fixture(scope="module")
+def conformance_program(probe: BuiltProbe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    native = native_sources()
+    program = tmp_path_factory.mktemp("conformance") / "mpi_conformance"
+    sources = [str(native / part) for part in PARTS]
+    flags = [*compile_flags(probe.mpi, native), f"-I{native / 'tests'}", "-O1", "-pthread"]
+    command = [str(probe.mpi.mpicxx), *flags, *sources, "-o", str(program)]
+    subprocess.run(command, check=True, env={**os.environ, **probe.mpi.environment})
+    return program
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_mpi_conforms(
+    probe: BuiltProbe,
+    conformance_program: Path,
+    simulated_platform: Callable[..., SimulatedPlatform],
+    ranks: int,
+) -> None:
+    platform = simulated_platform() if probe.mpi.simulated else None
+    started = launch_command(
+        replace(probe, path=conformance_program), ranks, [], simulated=platform
+    )
+    done = subprocess.run(
+        started.command,
+        env={**os.environ, **started.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "conforms" in done.stdout

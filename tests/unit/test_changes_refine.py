@@ -1,0 +1,122 @@
+"""Measuring again around a change: to the byte, within its means, and honest about what isn't there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes import Refiner, find_changes
+from chiplog.fit.result import Change
+from chiplog.models.piecewise import Piece
+from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+
+NOISE = Disturbance(noise=0.05, outliers=0.01)
+
+
+def run(pieces: Sequence[Piece]) -> Dataset:
+    return synthetic_dataset(pieces, size_grid(), disturbance=NOISE)
+
+
+def limits(changes: Sequence[Change]) -> list[tuple[int, int]]:
+    return [(change.last_before_bytes, change.first_after_bytes) for change in changes]
+
+
+def finish(refiner: Refiner, machine: Machine) -> tuple[Change, ...]:
+    while (request := refiner.next()) is not None:
+        refiner.feed(machine.measure(request))
+    return refiner.changes
+
+
+def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> None:
+    dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
+    refiner = Refiner(dataset, find_changes(dataset).consensus)
+    assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
+    assert len(machine.requests) <= 36
+    assert all(len(request.series) <= 16 for request in machine.requests)
+
+
+def test_an_interval_beside_the_change_is_moved_to_it() -> None:
+    dataset = run(THREE_PROTOCOLS)
+    beside = Change(5793, 8192, "jump", 0.3, ("half_round_trip",))
+    other = Change(65536, 92682, "jump", 0.2, ("send_overhead",))
+    refiner = Refiner(dataset, (beside, other))
+    found = finish(refiner, Machine(THREE_PROTOCOLS))
+    assert limits(found) == [(8192, 8193), (65536, 65537)]
+
+
+def test_a_change_that_measuring_again_does_not_show_is_removed() -> None:
+    dataset = run(THREE_PROTOCOLS)
+    changes = find_changes(dataset).consensus
+    assert len(changes) == 2
+    assert finish(Refiner(dataset, changes), Machine(ONE_PROTOCOL)) == ()
+
+
+def test_a_steep_curve_without_a_jump_is_no_change() -> None:
+    dataset = run(THREE_PROTOCOLS)
+    changes = find_changes(dataset).consensus[:1]
+
+    class Smooth(Machine):
+        def _exact(self, pattern: str, size: int, train: int = 1, delay: float = 0.0) -> float:
+            share = min(max((size - 4096.0) / 12288.0, 0.0), 1.0)
+            low = Machine(ONE_PROTOCOL)._exact(pattern, size, train, delay)
+            return low * (1.0 + 0.5 * share)
+
+    assert finish(Refiner(dataset, changes), Smooth(ONE_PROTOCOL)) == ()
+
+
+def test_a_slope_is_left_as_it_is() -> None:
+    change = Change(4096, 11585, "slope", 0.0, ("gap",))
+    refiner = Refiner(run(ONE_PROTOCOL), (change,))
+    assert refiner.next() is None
+    assert refiner.changes == (change,)
+
+
+def test_the_bytes_are_bounded_and_what_is_known_by_then_is_kept() -> None:
+    dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
+    refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=20_000_000)
+    small, large = finish(refiner, machine)
+    spent = sum(one.round_bytes * one.stop.max_samples for one in machine.requests)
+    assert spent <= 20_000_000
+    assert limits((small,)) == [(8192, 8193)]
+    assert large.last_before_bytes <= 65536 < large.first_after_bytes
+
+
+def test_a_late_receiver_helps_where_a_sender_is_synchronised() -> None:
+    eager = theta()
+    pieces = (Piece(4096, {**eager, "S": 4096.0}), Piece(None, {**eager, "S": 4096.0, "L": 7e-6}))
+    dataset = run(pieces)
+    without = tuple(one for one in dataset.series if one.pattern != "late_receiver")
+    header = {**dataset.header, "capabilities": {"synchronises": True}}
+    dataset = replace(dataset, header=header, series=without)
+    machine = Machine(pieces)
+    refiner = Refiner(dataset, find_changes(dataset).consensus)
+    assert limits(finish(refiner, machine)) == [(4096, 4097)]
+    asked = {series.pattern for request in machine.requests for series in request.series}
+    assert "late_receiver" in asked
+
+
+def test_asking_twice_gives_the_same_request() -> None:
+    dataset = run(THREE_PROTOCOLS)
+    refiner = Refiner(dataset, find_changes(dataset).consensus, first_id=40)
+    first = refiner.next()
+    assert first is not None
+    assert first is refiner.next()
+    assert first.id == 40
+    assert first.tag["purpose"] == "bisect"
+
+
+@pytest.mark.parametrize("broken", ["empty", "no rounds"])
+def test_an_answer_without_samples_changes_nothing(broken: str) -> None:
+    dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
+    changes = find_changes(dataset).consensus
+    refiner = Refiner(dataset, changes)
+    while (request := refiner.next()) is not None:
+        record: list[Series] = []
+        if broken == "no rounds":
+            record = [replace(s, seconds=s.seconds[:0]) for s in machine.measure(request)]
+        refiner.feed(record)
+    assert refiner.changes == changes

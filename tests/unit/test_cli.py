@@ -1,0 +1,89 @@
+"""The command line without a probe: help, versions, plans, lists, JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import chiplog
+from chiplog.cli import main
+from chiplog.errors import UsageError
+
+COMMANDS = (
+    ("run",),
+    ("measure",),
+    ("import",),
+    ("fit",),
+    ("changes",),
+    ("compare",),
+    ("export",),
+    ("report",),
+    ("probe", "build"),
+    ("probe", "list"),
+    ("list",),
+    ("doctor",),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_explains_itself(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--help"]) == 0
+    assert "Usage: " in capsys.readouterr().out
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"chiplog {chiplog.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["measure", "--help"]])
+def test_help_and_version_load_no_numerics(words: list[str]) -> None:
+    script = (
+        "import sys; from chiplog.cli import main; main(sys.argv[1:]); "
+        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_dry_run_tells_the_plan_and_its_cost_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHIPLOG_PROBE", "/no/such/probe")
+    assert main(["measure", "tcp", "--sizes", "1:64KiB", "--dry-run", "--json", "-"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["predicted"]["seconds"] > 0
+    assert plan["predicted"]["bytes"] > 2**16
+    assert plan["records"] == len(plan["points"])
+    assert main(["measure", "tcp", "--sizes", "1:64KiB", "--dry-run"]) == 0
+    assert "predicted" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("what", ["models", "patterns", "operations", "methods"])
+def test_lists_are_not_empty_and_their_json_has_the_same_names(
+    what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", what]) == 0
+    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert main(["list", what, "--json", "-"]) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)[what]] == shown
+    assert shown
+
+
+def test_an_unwritable_json_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "models", "--json", "/no/such/directory/x"]) == 1
+    assert "/no/such/directory/x" in capsys.readouterr().err
+
+
+def test_run_is_a_function_of_the_package() -> None:
+    with pytest.raises(UsageError, match="--sizes"):
+        chiplog.run(["sim"], sizes="8:4")

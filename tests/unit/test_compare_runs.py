@@ -1,0 +1,98 @@
+"""Two runs: faster, slower, same or unclear, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chiplog.compare.result import comparison_to_json
+from chiplog.compare.runs import compare_runs, judge
+from chiplog.compare.threshold import over_threshold, parse_threshold
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.models.piecewise import Piece
+from chiplog.testing.synthetic import Ask, Disturbance, synthetic_dataset
+
+TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+SIZES = (1, 64, 4096, 65536)
+
+
+def run(scale: float = 1.0, *, noise: float = 0.02, seed: int = 0, samples: int = 30) -> Dataset:
+    theta = {symbol: scale * value for symbol, value in TRUTH.items()}
+    return synthetic_dataset(
+        [Piece(None, theta)],
+        SIZES,
+        asks=(Ask("prtt"), Ask("prtt", 10), Ask("prtt", 10, 1.0)),
+        samples=samples,
+        disturbance=Disturbance(noise=noise),
+        seed=seed,
+    )
+
+
+def placed(dataset: Dataset, seconds: float) -> Dataset:
+    series = tuple(replace(one, placement_seconds=seconds) for one in dataset.series)
+    return replace(dataset, series=series)
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(1.0, "same"), (1.2, "slower"), (0.8, "faster")])
+def test_each_size_and_the_whole_get_a_verdict_that_speaks_of_the_second_run(
+    scale: float, verdict: str
+) -> None:
+    rows = compare_runs(run(seed=1), run(scale, seed=2))
+    assert {row.verdict for row in rows} == {verdict}
+    assert rows[-1].message_bytes is None
+    assert rows[-1].ratio == pytest.approx(scale, rel=0.01)
+    assert rows[-1].low <= scale * 1.01
+    assert rows[-1].high >= scale * 0.99
+    assert len(rows) == 2 * len(SIZES) + 1
+
+
+def test_too_much_noise_for_a_verdict_is_unclear_and_says_what_the_interval_holds() -> None:
+    rows = compare_runs(run(noise=0.8, samples=3, seed=1), run(1.1, noise=0.8, samples=3, seed=2))
+    unclear = [row for row in rows if row.verdict == "unclear"]
+    assert unclear
+    assert "the interval holds both" in unclear[0].reason
+
+
+def test_runs_in_different_placement_states_are_unclear_even_if_they_differ() -> None:
+    rows = compare_runs(placed(run(seed=1), 120e-9), placed(run(1.5, seed=2), 450e-9))
+    assert {row.verdict for row in rows} == {"unclear"}
+    assert "bare flag took 120 ns in A and 450 ns in B" in rows[0].reason
+
+
+def test_runs_in_the_same_placement_state_are_compared() -> None:
+    rows = compare_runs(placed(run(seed=1), 120e-9), placed(run(1.5, seed=2), 125e-9))
+    assert {row.verdict for row in rows} == {"slower"}
+
+
+def test_only_a_verdict_over_the_threshold_fails() -> None:
+    rows = compare_runs(run(seed=1), run(1.2, seed=2))
+    assert len(over_threshold(rows, parse_threshold("slower:10%"))) == len(rows)
+    assert not over_threshold(rows, parse_threshold("slower:50%"))
+    assert not over_threshold(rows, parse_threshold("faster:1%"))
+
+
+@pytest.mark.parametrize("text", ["slower", "slower:5", "worse:5%", "slower:-5%", ""])
+def test_a_threshold_that_is_not_understood_names_what_is_accepted(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--fail-on: .* slower:5%"):
+        parse_threshold(text)
+
+
+def test_runs_with_nothing_in_common_are_refused() -> None:
+    other = replace(run(), series=tuple(replace(s, pattern="flood") for s in run().series))
+    with pytest.raises(UsageError, match="in common"):
+        compare_runs(run(), other)
+
+
+def test_a_ratio_whose_interval_excludes_one_by_less_than_the_tolerance_is_the_same() -> None:
+    assert judge(1.02, 1.01, 1.03, 0.05)[0] == "same"
+    assert judge(1.04, 1.01, 1.07, 0.05)[0] == "unclear"
+
+
+def test_the_json_has_the_rows_that_scripts_rely_on() -> None:
+    document = comparison_to_json(compare_runs(run(seed=1), run(seed=2)))
+    assert document["schema"] == "chiplog.comparison/1"
+    rows = document["rows"]
+    assert isinstance(rows, list)
+    assert {"pattern", "message_bytes", "ratio", "low", "high", "verdict", "reason"} <= set(rows[0])

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.plan import (
+    GRID,
+    PATTERNS,
+    WARM_UP,
+    Plan,
+    PlanOptions,
+    make_plan,
+    parse_patterns,
+    parse_sizes,
+)
+from chiplog.plan.assessment import series_of, train_length, without_late_receiver
+from chiplog.plan.bell import ladder, ladder_sizes
+from chiplog.plan.plan import visits_of
+from chiplog.plan.request import SeriesRequest, StopRule
+
+OPTIONS = PlanOptions("tcp", ("prtt",), parse_sizes("1:1MiB"), seed=7)
+
+
+def order(plan: Plan) -> list[int]:
+    return [request.series[0].message_bytes for request in plan.requests]
+
+
+def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+    assert order(make_plan(OPTIONS)) == order(make_plan(OPTIONS))
+    assert order(make_plan(OPTIONS)) != order(make_plan(replace(OPTIONS, seed=8)))
+
+
+def test_every_size_is_visited_once_before_any_is_visited_again() -> None:
+    plan = make_plan(OPTIONS)
+    for visit in range(OPTIONS.visits):
+        sizes = [
+            r.series[0].message_bytes
+            for r in plan.requests
+            if r.visit == visit and r.tag["purpose"] == GRID
+        ]
+        assert sorted(sizes) == [size for size in OPTIONS.sizes if visit < visits_of(OPTIONS, size)]
+        assert sizes != sorted(sizes)
+
+
+def test_each_launch_begins_with_one_cold_record() -> None:
+    plan = make_plan(replace(OPTIONS, launches=2))
+    for launch in plan.launches:
+        purposes = Counter(request.tag["purpose"] for request in launch)
+        assert purposes == {
+            WARM_UP: 1,
+            GRID: sum(visits_of(OPTIONS, size) for size in OPTIONS.sizes),
+        }
+        assert launch[0].tag["purpose"] == WARM_UP
+
+
+def test_sizes_that_cost_many_bytes_are_visited_twice_with_more_samples_each() -> None:
+    assert visits_of(OPTIONS, 256 * 1024) == 3
+    assert visits_of(OPTIONS, 256 * 1024 + 1) == 2
+    stops = {r.series[0].message_bytes: r.stop for r in make_plan(OPTIONS).requests[1:]}
+    assert 2 * stops[2**20].min_samples >= 8
+
+
+def test_ids_are_unique_over_all_launches() -> None:
+    ids = [request.id for request in make_plan(replace(OPTIONS, launches=3)).requests]
+    assert ids == list(range(len(ids)))
+
+
+def test_the_stopping_rules_keep_a_default_run_below_five_seconds_and_a_gigabyte() -> None:
+    plan = make_plan(OPTIONS)
+    assert sum(request.stop.budget_ns for request in plan.requests) < 4e9
+    assert plan.predicted.bytes < 0.9e9
+
+
+def test_a_budget_bounds_the_time_of_all_records_of_all_launches() -> None:
+    plan = make_plan(replace(OPTIONS, budget_seconds=2.0, launches=2))
+    assert sum(request.stop.budget_ns for request in plan.requests) == pytest.approx(2e9, rel=1e-6)
+
+
+def test_a_plan_made_from_its_stored_options_is_the_same_plan() -> None:
+    plan = make_plan(replace(OPTIONS, patterns=PATTERNS, launches=2, budget_seconds=3.0))
+    stored = json.loads(json.dumps(plan.options.to_json()))
+    assert make_plan(PlanOptions.from_json(stored, "run.jsonl")) == plan
+
+
+def test_stored_options_with_a_missing_one_name_file_and_field() -> None:
+    stored = OPTIONS.to_json()
+    del stored["seed"]
+    with pytest.raises(CorruptFile, match=r"run\.jsonl.*plan\.seed"):
+        PlanOptions.from_json(stored, "run.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("change", "option"),
+    [
+        ({"visits": 0}, "--visits"),
+        ({"launches": 0}, "--launches"),
+        ({"relative_half_width": 0.0}, "--precision"),
+        ({"relative_half_width": 1.0}, "--precision"),
+        ({"budget_seconds": 0.0}, "--budget"),
+        ({"budget_seconds": float("nan")}, "--budget"),
+    ],
+)
+def test_an_option_out_of_range_is_named(change: dict[str, float], option: str) -> None:
+    with pytest.raises(UsageError, match=option):
+        replace(OPTIONS, **change)  # type: ignore[arg-type]
+
+
+def test_an_unknown_pattern_names_what_is_accepted() -> None:
+    with pytest.raises(
+        UsageError, match="--pattern: 'pingpong' is unknown; it accepts a list of prtt, ping_pong"
+    ):
+        parse_patterns("prtt,pingpong")
+
+
+def test_all_names_what_the_four_methods_need() -> None:
+    assert parse_patterns("all") == ("prtt", "ping_pong", "send_overhead", "flood")
+
+
+def test_the_loggp_assessment_takes_its_four_series_in_turn() -> None:
+    assert series_of("prtt", 8) == (
+        SeriesRequest("prtt", 8, 1, 0),
+        SeriesRequest("prtt", 8, 10, 0),
+        SeriesRequest("prtt", 8, 10, "rtt"),
+        SeriesRequest("receive_overhead", 8, 10, "rtt"),
+        SeriesRequest("late_receiver", 8, 1, "rtt"),
+    )
+
+
+def test_a_transport_whose_sends_never_wait_is_not_asked_for_a_late_receiver() -> None:
+    request = make_plan(OPTIONS).requests[1]
+    assert [one.pattern for one in without_late_receiver(request).series] == [
+        "prtt",
+        "prtt",
+        "prtt",
+        "receive_overhead",
+    ]
+    alone = replace(request, series=series_of("late_receiver", 8))
+    assert without_late_receiver(alone) == alone
+
+
+@pytest.mark.parametrize("message_bytes", [0, 1, 4096, 2**20, 2**30])
+def test_a_train_has_at_least_two_messages(message_bytes: int) -> None:
+    assert 2 <= train_length(message_bytes) <= 10
+
+
+def test_a_train_counts_its_answer_and_an_acknowledgement_has_no_bytes() -> None:
+    assert SeriesRequest("prtt", 100, 10).bytes == 1100
+    assert SeriesRequest("ping_pong", 100).bytes == 200
+    assert SeriesRequest("flood", 100, 32).bytes == 3200
+    assert SeriesRequest("flood", 100, 32).messages == 33
+
+
+def test_a_request_is_one_json_line_in_the_form_that_the_probe_reads() -> None:
+    request = make_plan(OPTIONS).requests[3]
+    line = request.line()
+    assert line.endswith("\n")
+    assert "\n" not in line[:-1]
+    sent = json.loads(line)
+    assert sent["type"] == "measure"
+    assert sent["stop"].keys() == {"relative_half_width", "min_samples", "max_samples", "budget_ns"}
+    assert sent["series"][2]["delay_ns"] == "rtt"
+
+
+def test_a_delay_ladder_lies_around_the_gap() -> None:
+    request = ladder(5, 1024, 2e-6, StopRule(0.025, 6, 100, 1))
+    delays = [series.delay_ns for series in request.series[2:]]
+    assert (
+        min(d for d in delays if isinstance(d, float))
+        < 2000
+        < max(d for d in delays if isinstance(d, float))
+    )
+    assert request.tag == {"purpose": "bell"}
+
+
+def test_ladder_sizes_are_few_and_include_both_ends() -> None:
+    sizes = ladder_sizes(OPTIONS.sizes)
+    assert len(sizes) == 5
+    assert (sizes[0], sizes[-1]) == (1, 2**20)
+    assert ladder_sizes((8, 4)) == (4, 8)

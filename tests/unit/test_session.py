@@ -1,0 +1,146 @@
+"""The session against a stand-in probe that misbehaves in every way that a real one can."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.measure.session import Session
+from chiplog.plan import Request, SeriesRequest, StopRule
+
+REQUEST = Request(7, 0, (SeriesRequest("prtt", 8),), StopRule(0.025, 6, 100, 10_000_000))
+HEADER = '{"type":"header","schema":"chiplog.run/1"}'
+RECORD = '{"type":"record","id":7,"series":[]}'
+
+
+@contextmanager
+def probe(script: str, margin_seconds: float = 20.0) -> Iterator[Session]:
+    """A session with a Python program that has `say`, `read`, `sys`, `os`, `time` and runs `script`."""
+    prelude = (
+        "import os, sys, time, signal, subprocess\n"
+        "def say(line): print(line, flush=True)\n"
+        "read = sys.stdin.readline\n"
+        f"header, record = {HEADER!r}, {RECORD!r}\n"
+    )
+    command = [sys.executable, "-c", prelude + script]
+    with Session(command, margin_seconds=margin_seconds, start_seconds=20.0) as session:
+        yield session
+
+
+def group_is_gone(group: int) -> bool:
+    for _ in range(500):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_record_line_comes_back_as_the_probe_wrote_it() -> None:
+    with probe("say(header); read(); say(record); read()") as session:
+        assert session.header["schema"] == "chiplog.run/1"
+        assert session.measure(REQUEST) == RECORD
+
+
+def test_leaving_the_session_asks_the_probe_to_quit_and_leaves_no_process() -> None:
+    with probe("say(header)\nwhile 'quit' not in read(): pass") as session:
+        group = session.process_group
+    assert group_is_gone(group)
+
+
+def test_an_error_in_the_callers_own_code_leaves_no_process() -> None:
+    with pytest.raises(ZeroDivisionError), probe("say(header); time.sleep(100)") as session:
+        group = session.process_group
+        _ = 1 / 0
+    assert group_is_gone(group)
+
+
+def test_a_probe_that_ignores_the_polite_signal_is_killed_with_its_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chiplog.measure.process.GRACE_SECONDS", 0.2)
+    script = (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "subprocess.Popen(['sleep', '100'])\n"
+        "say(header); time.sleep(100)"
+    )
+    with pytest.raises(ZeroDivisionError), probe(script) as session:
+        group = session.process_group
+        _ = 1 / 0
+    assert group_is_gone(group)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(1, RunFailed), (2, UsageError), (5, CorruptFile), (77, RunFailed)]
+)
+def test_an_error_line_becomes_the_error_of_its_exit_code(code: int, kind: type[Exception]) -> None:
+    error = f'{{"type":"error","exit":{code},"message":"rank 1 is gone."}}'
+    with probe(f"say(header); read(); say({error!r}); read()") as session:
+        with pytest.raises(kind, match=r"rank 1 is gone\."):
+            session.measure(REQUEST)
+
+
+def test_an_error_line_instead_of_the_header_is_that_error() -> None:
+    error = '{"type":"error","exit":2,"message":"option \'foo\' is unknown."}'
+    with pytest.raises(UsageError, match="foo"), probe(f"say({error!r}); sys.exit(2)"):
+        pass
+
+
+def test_a_killed_probe_is_named_with_its_signal_and_its_last_words() -> None:
+    script = "say(header); read(); print('low on memory', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)"
+    with probe(script) as session:
+        with pytest.raises(RunFailed, match=r"killed by SIGKILL.*low on memory"):
+            session.measure(REQUEST)
+
+
+def test_a_probe_that_ends_early_is_named_with_its_exit_code() -> None:
+    with probe("say(header); read(); sys.exit(3)") as session:
+        with pytest.raises(RunFailed, match="exit code 3"):
+            session.measure(REQUEST)
+
+
+def test_a_silent_probe_ends_in_a_bounded_time() -> None:
+    with probe("say(header); time.sleep(100)", margin_seconds=0.2) as session:
+        with pytest.raises(RunFailed, match="has not answered within"):
+            session.measure(REQUEST)
+
+
+@pytest.mark.parametrize(
+    "line", ["not json", "[1]", '{"type":"footer"}', '{"type":"record","id":8}']
+)
+def test_an_answer_that_is_no_answer_to_the_request_is_refused(line: str) -> None:
+    with probe(f"say(header); read(); say({line!r}); read()") as session:
+        with pytest.raises(RunFailed, match="probe"):
+            session.measure(REQUEST)
+
+
+def test_a_program_that_does_not_exist_is_named() -> None:
+    with pytest.raises(RunFailed, match="/no/such/probe"), Session(["/no/such/probe"]):
+        pass
+
+
+def test_a_lot_on_standard_error_does_not_block_the_probe() -> None:
+    script = "say(header); read(); sys.stderr.write('x' * 1000000); sys.stderr.flush(); say(record); read()"
+    with probe(script) as session:
+        assert session.measure(REQUEST) == RECORD
+
+
+def test_the_ranks_share_a_secret_that_each_session_makes_anew() -> None:
+    script = 'say(\'{"type":"header","secret":"%s"}\' % os.environ[\'CHIPLOG_SECRET\'])\nread()'
+    with probe(script) as one, probe(script) as other:
+        assert len(one.header["secret"]) == 32
+        assert one.header["secret"] != other.header["secret"]
+
+
+def test_a_signal_in_the_terminal_does_not_reach_the_probe_directly() -> None:
+    with probe("say(header); read(); say(record); read()") as session:
+        assert os.getpgid(session.process_group) == session.process_group != os.getpgid(0)
+        assert os.getsid(session.process_group) == session.process_group
+        session.measure(REQUEST)
