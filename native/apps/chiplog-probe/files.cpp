@@ -30,7 +30,7 @@ Descriptor Descriptor::open_requests(const std::string& path) {
 Descriptor Descriptor::open_records(const std::string& path) {
   if (path == "-") return {standard_output, false};
   Descriptor records{open_or_refuse(path, O_WRONLY | O_CREAT | O_APPEND, "--records"), true};
-  struct stat status {};
+  struct stat status{};
   if (fstat(records.number_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     throw UsageError("--records: " + path + " holds something already; name a new file");
   }

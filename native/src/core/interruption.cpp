@@ -10,7 +10,7 @@ volatile std::sig_atomic_t interruption_seen = 0;
 void note_interruption(int /*signal*/) { interruption_seen = 1; }
 
 void handle_with(void (*handler)(int)) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);

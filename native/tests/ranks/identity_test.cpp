@@ -59,31 +59,19 @@ TEST(LauncherIdentity, IsNothingWithoutALauncher) {
 }
 
 TEST(LauncherIdentity, OneOwnVariableAloneIsAMistake) {
-  EXPECT_EQ(outcome_of([] {
-              identity_in({{"CHIPLOG_RANK", "1"}});
-            }),
+  EXPECT_EQ(outcome_of([] { identity_in({{"CHIPLOG_RANK", "1"}}); }),
             "UsageError: environment variable CHIPLOG_SIZE is missing: it goes with CHIPLOG_RANK");
-  EXPECT_EQ(outcome_of([] {
-              identity_in({{"CHIPLOG_SIZE", "1"}});
-            }),
+  EXPECT_EQ(outcome_of([] { identity_in({{"CHIPLOG_SIZE", "1"}}); }),
             "UsageError: environment variable CHIPLOG_RANK is missing: it goes with CHIPLOG_SIZE");
 }
 
 TEST(LauncherIdentity, MalformedValuesNameTheVariable) {
-  EXPECT_EQ(outcome_of([] {
-              identity_in({{"CHIPLOG_RANK", "2"}, {"CHIPLOG_SIZE", "2"}});
-            }),
+  EXPECT_EQ(outcome_of([] { identity_in({{"CHIPLOG_RANK", "2"}, {"CHIPLOG_SIZE", "2"}}); }),
             "UsageError: environment variable CHIPLOG_RANK accepts a whole number from 0 to 1, not '2'");
   for (const std::string value : {"", "-1", "1x", "99999999999999999999", "0x1", " 1"}) {
-    EXPECT_EQ(kind_of(outcome_of([&] {
-                identity_in({{"PMI_RANK", value}, {"PMI_SIZE", "4"}});
-              })),
-              "UsageError")
+    EXPECT_EQ(kind_of(outcome_of([&] { identity_in({{"PMI_RANK", value}, {"PMI_SIZE", "4"}}); })), "UsageError")
         << "'" << value << "'";
-    EXPECT_EQ(kind_of(outcome_of([&] {
-                identity_in({{"PMI_RANK", "0"}, {"PMI_SIZE", value}});
-              })),
-              "UsageError")
+    EXPECT_EQ(kind_of(outcome_of([&] { identity_in({{"PMI_RANK", "0"}, {"PMI_SIZE", value}}); })), "UsageError")
         << "'" << value << "'";
   }
 }

@@ -103,9 +103,8 @@ TEST(Rendezvous, AbsentRanksAreNamed) {
 }
 
 TEST(Rendezvous, AnUnknownHostIsWrongUsage) {
-  const std::string outcome = outcome_of([] {
-    make_rendezvous_bootstrap({"no.such.host.invalid", 4711}, 1, 2, secret, impatient);
-  });
+  const std::string outcome =
+      outcome_of([] { make_rendezvous_bootstrap({"no.such.host.invalid", 4711}, 1, 2, secret, impatient); });
   EXPECT_EQ(kind_of(outcome), "UsageError");
 }
 

@@ -56,9 +56,7 @@ TEST(Options, KeepsTheOrderOfWhatMayBeRepeated) {
 
 TEST(Options, RefusesAWordThatIsNoChoice) {
   Options options = parse_target("sim:handshake=maybe");
-  EXPECT_EQ(refusal([&] {
-              (void)options.choice("handshake", "0", {"0", "sync"});
-            }),
+  EXPECT_EQ(refusal([&] { (void)options.choice("handshake", "0", {"0", "sync"}); }),
             "option 'handshake' of sim accepts 0, sync, not 'maybe'");
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t token_bytes = sizeof(Nonce);
 std::string with_reason(const std::string& sentence) { return sentence + ": " + system_error_text(errno); }
 
 struct flock lock_of(Rank rank) {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = rank;
@@ -89,7 +89,7 @@ Region::~Region() { detach(); }
 
 std::string Region::attach(const std::string& path, Rank rank) {
   file_ = FileDescriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   if (!file_.open() || fstat(file_.get(), &status) != 0) return system_error_text(errno);
   if (static_cast<std::size_t>(status.st_size) != mapped_bytes_) return "it has another size";
   void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
