@@ -25,7 +25,10 @@ class Refine:
         """The next request, after the answer to the one before was taken in."""
         if self._refiner is None:
             grid = before_follow_ups(dataset)
-            self._refiner = Refiner(grid, find_changes(grid).consensus, first_id=next_id)
+            found = find_changes(grid)
+            self._refiner = Refiner(
+                grid, found.consensus, suspects=found.suspects, first_id=next_id
+            )
         elif self._asked is not None:
             wanted = self._asked.id
             self._refiner.feed([one for one in dataset.series if one.record_id == wanted])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes.consensus import Verdict
 from chiplog.fit.changes.refine import BISECT, Refiner
 from chiplog.fit.result import Change
 from chiplog.plan.bell import BELL
@@ -19,8 +20,8 @@ def before_follow_ups(dataset: Dataset) -> Dataset:
     return Dataset(dataset.header, kept, dataset.complete, dataset.source)
 
 
-def refined(dataset: Dataset, changes: Sequence[Change], *, seed: int = 0) -> tuple[Change, ...]:
-    """`changes` as the bisections in the dataset narrow or refute them; unchanged where there are none.
+def refined(dataset: Dataset, verdict: Verdict, *, seed: int = 0) -> tuple[Change, ...]:
+    """The verdict's changes as the bisections in the dataset narrow, refute or add to them; as they are without any.
 
     `seed` is the one that the measurement was refined with. Answers to questions that are not asked (any more) are
     passed over, so a part of a run gives what that part knows.
@@ -29,8 +30,10 @@ def refined(dataset: Dataset, changes: Sequence[Change], *, seed: int = 0) -> tu
     for one in dataset.select(purpose=BISECT).series:
         answers.setdefault(one.record_id, []).append(one)
     if not answers:
-        return tuple(changes)
-    refiner = Refiner(before_follow_ups(dataset), changes, seed=seed)
+        return verdict.changes
+    refiner = Refiner(
+        before_follow_ups(dataset), verdict.changes, suspects=verdict.suspects, seed=seed
+    )
     for record_id in sorted(answers):
         request = refiner.next()
         if request is not None and _answers(answers[record_id], request):

@@ -30,14 +30,15 @@ from chiplog.fit.changes.observed import Observed, Point
 Floats = NDArray[np.float64]
 
 MIN_POINTS = 3
+MIN_BYTES = 64
+"""Below a cache line, differences are those of copying single words."""
 LIMITS = Limits(
-    min_bytes=64.0,
+    min_bytes=MIN_BYTES,
     min_points=5,
     min_factor=1.5,
     min_points_sparse=MIN_POINTS,
     min_factor_sparse=4.0,
 )
-"""Below a cache line, differences are those of copying single words."""
 MAX_SEGMENTS = 8
 RESOLUTION = 0.01
 """Relative misfit below which nothing is to be gained; also keeps weights finite without noise."""

@@ -4,13 +4,16 @@ Breaks of different series whose intervals meet, give or take one sampled size, 
 series which marks it most sharply. A group is a change if it holds a sharp jump and another series agrees, or the
 jump is a large one, or there is only one series to ask. A slope alone counts only where two kinds of series show it
 sharply: the gap of a train, for instance, bends by itself where it begins to exceed the overhead.
+
+A group that is no change, or only one of slope, may still hide a jump that the grid was too coarse or too noisy to
+show: it is a suspect, for measuring again to decide.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chiplog.fit.changes.breaks import Break
 from chiplog.fit.changes.observed import Observed
@@ -22,6 +25,8 @@ STRONG_JUMP = 0.10
 """The same where it is beyond any doubt."""
 STRONG = 10.0
 """Strength of a break beyond any doubt."""
+SUSPECT_JUMP = 0.10
+"""Relative jump of the lines at a break that makes it worth a closer look, whatever its place is worth."""
 CLEAR_SHARPNESS = 1.1
 """Sharpness that a lone witness must have."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
@@ -56,8 +61,17 @@ class Witness:
         return int(sizes[max(low - 1, 0)]), int(sizes[min(high + 1, sizes.size - 1)])
 
 
-def agree(witnesses: Sequence[Witness], series: int) -> tuple[Change, ...]:
-    """The protocol changes that the witnesses of `series` series testify to, ascending in size."""
+@dataclass(frozen=True)
+class Verdict:
+    """What the witnesses of all series come to; both ascend in size."""
+
+    changes: tuple[Change, ...]
+    suspects: tuple[Change, ...]
+    """Where measuring again may find a jump; one that is also a change of slope is in `changes` too."""
+
+
+def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
+    """The protocol changes that the witnesses of `series` series testify to, and the suspects."""
     groups: list[list[Witness]] = []
     for witness in sorted(witnesses, key=lambda w: w.key, reverse=True):
         group = next((g for g in groups if g[0].near(witness)), None)
@@ -66,7 +80,27 @@ def agree(witnesses: Sequence[Witness], series: int) -> tuple[Change, ...]:
         else:
             group.append(witness)
     changes = [_change(group) for group in groups if _credible(group, series)]
+    suspects = [_suspect(group) for group in groups if _suspicious(group, series)]
+    return Verdict(_ascending(changes), _ascending(suspects))
+
+
+def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: change.first_after_bytes))
+
+
+def _suspicious(group: Sequence[Witness], series: int) -> bool:
+    if _credible(group, series) and group[0].found.kind != "slope":
+        return False
+    return any(abs(w.found.relative_jump) >= SUSPECT_JUMP for w in group)
+
+
+def _suspect(group: Sequence[Witness]) -> Change:
+    """All that the witnesses leave open: the jump may be anywhere that one of them allows."""
+    return replace(
+        _change(group),
+        last_before_bytes=min(w.found.last_before_bytes for w in group),
+        first_after_bytes=max(w.found.first_after_bytes for w in group),
+    )
 
 
 def change_of(witness: Witness) -> Change:

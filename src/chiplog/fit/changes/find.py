@@ -34,5 +34,6 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
                 changes=tuple(change_of(witness) for witness in mine),
             )
         )
-    consensus = refined(dataset, agree(witnesses, len(series)), seed=seed)
-    return ChangesResult(tuple(series), consensus)
+    verdict = agree(witnesses, len(series))
+    consensus = refined(dataset, verdict, seed=seed)
+    return ChangesResult(tuple(series), consensus, verdict.suspects)

@@ -17,15 +17,20 @@ from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, train_length
 from chiplog.plan.request import SeriesRequest
 
-MAX_MARKS = 2
+MAX_MARKS = 3
 WORTHY = 2.0
 """How many times the cheapest mark's cost another may have to be measured beside it."""
+CHEAP = 3_000_000.0
+"""Cost below which a mark is measured beside the others anyhow."""
 BYTES_PER_MESSAGE = 1000
 CLEARANCE = 8.0
 """Standard errors that the first rounds aim at, between a place and the middle."""
 NOISE_OF_PLACE = 1.55
 """Standard error of a place between two others over that of a mean: medians, and three of them."""
-MIN_ROUNDS, MAX_ROUNDS = 8, 64
+SCANNED = ("half_round_trip", "gap", "o_s", "send_overhead", "flood", "late_receiver")
+"""Quantities to look at, those that need the fewest series first."""
+MAX_SCANNED = 3
+MIN_ROUNDS, MAX_ROUNDS = 16, 64
 FLAT = Line(1.0, 0.0)
 
 
@@ -36,7 +41,7 @@ class Mark:
     quantity: str
     before: Line
     after: Line
-    rounds: int
+    rounds: float
     """Rounds that should do to tell one side from the other."""
     unknown: bool = False
     """Whether nothing is known of the lines, so that only a large difference counts."""
@@ -72,7 +77,8 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     known = [_mark(one, change, changes) for one in observed.values()]
     marks = [mark for mark in known if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
     marks.sort(key=lambda mark: _cost(mark, change))
-    marks = [mark for mark in marks if _cost(mark, change) <= WORTHY * _cost(marks[0], change)]
+    worthy = max(WORTHY * _cost(marks[0], change), CHEAP) if marks else 0.0
+    marks = [mark for mark in marks if _cost(mark, change) <= worthy]
     if _synchronises(dataset) and "late_receiver" not in observed:
         marks = [
             *marks[: MAX_MARKS - 1],
@@ -81,15 +87,26 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     return tuple(marks[:MAX_MARKS])
 
 
+def quantities_to_scan(dataset: Dataset) -> tuple[str, ...]:
+    """What to look at where it is not known yet which quantity shows a change: those measured, the cheapest first."""
+    present = {one.quantity for one in observe(dataset)}
+    return tuple(name for name in SCANNED if name in present)[:MAX_SCANNED]
+
+
 def _synchronises(dataset: Dataset) -> bool:
     capabilities = dataset.header.get("capabilities")
     return isinstance(capabilities, dict) and bool(capabilities.get("synchronises"))
 
 
-def _rounds(jump: float, noise: float) -> int:
+def rounds_to_ask(marks: Sequence[Mark]) -> int:
+    """Rounds of one record with all these marks: as many as the best of them needs, within limits."""
+    return int(np.clip(math.ceil(min(mark.rounds for mark in marks)), MIN_ROUNDS, MAX_ROUNDS))
+
+
+def _rounds(jump: float, noise: float) -> float:
     """Rounds after which the middle of three sizes is told from either side with room to spare."""
     needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
-    return int(np.clip(math.ceil(needed), MIN_ROUNDS, MAX_ROUNDS))
+    return float(max(needed, MIN_ROUNDS))
 
 
 def _noise(observed: Observed, change: Change) -> float:

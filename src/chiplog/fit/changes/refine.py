@@ -3,7 +3,8 @@
 Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
 after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
 the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
-with one more size on each side as a control. Nothing here does any input or output.
+with one more size on each side as a control. A suspect is first looked at over all its sizes at once: the pair of
+neighbours with the largest step is bisected. Nothing here does any input or output.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ from functools import partial
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes.breaks import MIN_JUMP
-from chiplog.fit.changes.marks import Mark, marks_of, series_for
+from chiplog.fit.changes.breaks import MIN_BYTES, MIN_JUMP
+from chiplog.fit.changes.marks import (
+    FLAT,
+    Mark,
+    marks_of,
+    quantities_to_scan,
+    rounds_to_ask,
+    series_for,
+)
 from chiplog.fit.changes.observed import grid_of
+from chiplog.fit.changes.step import Step, largest_steps
 from chiplog.fit.changes.verdict import Evidence
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -38,14 +47,23 @@ HALFWAY = 0.2
 ATTEMPTS = 2
 """Times that a change is bisected before one that shows no place, or no jump at its place, counts as none."""
 
+SUSPECT_JUMP = 0.10
+"""Jump that measuring again must show before a suspect is a change."""
+MIN_SCANNED, MAX_SCANNED = 4, 16
+"""Sizes of a suspect that are looked at together."""
+SCAN_ROUNDS = 24
+
 Record = Sequence[Series]
+Interval = tuple[int, int]
+"""Two sizes in bytes between which a change lies."""
 
 
 class Refiner:
     """Asks for records with `next` and takes them with `feed`, until `next` returns None; `changes` is the result.
 
-    `dataset` is the run so far and `changes` what `find_changes` found in it. Slope changes are left as they are.
-    Requests carry ids from `first_id` on; all of them together put at most about `budget_bytes` on the wire.
+    `dataset` is the run so far, `changes` and `suspects` what `find_changes` found in it. A slope change stays as it is
+    unless a suspect at its place turns out to be a jump. Requests carry ids from `first_id` on; all of them together
+    put at most about `budget_bytes` on the wire.
     """
 
     def __init__(
@@ -53,16 +71,18 @@ class Refiner:
         dataset: Dataset,
         changes: Sequence[Change],
         *,
+        suspects: Sequence[Change] = (),
         seed: int = 0,
         first_id: int = 0,
         budget_bytes: int = BYTES,
     ) -> None:
         self._dataset = grid_of(dataset)
         self._all = tuple(changes)
+        self._suspects = tuple(suspects)
         self._random = np.random.default_rng(seed)
         self._next_id = first_id
         self._bytes_left = budget_bytes
-        self._known: list[Change | None] = list(changes)
+        self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
         self._work = self._refine_all()
         self._pending = next(self._work, None)
@@ -81,7 +101,8 @@ class Refiner:
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes as far as they are known by now; those that measuring again did not confirm are gone."""
-        return tuple(change for change in self._known if change is not None)
+        known = [change for change in self._known if change is not None]
+        return tuple(sorted(known, key=lambda change: change.first_after_bytes))
 
     def _refine_all(self) -> Generator[Request, Record, None]:
         for index, change in enumerate(self._all):
@@ -90,6 +111,8 @@ class Refiner:
             marks = marks_of(self._dataset, change, self._all)
             if marks:
                 yield from self._refine(index, change, marks)
+        for index, suspect in enumerate(self._suspects, start=len(self._all)):
+            yield from self._look_closer(index, suspect)
 
     def _refine(
         self, index: int, change: Change, marks: Sequence[Mark]
@@ -98,15 +121,69 @@ class Refiner:
         if interval is None:
             return
         for _ in range(ATTEMPTS):
-            confirmed = yield from self._bisect(index, marks, *interval)
+            confirmed = yield from self._bisect(index, change, marks, interval)
             if confirmed is None or confirmed:
                 return
         self._known[index] = None
 
+    def _look_closer(self, index: int, suspect: Change) -> Generator[Request, Record, None]:
+        """Makes a suspect a change where one of its largest steps is a jump to the byte; it replaces a slope there."""
+        steps = yield from self._scan(index, suspect)
+        for step in steps:
+            if self._is_known(step.interval):
+                continue
+            confirmed = yield from self._bisect(
+                index, suspect, step.marks, step.interval, SUSPECT_JUMP
+            )
+            found = self._known[index]
+            if confirmed and found is not None:
+                kind = "jump" if suspect.kind == "jump" else "both"
+                self._known[index] = replace(found, kind=kind, relative_jump=step.relative_jump)
+                self._forget_slopes(suspect)
+                return
+        self._known[index] = None
+
+    def _forget_slopes(self, suspect: Change) -> None:
+        for index, change in enumerate(self._all):
+            if change.kind == "slope" and _overlap(change, suspect):
+                self._known[index] = None
+
+    def _is_known(self, interval: Interval) -> bool:
+        """Whether a jump that is already known lies between two sizes."""
+        low, high = interval
+        jumps = [change for change in self._known if change is not None and change.kind != "slope"]
+        return any(low <= one.last_before_bytes and one.first_after_bytes <= high for one in jumps)
+
+    def _scan(self, index: int, suspect: Change) -> Generator[Request, Record, Sequence[Step]]:
+        """The largest steps between neighbouring sizes in and around a suspect."""
+        sizes = self._around(suspect)
+        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities_to_scan(self._dataset)]
+        if len(sizes) < MIN_SCANNED or not marks:
+            return ()
+
+        def steps(evidence: Evidence) -> Sequence[Step]:
+            return largest_steps(evidence, sizes, errors=ERRORS, least=SUSPECT_JUMP)
+
+        evidence = yield from self._ask(index, marks, sizes, lambda e: bool(steps(e)))
+        return steps(evidence)[:ATTEMPTS] if evidence else ()
+
+    def _around(self, suspect: Change) -> list[int]:
+        """The sizes of the grid within a suspect's interval, and two on each side."""
+        known = self._sizes[self._sizes >= MIN_BYTES]
+        low = int(np.searchsorted(known, suspect.last_before_bytes)) - 2
+        high = int(np.searchsorted(known, suspect.first_after_bytes)) + 3
+        return [int(size) for size in known[max(low, 0) : high]][:MAX_SCANNED]
+
     def _bisect(
-        self, index: int, marks: Sequence[Mark], low: int, high: int
+        self,
+        index: int,
+        change: Change,
+        marks: Sequence[Mark],
+        interval: Interval,
+        least_jump: float = MIN_JUMP,
     ) -> Generator[Request, Record, bool | None]:
         """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
+        low, high = interval
         while high - low > 1:
             middle = (low + high) // 2
             sizes = (low, middle, high)
@@ -117,15 +194,14 @@ class Refiner:
                 return False
             before = evidence.place(middle, low, high).value < 0.5
             low, high = (middle, high) if before else (low, middle)
-            self._known[index] = replace(
-                self._all[index], last_before_bytes=low, first_after_bytes=high
-            )
-        confirmed = yield from self._verify(index, marks, low)
+            self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
+        self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
+        confirmed = yield from self._verify(index, marks, low, least_jump)
         return confirmed
 
     def _bracket(
         self, index: int, change: Change, marks: Sequence[Mark]
-    ) -> Generator[Request, Record, tuple[int, int] | None]:
+    ) -> Generator[Request, Record, Interval | None]:
         """The interval that measuring again confirms, or its neighbour; None where there is nothing to bisect."""
         low, high = change.last_before_bytes, change.first_after_bytes
         below, above = self._neighbours(low, high)
@@ -153,24 +229,22 @@ class Refiner:
         return (int(below[-1]) if below.size else low), (int(above[0]) if above.size else high)
 
     def _verify(
-        self, index: int, marks: Sequence[Mark], last_before: int
+        self, index: int, marks: Sequence[Mark], last_before: int, least_jump: float
     ) -> Generator[Request, Record, bool | None]:
         """Whether the time jumps between the two neighbouring sizes; None where the bytes don't suffice to ask."""
         low, high = last_before, last_before + 1
         below, above = max(low - 1, 1), high + 1
 
-        def decided(evidence: Evidence) -> bool:
-            jump = evidence.jump(high, low, high)
-            return jump.significant(ERRORS) or ERRORS * jump.error < MIN_JUMP
+        def jumps(evidence: Evidence) -> bool:
+            return any(
+                jump.significant(ERRORS) and jump.size >= max(least_jump, 2.0 * disturbance)
+                for jump, disturbance in evidence.jumps_and_disturbances(
+                    (below, low, high, above), ERRORS
+                )
+            )
 
-        sizes = sorted({below, low, high, above})
-        evidence = yield from self._ask(index, marks, sizes, decided)
-        if evidence is None:
-            return None
-        jump = evidence.jump(high, low, high)
-        controls = (evidence.jump(low, below, low), evidence.jump(high, high, above))
-        disturbed = max(c.size if c.significant(ERRORS) else 0.0 for c in controls)
-        return jump.significant(ERRORS) and jump.size >= max(MIN_JUMP, 2.0 * disturbed)
+        evidence = yield from self._ask(index, marks, sorted({below, low, high, above}), jumps)
+        return None if evidence is None else jumps(evidence)
 
     def _ask(
         self,
@@ -181,7 +255,7 @@ class Refiner:
     ) -> Generator[Request, Record, Evidence | None]:
         """Evidence at `sizes`, asked for again until it is clear; None without an answer."""
         evidence = Evidence(marks, sizes, self._random)
-        enough = marks[0].rounds
+        enough = rounds_to_ask(marks)
         for times, budget_ns in zip(TIMES, BUDGET_NS, strict=True):
             request = self._request(index, marks, sizes, times * enough, budget_ns)
             if request is None:
@@ -224,3 +298,10 @@ def _clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:
         return True
     place = evidence.place(size, low, high)
     return abs(place.value - 0.5) >= max(ERRORS * place.error, HALFWAY)
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    return (
+        one.last_before_bytes < other.first_after_bytes
+        and other.last_before_bytes < one.first_after_bytes
+    )

@@ -28,6 +28,8 @@ class ChangesResult:
 
     series: tuple[SeriesChanges, ...]
     consensus: tuple[Change, ...]
+    suspects: tuple[Change, ...] = ()
+    """Where the grid alone can't tell a jump from a bend, so that measuring again should look closer."""
 
 
 def change_to_json(change: Change) -> dict[str, Any]:

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 REPLICATES = 200
 NORMAL_MAD = 1.4826
+LEAST_RATIO = 0.01
+"""Replicates count as at least so much of their median."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,24 @@ class Evidence:
         replicates = np.median(rounds[picks], axis=1)
         return np.concatenate([np.median(rounds, axis=0)[None, :], replicates])
 
+    def medians(self, quantity: str) -> Floats:
+        """Of all rounds of a quantity in seconds, shape (sizes,)."""
+        medians: Floats = self._medians[quantity][0]
+        return medians
+
+    def steps(self) -> list[tuple[str, Floats]]:
+        """By quantity, how much more its logarithm rises between two neighbouring sizes than on both sides of them.
+
+        Shape (1 + REPLICATES, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
+        resamples. Drift moves all sizes alike, and a smooth curve rises alike on both sides.
+        """
+        found = []
+        for mark in self._usable():
+            times = self._medians[mark.quantity]
+            rise = np.diff(_log(times), axis=1)
+            found.append((mark.quantity, rise[:, 1:-1] - 0.5 * (rise[:, :-2] + rise[:, 2:])))
+        return found
+
     def place(self, size: int, low: int, high: int) -> Estimate:
         """Where `size` lies between the lines through `low` (0: before the change) and `high` (1: after it)."""
         return _combined([self._place(mark, size, low, high) for mark in self._usable()])
@@ -84,6 +104,21 @@ class Evidence:
         if not estimates:
             return Estimate(0.0, np.inf)
         return max(estimates, key=lambda e: e.size / e.error)
+
+    def jumps_and_disturbances(
+        self, sizes: tuple[int, int, int, int], errors: float
+    ) -> list[tuple[Estimate, float]]:
+        """By quantity, the jump between the middle two of four neighbouring sizes and the larger one beside it.
+
+        A jump beside it counts where it is at least `errors` standard errors large.
+        """
+        below, low, high, above = sizes
+        found = []
+        for mark in self._usable():
+            beside = (self._jump(mark, low, below, low), self._jump(mark, high, high, above))
+            disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
+            found.append((self._jump(mark, high, low, high), disturbance))
+        return found
 
     def _usable(self) -> list[Mark]:
         return [
@@ -102,19 +137,17 @@ class Evidence:
         return before, after
 
     def _place(self, mark: Mark, size: int, low: int, high: int) -> Estimate:
-        before, after = self._lines(mark, size, low, high)
         if mark.unknown and not self._differs(mark, low, high):
             return Estimate(0.5, np.inf)
-        apart = after - before
-        centre = float(apart[0])
-        if centre == 0.0:
+        # Ratios, since one protocol may take twenty times as long as the other. Linear in the replicates: dividing
+        # them by a distance near zero would have no spread to speak of.
+        before, after = (_log(times) for times in self._lines(mark, size, low, high))
+        own = _log(self._at(mark, size))
+        apart = float(after[0] - before[0])
+        if apart == 0.0:
             return Estimate(0.5, np.inf)
-        # Linear in the medians: dividing replicates by a difference near zero would have no spread to speak of.
-        offset = (self._at(mark, size) - before) - float(
-            (self._at(mark, size) - before)[0] / centre
-        ) * apart
-        value = float((self._at(mark, size)[0] - before[0]) / centre)
-        return Estimate(value, _spread(offset) / abs(centre))
+        value = float(own[0] - before[0]) / apart
+        return Estimate(value, spread((own - before) - value * (after - before)) / abs(apart))
 
     def _differs(self, mark: Mark, low: int, high: int) -> bool:
         """Whether a quantity without known lines differs by more than any line through the origin would."""
@@ -126,10 +159,16 @@ class Evidence:
             return Estimate(0.0, np.inf)
         before, after = self._lines(mark, size, low, high)
         ratio = after / before - 1.0
-        return Estimate(float(ratio[0]), _spread(ratio))
+        return Estimate(float(ratio[0]), spread(ratio))
 
 
-def _spread(values: Floats) -> float:
+def _log(seconds: Floats) -> Floats:
+    """Logarithms, of replicates that are not positive too: those of a difference may not be."""
+    logarithms: Floats = np.log(np.maximum(seconds, LEAST_RATIO * seconds[0]))
+    return logarithms
+
+
+def spread(values: Floats) -> float:
     """Robust standard deviation of the replicates, which follow the first value; never 0."""
     replicates = values[1:]
     deviation = NORMAL_MAD * float(np.median(np.abs(replicates - np.median(replicates))))
