@@ -36,7 +36,8 @@ def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> 
     refiner = Refiner(dataset, find_changes(dataset).consensus)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
     assert len(machine.requests) <= 36
-    assert all(len(request.series) <= 16 for request in machine.requests)
+    assert all(len(request.series) <= 16 for request in machine.requests[:-1])
+    assert len(machine.requests[-1].series) <= 63  # the sweep over all sizes
 
 
 def test_an_interval_beside_the_change_is_moved_to_it() -> None:
@@ -70,9 +71,32 @@ def test_a_steep_curve_without_a_jump_is_no_change() -> None:
 
 def test_a_slope_is_left_as_it_is() -> None:
     change = Change(4096, 11585, "slope", 0.0, ("gap",))
-    refiner = Refiner(run(ONE_PROTOCOL), (change,))
-    assert refiner.next() is None
-    assert refiner.changes == (change,)
+    machine = Machine(ONE_PROTOCOL)
+    assert finish(Refiner(run(ONE_PROTOCOL), (change,)), machine) == (change,)
+    assert len(machine.requests) == 1  # the sweep over all sizes
+
+
+def test_a_suspected_slope_goes_where_measuring_again_shows_no_jump() -> None:
+    suspect = Change(4096, 11585, "slope", -0.2, ("gap",))
+    refiner = Refiner(run(ONE_PROTOCOL), (suspect,), suspects=(suspect,))
+    assert finish(refiner, Machine(ONE_PROTOCOL)) == ()
+
+
+def test_a_suspect_with_a_jump_becomes_a_change_to_the_byte() -> None:
+    suspect = Change(4096, 16384, "slope", -0.2, ("gap",))
+    refiner = Refiner(run(THREE_PROTOCOLS[:1]), (suspect,), suspects=(suspect,))
+    found = finish(
+        refiner, Machine((THREE_PROTOCOLS[0], replace(THREE_PROTOCOLS[1], last_bytes=None)))
+    )
+    assert limits(found) == [(8192, 8193)]
+    assert found[0].relative_jump is not None
+    assert found[0].relative_jump > 0.15
+
+
+def test_a_jump_that_the_grid_does_not_show_is_swept_up() -> None:
+    refiner = Refiner(run(ONE_PROTOCOL), ())
+    jump = (Piece(2048, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))
+    assert limits(finish(refiner, Machine(jump))) == [(2048, 2049)]
 
 
 def test_the_bytes_are_bounded_and_what_is_known_by_then_is_kept() -> None:

@@ -22,6 +22,7 @@ from chiplog.fit.methods.culler import culler
 from chiplog.fit.methods.kielmann import kielmann
 from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
@@ -119,11 +120,14 @@ def fit(
         chosen = dataset.select(operation=operation)
         changes = _changes(chosen, boundaries)
         chosen, warnings = without_cold_start(chosen)
+        chosen, placed = in_one_placement(chosen)
         measured = Measured(chosen, statistic, seed)
         found: dict[str, MethodQuantities] = {}
         for model, name in jobs:
             quantities = found.setdefault(name, METHODS[name](measured))
-            job = _Job(model, name, measured, quantities, changes, statistic, seed, warnings)
+            job = _Job(
+                model, name, measured, quantities, changes, statistic, seed, (*warnings, *placed)
+            )
             fits.append(_fit_one(job, dataset, operation))
     if not fits:
         raise UsageError(f"{dataset.source}: there are no series to fit.")

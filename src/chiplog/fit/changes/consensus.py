@@ -27,6 +27,8 @@ STRONG = 10.0
 """Strength of a break beyond any doubt."""
 SUSPECT_JUMP = 0.10
 """Relative jump of the lines at a break that makes it worth a closer look, whatever its place is worth."""
+WIDEST_SLOPE = 4.0
+"""Factor in size within which a change of slope must lie: a curve bends everywhere a little."""
 CLEAR_SHARPNESS = 1.1
 """Sharpness that a lone witness must have."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
@@ -118,12 +120,14 @@ def change_of(witness: Witness) -> Change:
 
 def _credible(group: Sequence[Witness], series: int) -> bool:
     sharp = [w for w in group if w.found.sharp]
+    best = group[0].found
+    if best.kind == "slope" and best.first_after_bytes > WIDEST_SLOPE * best.last_before_bytes:
+        return False
     if series == 1:
         return bool(sharp)
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in sharp}
     if len(kinds) >= 2:
         return True
-    best = group[0].found
     if kinds <= {"train"} or not best.jumps:
         return bool(kinds) and _large(best)
     return _large(best) or len(group) >= 2

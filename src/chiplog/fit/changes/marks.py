@@ -19,18 +19,23 @@ from chiplog.plan.request import SeriesRequest
 
 MAX_MARKS = 3
 WORTHY = 2.0
-"""How many times the cheapest mark's cost another may have to be measured beside it."""
+"""How many times their cost other marks may add to the cheapest one's."""
 CHEAP = 3_000_000.0
-"""Cost below which a mark is measured beside the others anyhow."""
+"""Cost below which marks are measured beside each other anyhow."""
+TELLING = 8.0
+"""How many times the rounds of the best mark another may need."""
 BYTES_PER_MESSAGE = 1000
 CLEARANCE = 8.0
 """Standard errors that the first rounds aim at, between a place and the middle."""
 NOISE_OF_PLACE = 1.55
 """Standard error of a place between two others over that of a mean: medians, and three of them."""
-SCANNED = ("half_round_trip", "gap", "o_s", "send_overhead", "flood", "late_receiver")
-"""Quantities to look at, those that need the fewest series first."""
-MAX_SCANNED = 3
-MIN_ROUNDS, MAX_ROUNDS = 16, 64
+SCANNED = ("half_round_trip", "gap", "o_r", "o_s", "send_overhead", "flood", "late_receiver")
+"""Quantities to look at, those first that differ most between protocols for the series that they need."""
+MAX_SERIES = 64
+"""Of one request."""
+MIN_ROUNDS, MAX_ROUNDS = 16, 24
+WEAK_ROUNDS = 100.0
+"""Rounds from which a mark is too weak to bisect by alone."""
 FLAT = Line(1.0, 0.0)
 
 
@@ -69,6 +74,8 @@ def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
 def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tuple[Mark, ...]:
     """The quantities by which a size is told to be before or after `change`, one of `changes`, at the least cost.
 
+    None where all of them are too weak.
+
     Where the transport synchronises a sender above its eager limit, a send to a late receiver is among them, measured
     before or not.
     """
@@ -76,21 +83,46 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     observed = {one.quantity: one for one in reversed(observe(dataset)) if one.quantity in wanted}
     known = [_mark(one, change, changes) for one in observed.values()]
     marks = [mark for mark in known if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
-    marks.sort(key=lambda mark: _cost(mark, change))
-    worthy = max(WORTHY * _cost(marks[0], change), CHEAP) if marks else 0.0
-    marks = [mark for mark in marks if _cost(mark, change) <= worthy]
+    marks = _affordable(marks, change)
     if _synchronises(dataset) and "late_receiver" not in observed:
         marks = [
             *marks[: MAX_MARKS - 1],
             Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True),
         ]
+    if all(mark.rounds >= WEAK_ROUNDS for mark in marks):
+        return ()
     return tuple(marks[:MAX_MARKS])
 
 
-def quantities_to_scan(dataset: Dataset) -> tuple[str, ...]:
-    """What to look at where it is not known yet which quantity shows a change: those measured, the cheapest first."""
+def _affordable(marks: Sequence[Mark], change: Change) -> list[Mark]:
+    """The cheapest mark, and those that add little to its cost; none that says far less than the best."""
+    best = min((mark.rounds for mark in marks), default=0.0)
+    telling = [mark for mark in marks if mark.rounds <= TELLING * best]
+    chosen: list[Mark] = []
+    spent = 0.0
+    for mark in sorted(telling, key=lambda mark: _cost(mark, change)):
+        cost = _cost(mark, change)
+        if chosen and spent + cost > max(WORTHY * spent, CHEAP):
+            break
+        chosen.append(mark)
+        spent += cost
+    return chosen
+
+
+def quantities_to_scan(dataset: Dataset, sizes: int) -> tuple[str, ...]:
+    """What to look at where it is not known yet which quantity shows a change at one of so many sizes.
+
+    Of the quantities that were measured, as many as one request takes.
+    """
     present = {one.quantity for one in observe(dataset)}
-    return tuple(name for name in SCANNED if name in present)[:MAX_SCANNED]
+    chosen: list[str] = []
+    series: set[SeriesRequest] = set()
+    for name in SCANNED:
+        wider = series.union(series_for(name, 1))
+        if name in present and len(wider) * sizes <= MAX_SERIES:
+            chosen.append(name)
+            series = wider
+    return tuple(chosen)
 
 
 def _synchronises(dataset: Dataset) -> bool:
@@ -119,7 +151,8 @@ def _noise(observed: Observed, change: Change) -> float:
 def _cost(mark: Mark, change: Change) -> float:
     """Bytes on the wire for one place, where a message counts as some bytes too."""
     series = series_for(mark.quantity, change.first_after_bytes)
-    return mark.rounds * sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
+    rounds = min(mark.rounds, MAX_ROUNDS)
+    return rounds * sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:

@@ -40,15 +40,23 @@ TIMES = (1, 4, 8)
 """Rounds, in those that should do, asked for at first and again where the answer is not clear."""
 BUDGET_NS = (30_000_000, 80_000_000, 200_000_000)
 BYTES = 200_000_000
-LEAST_ROUNDS = 5
+LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
+BYTES_SHARE = 0.03
+"""Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: many steps are to come."""
 WIDTH = 0.02
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
 """Times that a change is bisected before one that shows no place, or no jump at its place, counts as none."""
 
-SUSPECT_JUMP = 0.10
-"""Jump that measuring again must show before a suspect is a change."""
+SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.20
+"""Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
+CONFIRMED_JUMP = 0.15
+"""Jump from one byte to the next that makes a suspect a change."""
+LAST_SWEPT_BYTES = 65536
+MAX_SWEPT = 21
+SWEPT_TOTAL = 0.40
+"""Sum over the quantities of their steps that is needed where the grid shows nothing."""
 MIN_SCANNED, MAX_SCANNED = 4, 16
 """Sizes of a suspect that are looked at together."""
 SCAN_ROUNDS = 24
@@ -111,37 +119,70 @@ class Refiner:
             marks = marks_of(self._dataset, change, self._all)
             if marks:
                 yield from self._refine(index, change, marks)
+            else:
+                yield from self._look_closer(index, change)
         for index, suspect in enumerate(self._suspects, start=len(self._all)):
             yield from self._look_closer(index, suspect)
+        yield from self._sweep()
 
     def _refine(
         self, index: int, change: Change, marks: Sequence[Mark]
     ) -> Generator[Request, Record, None]:
         interval = yield from self._bracket(index, change, marks)
-        if interval is None:
-            return
-        for _ in range(ATTEMPTS):
-            confirmed = yield from self._bisect(index, change, marks, interval)
-            if confirmed is None or confirmed:
-                return
-        self._known[index] = None
+        if interval is not None:
+            for _ in range(ATTEMPTS):
+                confirmed = yield from self._bisect(index, change, marks, interval)
+                if confirmed is None or confirmed:
+                    return
+        yield from self._look_closer(index, change)
 
     def _look_closer(self, index: int, suspect: Change) -> Generator[Request, Record, None]:
-        """Makes a suspect a change where one of its largest steps is a jump to the byte; it replaces a slope there."""
-        steps = yield from self._scan(index, suspect)
-        for step in steps:
-            if self._is_known(step.interval):
-                continue
-            confirmed = yield from self._bisect(
-                index, suspect, step.marks, step.interval, SUSPECT_JUMP
-            )
-            found = self._known[index]
-            if confirmed and found is not None:
-                kind = "jump" if suspect.kind == "jump" else "both"
-                self._known[index] = replace(found, kind=kind, relative_jump=step.relative_jump)
-                self._forget_slopes(suspect)
-                return
+        """Makes a suspect a change where one of its largest steps is a jump to the byte.
+
+        A slope at its place goes in any case: it was suspected for a jump of its lines, which is found or refuted.
+        """
         self._known[index] = None
+        steps = yield from self._steps(index, self._around(suspect), SUSPECT_JUMP)
+        if steps is not None:
+            self._forget_slopes(suspect)
+        for step in (steps or ())[:ATTEMPTS]:
+            confirmed = yield from self._pin_down(index, suspect, step)
+            if confirmed:
+                return
+
+    def _sweep(self) -> Generator[Request, Record, None]:
+        """Looks at all sizes where protocols change, once more and in turn, for jumps that the grid did not show.
+
+        The grid's records lie seconds apart, and the machine drifts between them; here it moves all sizes alike.
+        """
+        sizes = [int(size) for size in self._sizes if MIN_BYTES <= size <= LAST_SWEPT_BYTES]
+        steps = yield from self._steps(len(self._known), sizes[-MAX_SWEPT:], SWEPT_JUMP)
+        for step in steps or ():
+            if step.total < SWEPT_TOTAL:
+                continue
+            self._known.append(None)
+            unseen = Change(
+                *step.interval, "both", None, tuple(mark.quantity for mark in step.marks)
+            )
+            yield from self._pin_down(len(self._known) - 1, unseen, step)
+
+    def _pin_down(
+        self, index: int, suspect: Change, step: Step
+    ) -> Generator[Request, Record, bool]:
+        """Whether a step is a jump to the byte that is not known yet; then it is known."""
+        if self._is_known(step.interval):
+            return False
+        confirmed = yield from self._bisect(
+            index, suspect, step.marks, step.interval, CONFIRMED_JUMP
+        )
+        found = self._known[index]
+        if not confirmed or found is None:
+            self._known[index] = None
+            return False
+        kind = "jump" if suspect.kind == "jump" else "both"
+        self._known[index] = replace(found, kind=kind, relative_jump=step.relative_jump)
+        self._forget_slopes(found)
+        return True
 
     def _forget_slopes(self, suspect: Change) -> None:
         for index, change in enumerate(self._all):
@@ -154,18 +195,20 @@ class Refiner:
         jumps = [change for change in self._known if change is not None and change.kind != "slope"]
         return any(low <= one.last_before_bytes and one.first_after_bytes <= high for one in jumps)
 
-    def _scan(self, index: int, suspect: Change) -> Generator[Request, Record, Sequence[Step]]:
-        """The largest steps between neighbouring sizes in and around a suspect."""
-        sizes = self._around(suspect)
-        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities_to_scan(self._dataset)]
+    def _steps(
+        self, index: int, sizes: Sequence[int], least: float
+    ) -> Generator[Request, Record, Sequence[Step] | None]:
+        """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
+        quantities = quantities_to_scan(self._dataset, len(sizes))
+        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
         if len(sizes) < MIN_SCANNED or not marks:
-            return ()
+            return None
 
         def steps(evidence: Evidence) -> Sequence[Step]:
-            return largest_steps(evidence, sizes, errors=ERRORS, least=SUSPECT_JUMP)
+            return largest_steps(evidence, sizes, errors=ERRORS, least=least)
 
-        evidence = yield from self._ask(index, marks, sizes, lambda e: bool(steps(e)))
-        return steps(evidence)[:ATTEMPTS] if evidence else ()
+        evidence = yield from self._ask(index, marks, sizes, lambda e: True)
+        return steps(evidence) if evidence else None
 
     def _around(self, suspect: Change) -> list[int]:
         """The sizes of the grid within a suspect's interval, and two on each side."""
@@ -202,7 +245,7 @@ class Refiner:
     def _bracket(
         self, index: int, change: Change, marks: Sequence[Mark]
     ) -> Generator[Request, Record, Interval | None]:
-        """The interval that measuring again confirms, or its neighbour; None where there is nothing to bisect."""
+        """The interval that measuring again confirms, or its neighbour; None where it shows no jump."""
         low, high = change.last_before_bytes, change.first_after_bytes
         below, above = self._neighbours(low, high)
         evidence = yield from self._ask(
@@ -212,10 +255,9 @@ class Refiner:
             lambda e: _clear(e, (below, low, above)) and _clear(e, (below, high, above)),
         )
         if evidence is None:
-            return None
+            return low, high
         jump = evidence.jump(math.sqrt(low * high), below, above)
         if jump.size < MIN_JUMP or not jump.significant(ERRORS):
-            self._known[index] = None
             return None
         if below < low and evidence.place(low, below, above).value > 0.5:
             return below, low
@@ -286,8 +328,9 @@ class Refiner:
         if affordable < LEAST_ROUNDS:
             return None
         self._next_id += 1
-        least = min(rounds, affordable, LEAST_ROUNDS)
-        stop = replace(request.stop, min_samples=least, max_samples=min(rounds, affordable))
+        fair = max(int(BYTES_SHARE * affordable), FAIR_ROUNDS)
+        most = min(rounds, affordable, fair)
+        stop = replace(request.stop, min_samples=min(most, LEAST_ROUNDS), max_samples=most)
         return replace(request, stop=stop)
 
 

@@ -20,7 +20,9 @@ class Step:
     interval: tuple[int, int]
     marks: tuple[Mark, ...]
     relative_jump: float
-    """Of the quantity that steps most, beyond what it rises on both sides."""
+    """Of the quantity that steps most, beyond what it rises beside it."""
+    total: float
+    """Sum of the logarithmic steps of all quantities that show it, without their signs."""
 
 
 def largest_steps(
@@ -45,7 +47,8 @@ def _step(
 ) -> Step:
     ranked = sorted(showing, key=lambda entry: abs(entry[0]), reverse=True)[:MAX_MARKS]
     marks = tuple(_mark(evidence, quantity, sizes, at) for _, quantity in ranked)
-    return Step((sizes[at], sizes[at + 1]), marks, float(np.expm1(ranked[0][0])))
+    total = sum(abs(step) for step, _ in showing)
+    return Step((sizes[at], sizes[at + 1]), marks, float(np.expm1(ranked[0][0])), total)
 
 
 def _mark(evidence: Evidence, quantity: str, sizes: Sequence[int], at: int) -> Mark:

@@ -82,16 +82,18 @@ class Evidence:
         return medians
 
     def steps(self) -> list[tuple[str, Floats]]:
-        """By quantity, how much more its logarithm rises between two neighbouring sizes than on both sides of them.
+        """By quantity, how much more its logarithm rises between two neighbouring sizes than beside them.
 
         Shape (1 + REPLICATES, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
-        resamples. Drift moves all sizes alike, and a smooth curve rises alike on both sides.
+        resamples. Of the two rises beside it the more similar one counts: a smooth curve rises alike, and the
+        neighbour of a jump has another neighbour. Drift moves all sizes alike.
         """
         found = []
         for mark in self._usable():
-            times = self._medians[mark.quantity]
-            rise = np.diff(_log(times), axis=1)
-            found.append((mark.quantity, rise[:, 1:-1] - 0.5 * (rise[:, :-2] + rise[:, 2:])))
+            rise = np.diff(_log(self._medians[mark.quantity]), axis=1)
+            own, left, right = rise[:, 1:-1], rise[:, :-2], rise[:, 2:]
+            to_left = np.abs(own[0] - left[0]) <= np.abs(own[0] - right[0])
+            found.append((mark.quantity, own - np.where(to_left, left, right)))
         return found
 
     def place(self, size: int, low: int, high: int) -> Estimate:
