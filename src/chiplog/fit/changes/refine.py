@@ -47,7 +47,8 @@ WIDTH = 0.02
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
-"""Times that a change is bisected before one that shows no place, or no jump at its place, counts as none."""
+"""Times that a change is bisected before one that shows no place, or no jump at its place, counts as none; and steps
+of a suspect that are tried."""
 
 SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.20
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
@@ -172,9 +173,12 @@ class Refiner:
         """Whether a step is a jump to the byte that is not known yet; then it is known."""
         if self._is_known(step.interval):
             return False
-        confirmed = yield from self._bisect(
-            index, suspect, step.marks, step.interval, CONFIRMED_JUMP
-        )
+        for _ in range(ATTEMPTS):
+            confirmed = yield from self._bisect(
+                index, suspect, step.marks, step.interval, CONFIRMED_JUMP
+            )
+            if confirmed is None or confirmed:
+                break
         found = self._known[index]
         if not confirmed or found is None:
             self._known[index] = None
