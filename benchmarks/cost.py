@@ -110,14 +110,14 @@ def last_eager_bytes(target: str, largest: int = 1 << 20) -> int:
 
 
 def state_of(run: Run) -> str:
-    """Placement states are told apart by powers of 1.5 of the bare flag round trip."""
+    """Placement states are told apart by powers of 1.1 of the bare flag round trip."""
     return (
         "unknown"
         if run.placement_seconds is None
         else next(
-            f"{10 * 1.5**k:.0f}-{10 * 1.5 ** (k + 1):.0f} ns"
-            for k in range(20)
-            if run.placement_seconds * 1e9 < 10 * 1.5 ** (k + 1)
+            f"{10 * 1.1**k:.0f}-{10 * 1.1 ** (k + 1):.0f} ns"
+            for k in range(150)
+            if run.placement_seconds * 1e9 < 10 * 1.1 ** (k + 1)
         )
     )
 

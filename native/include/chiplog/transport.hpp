@@ -56,7 +56,7 @@ concept Transport = requires(T transport, typename T::Buffer& buffer, Rank peer,
   { transport.send(peer, buffer, bytes) } -> std::same_as<void>;
   { transport.post_send(peer, buffer, bytes) } -> std::same_as<void>;
   { transport.wait_sends() } -> std::same_as<void>;
-  { transport.recv(peer, buffer, bytes) } -> std::same_as<std::size_t>;
+  { transport.recv(peer, buffer, bytes) } -> std::convertible_to<std::size_t>;
 };
 
 }  // namespace chiplog

