@@ -10,6 +10,7 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import Refiner, find_changes
+from chiplog.fit.changes.refine import SWEEPS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
@@ -35,9 +36,9 @@ def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> 
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
     refiner = Refiner(dataset, find_changes(dataset).consensus)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
-    assert len(machine.requests) <= 36
-    assert all(len(request.series) <= 16 for request in machine.requests[:-1])
-    assert len(machine.requests[-1].series) <= 63  # the sweep over all sizes
+    assert len(machine.requests) <= 36 + SWEEPS
+    assert all(len(request.series) <= 16 for request in machine.requests[:-SWEEPS])
+    assert all(len(request.series) <= 63 for request in machine.requests[-SWEEPS:])
 
 
 def test_an_interval_beside_the_change_is_moved_to_it() -> None:
@@ -71,9 +72,8 @@ def test_a_steep_curve_without_a_jump_is_no_change() -> None:
 
 def test_a_slope_is_left_as_it_is() -> None:
     change = Change(4096, 11585, "slope", 0.0, ("gap",))
-    machine = Machine(ONE_PROTOCOL)
-    assert finish(Refiner(run(ONE_PROTOCOL), (change,)), machine) == (change,)
-    assert len(machine.requests) == 1  # the sweep over all sizes
+    refiner = Refiner(run(ONE_PROTOCOL), (change,))
+    assert finish(refiner, Machine(ONE_PROTOCOL)) == (change,)
 
 
 def test_a_suspected_slope_goes_where_measuring_again_shows_no_jump() -> None:

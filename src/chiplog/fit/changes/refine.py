@@ -54,6 +54,8 @@ SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.20
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
 CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
+SWEEPS = 3
+"""A machine that changes its state may hide a jump for a while."""
 LAST_SWEPT_BYTES = 65536
 MAX_SWEPT = 21
 SWEPT_TOTAL = 0.40
@@ -124,7 +126,8 @@ class Refiner:
                 yield from self._look_closer(index, change)
         for index, suspect in enumerate(self._suspects, start=len(self._all)):
             yield from self._look_closer(index, suspect)
-        yield from self._sweep()
+        for _ in range(SWEEPS):
+            yield from self._sweep()
 
     def _refine(
         self, index: int, change: Change, marks: Sequence[Mark]
