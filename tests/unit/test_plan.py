@@ -58,8 +58,8 @@ def test_each_launch_begins_with_one_cold_record() -> None:
 
 
 def test_sizes_that_cost_many_bytes_are_visited_twice_with_more_samples_each() -> None:
-    assert visits_of(OPTIONS, 256 * 1024) == 3
-    assert visits_of(OPTIONS, 256 * 1024 + 1) == 2
+    assert visits_of(OPTIONS, 32 * 1024) == 4
+    assert visits_of(OPTIONS, 32 * 1024 + 1) == 2
     stops = {r.series[0].message_bytes: r.stop for r in make_plan(OPTIONS).requests[1:]}
     assert 2 * stops[2**20].min_samples >= 8
 

@@ -6,11 +6,13 @@ Weights are 1/(sigma² + tau² y²): the measured variance of each value, plus t
 a line at all (estimated from the residuals, 0 where the noise explains them). So where the noise is small, what
 counts is the relative residual, and the intervals carry the model's own error. A size whose time is still about the
 intercept can't miss it by much for being on a curve instead of a line, so tau's share grows with the line's rise, up to
-a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take. Sizes that
-fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
+a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take. Where the
+values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge).
+Sizes that fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
 
-Source: R. C. Paule, J. Mandel, "Consensus values and weighting factors", J. Res. NBS 87 (1982) for tau; P. J. Huber,
-"Robust estimation of a location parameter", Ann. Math. Stat. 35 (1964).
+Source: R. C. Paule, J. Mandel, "Consensus values and weighting factors", J. Res. NBS 87 (1982) for tau; R. T. Birge,
+"The calculation of errors by the method of least squares", Phys. Rev. 40 (1932); P. J. Huber, "Robust estimation of a
+location parameter", Ann. Math. Stat. 35 (1964).
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ MISFITS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 41)))
 ROUNDS = 8
 FULL_RISE = 0.25
 LEAST_RAMP = 0.3
+TELLING = 0.5
+"""Share of its value up to which a size's error may be for it to have a say on tau: noise alone can't tell."""
+NOISY = 0.02
+"""Typical error of a value from which residuals that are too large mean noise, not a curve."""
 ROUNDING = 1e-9
 """A slope that adds less than this share over all sizes is what rounding leaves of none."""
 
@@ -80,6 +86,15 @@ def _ramp(predicted: NDArray[np.float64], intercept: float) -> NDArray[np.float6
     return np.clip((predicted / intercept - 1.0) / FULL_RISE, LEAST_RAMP, 1.0)
 
 
+def _excess(
+    residual: NDArray[np.float64], sigma: NDArray[np.float64], parameters: int
+) -> NDArray[np.float64]:
+    """How many times as large as `sigma` allows the mean square residual is, over the last axis of `sigma`."""
+    z2 = residual**2 / sigma**2
+    freedom = residual.size - parameters
+    return np.asarray(np.minimum(z2, HUBER**2).sum(axis=-1) / (CLIPPED_SQUARE * freedom))
+
+
 def _misfit(
     residual: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -87,17 +102,13 @@ def _misfit(
     parameters: int,
 ) -> float:
     """The tau with which the residuals are as large as they should be."""
-    freedom = residual.size - parameters
-    if freedom <= 0:
-        return 0.0
-    z2 = residual**2 / (sigma**2 + np.outer(MISFITS, scale) ** 2)
-    excess = np.minimum(z2, HUBER**2).sum(axis=1) / (CLIPPED_SQUARE * freedom)
-    if excess[0] <= 1.0:
-        return 0.0
+    excess = _excess(residual, np.hypot(sigma, np.outer(MISFITS, scale)), parameters)
     enough = np.flatnonzero(excess <= 1.0)
     if enough.size == 0:
         return float(MISFITS[-1])
     after = int(enough[0])
+    if after == 0:
+        return 0.0
     share = (excess[after - 1] - 1.0) / (excess[after - 1] - excess[after])
     return float(MISFITS[after - 1] + share * (MISFITS[after] - MISFITS[after - 1]))
 
@@ -115,19 +126,28 @@ def fit_line(
     floor = 1e-12 * float(np.max(np.abs(y), initial=1e-12))
     sigma = np.maximum(quantity.sigma, floor)
     weight = sigma**-2.0
-    misfit, scale = 0.0, np.abs(y)
+    misfit, scale, noisier = 0.0, np.abs(y), 1.0
     for _ in range(ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
         scale = _ramp(predicted, float(intercept[0])) * np.maximum(predicted, 0.1 * np.abs(y))
         residual = y - predicted
-        misfit = _misfit(residual, scale, sigma, parameters)
-        variance = sigma**2 + (misfit * scale) ** 2
+        noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
+        telling = noise < TELLING
+        told = residual[telling], sigma[telling]
+        misfit, noisier = 0.0, 1.0
+        if told[0].size > parameters:
+            if np.median(noise[telling]) > NOISY:
+                noisier = max(1.0, float(np.sqrt(_excess(*told, parameters))))
+            else:
+                misfit = _misfit(told[0], scale[telling], told[1], parameters)
+        variance = (noisier * sigma) ** 2 + (misfit * scale) ** 2
         z = np.abs(residual) / np.sqrt(variance)
         weight = HUBER / np.maximum(z, HUBER) / variance
     intercept, slope = _solve(x, y[:, None], weight)
-    noise = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
-    intercepts, slopes = _solve(x, quantity.draws + noise, weight)
+    own = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
+    draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + own
+    intercepts, slopes = _solve(x, draws, weight)
     return Line(
         float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, int(np.unique(steps).size)
     )

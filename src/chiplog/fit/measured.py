@@ -55,6 +55,7 @@ class Measured:
             rng=self.rng,
         )
         self.sigma = smoothed_errors(dataset.series, self.at)
+        self._draws = self._smoothed_draws()
         self._single: dict[tuple[int, ...], int] = {}
         for index, one in enumerate(self.series):
             if is_round_trip(one):
@@ -62,6 +63,15 @@ class Measured:
                 for key in _partner_keys(one):
                     if key not in self._single or rank < self._rank(self._single[key]):
                         self._single[key] = index
+
+    def _smoothed_draws(self) -> NDArray[np.float64]:
+        """The replicates of each series with its smoothed standard error.
+
+        Those of three samples, one of them an outlier, would have ten times the spread of their neighbours.
+        """
+        scale = self.sigma / np.maximum(self.at.sigma, 1e-15)
+        deviation: NDArray[np.float64] = self.at.draws - self.at.value[:, None]
+        return self.at.value[:, None] + scale[:, None] * deviation
 
     def _rank(self, index: int) -> int:
         return 0 if self.series[index].pattern == "prtt" else 1
@@ -105,7 +115,7 @@ class Measured:
         for column in range(width):
             where, weight = index[:, column], factor[:, column]
             value += weight * self.at.value[where]
-            draws += weight[:, None] * self.at.draws[where]
+            draws += weight[:, None] * self._draws[where]
             variance += (weight * sigma[where]) ** 2
         return value, draws, np.sqrt(variance)
 

@@ -18,14 +18,14 @@ TRAIN_BYTES = 128 * 1024
 """Trains get shorter where a whole one would be longer than this, so that bytes stay bounded."""
 LATE_RECEIVER = "late_receiver"
 FEW_SENDS = 4
-LATE_RECEIVER_BYTES = 256 * 1024
+LATE_RECEIVER_BYTES = 512 * 1024
 """Larger messages are not sent to a late receiver: no eager limit is expected above."""
 FLOOD_TRAIN = 32
 FLOOD_BYTES = 1024 * 1024
 
 MEANINGS = {
-    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r and, where sends can wait for "
-    "their receive, a late receiver, taken in turn",
+    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r, one send and, where sends can wait "
+    "for their receive, a late receiver, taken in turn",
     "ping_pong": "round trips, bare and with a delay before the receive (Culler's o_r)",
     "send_overhead": "the time that posting sends takes on the sender",
     "receive_overhead": "the time that receiving takes once the message is there",
@@ -89,6 +89,7 @@ def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
             series("prtt", train),
             series("prtt", train, "rtt"),
             series("receive_overhead", train if message_bytes <= TRAIN_BYTES else 1, "rtt"),
+            series("send_overhead"),
         )
         late = (series(LATE_RECEIVER, 1, "rtt"),)
         return assessment + (late if message_bytes <= LATE_RECEIVER_BYTES else ())

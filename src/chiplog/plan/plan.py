@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -19,7 +20,7 @@ WARM_UP = "warm-up"
 MIN_SAMPLES = 3
 MIN_POOLED_SAMPLES = 8
 """Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
-LARGE_BYTES = 256 * 1024
+LARGE_BYTES = 32 * 1024
 LARGE_VISITS = 2
 """Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
 MAX_SAMPLES = 400
@@ -186,10 +187,9 @@ def _least_rule(request: Request, options: PlanOptions) -> Request:
 
 def _bytes_rule(request: Request, allowed_bytes: float) -> StopRule:
     """The stopping rule with as many samples as the bytes allow, and at least the least."""
-    samples = request.stop.min_samples
-    while samples < MAX_SAMPLES and _bytes(request, samples + 1) <= allowed_bytes:
-        samples += 1
-    return replace(request.stop, max_samples=samples)
+    more = range(request.stop.min_samples + 1, MAX_SAMPLES + 1)
+    affordable = bisect_right(more, allowed_bytes, key=lambda samples: _bytes(request, samples))
+    return replace(request.stop, max_samples=request.stop.min_samples + affordable)
 
 
 def _bytes(request: Request, samples: int) -> int:

@@ -95,31 +95,34 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
 
 
 def _affordable(marks: Sequence[Mark], change: Change) -> list[Mark]:
-    """The cheapest mark, and those that add little to its cost; none that says far less than the best."""
+    """The mark that tells at the least cost, and those that add little to it; none that says far less than the best."""
     best = min((mark.rounds for mark in marks), default=0.0)
     telling = [mark for mark in marks if mark.rounds <= TELLING * best]
     chosen: list[Mark] = []
     spent = 0.0
-    for mark in sorted(telling, key=lambda mark: _cost(mark, change)):
-        cost = _cost(mark, change)
-        if chosen and spent + cost > max(WORTHY * spent, CHEAP):
-            break
-        chosen.append(mark)
-        spent += cost
+    for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, change)):
+        cost = min(mark.rounds, MAX_ROUNDS) * _round_cost(mark, change)
+        if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
+            chosen.append(mark)
+            spent += cost
     return chosen
 
 
-def quantities_to_scan(dataset: Dataset, sizes: int) -> tuple[str, ...]:
-    """What to look at where it is not known yet which quantity shows a change at one of so many sizes.
+def quantities_to_scan(
+    dataset: Dataset, sizes: Sequence[int], round_bytes: float
+) -> tuple[str, ...]:
+    """What to look at where it is not known yet which quantity shows a change at one of `sizes`.
 
-    Of the quantities that were measured, as many as one request takes.
+    Of the quantities that were measured, as many as one request takes and as `round_bytes` on the wire allow for one
+    round of all sizes; at least the cheapest.
     """
     present = {one.quantity for one in observe(dataset)}
     chosen: list[str] = []
     series: set[SeriesRequest] = set()
     for name in SCANNED:
-        wider = series.union(series_for(name, 1))
-        if name in present and len(wider) * sizes <= MAX_SERIES:
+        wider = series.union(*(series_for(name, size) for size in sizes))
+        affordable = sum(one.bytes for one in wider) <= round_bytes and len(wider) <= MAX_SERIES
+        if name in present and (affordable or not chosen):
             chosen.append(name)
             series = wider
     return tuple(chosen)
@@ -148,11 +151,10 @@ def _noise(observed: Observed, change: Change) -> float:
     return float(np.median([point.relative_deviation for point in points]))
 
 
-def _cost(mark: Mark, change: Change) -> float:
-    """Bytes on the wire for one place, where a message counts as some bytes too."""
+def _round_cost(mark: Mark, change: Change) -> float:
+    """Bytes on the wire for one round at one size, where a message counts as some bytes too."""
     series = series_for(mark.quantity, change.first_after_bytes)
-    rounds = min(mark.rounds, MAX_ROUNDS)
-    return rounds * sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
+    return sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:

@@ -63,6 +63,8 @@ SWEPT_TOTAL = 0.40
 MIN_SCANNED, MAX_SCANNED = 4, 16
 """Sizes of a suspect that are looked at together."""
 SCAN_ROUNDS = 24
+SCAN_SHARE = 0.25
+"""Of the bytes that are left, for looking at one suspect: the bisection needs the others."""
 
 Record = Sequence[Series]
 Interval = tuple[int, int]
@@ -206,7 +208,8 @@ class Refiner:
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
         """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
-        quantities = quantities_to_scan(self._dataset, len(sizes))
+        round_bytes = SCAN_SHARE * self._bytes_left / FAIR_ROUNDS
+        quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
         marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
         if len(sizes) < MIN_SCANNED or not marks:
             return None
