@@ -19,6 +19,7 @@ from chiplog.errors import ChiplogError, CorruptFile, PrecisionNotMet, RunFailed
 from chiplog.measure.run import measure
 from chiplog.measure.session import Session
 from chiplog.plan import PlanOptions, Request, make_plan
+from chiplog.plan.assessment import without_late_receiver
 
 FAKE_PROBE = Path(__file__).with_name("fake_probe.py")
 OPTIONS = PlanOptions("fake", ("prtt",), (1, 2, 4, 8), visits=2)
@@ -163,8 +164,9 @@ class Twice:
 def test_follow_ups_see_all_series_so_far_while_the_ranks_stay_up(tmp_path: Path) -> None:
     out, twice = tmp_path / "run.jsonl", Twice()
     measure("fake", OPTIONS, out, launcher(), follow_ups=lambda _: [twice])
-    planned = len(ALL_IDS) * 4
-    assert twice.seen == [planned, planned + 4, planned + 8]
+    series = len(without_late_receiver(make_plan(OPTIONS).requests[1]).series)
+    planned = len(ALL_IDS) * series
+    assert twice.seen == [planned, planned + series, planned + 2 * series]
     assert ids(out)[-2:] == [max(ALL_IDS) + 1, max(ALL_IDS) + 2]
     assert {one.launch for one in read_run(out).series} == {0}
 

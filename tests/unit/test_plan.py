@@ -120,12 +120,13 @@ def test_all_names_what_the_four_methods_need() -> None:
     assert parse_patterns("all") == ("prtt", "ping_pong", "send_overhead", "flood")
 
 
-def test_the_loggp_assessment_takes_its_four_series_in_turn() -> None:
+def test_the_loggp_assessment_takes_its_series_in_turn() -> None:
     assert series_of("prtt", 8) == (
         SeriesRequest("prtt", 8, 1, 0),
         SeriesRequest("prtt", 8, 10, 0),
         SeriesRequest("prtt", 8, 10, "rtt"),
-        SeriesRequest("receive_overhead", 8, 10, "rtt"),
+        SeriesRequest("receive_overhead", 8, 4, "rtt"),
+        SeriesRequest("send_overhead", 8, 1, 0),
         SeriesRequest("late_receiver", 8, 1, "rtt"),
     )
 
@@ -137,6 +138,7 @@ def test_a_transport_whose_sends_never_wait_is_not_asked_for_a_late_receiver() -
         "prtt",
         "prtt",
         "receive_overhead",
+        "send_overhead",
     ]
     alone = replace(request, series=series_of("late_receiver", 8))
     assert without_late_receiver(alone) == alone

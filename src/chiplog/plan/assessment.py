@@ -14,6 +14,9 @@ from chiplog.plan.request import Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
+RECEIVE_TRAIN = 4
+"""Messages that a delayed server finds waiting: the wait for the first, two round trips, is the time of four messages
+on the wire even where they share its bandwidth."""
 TRAIN_BYTES = 128 * 1024
 """Trains get shorter where a whole one would be longer than this, so that bytes stay bounded."""
 LATE_RECEIVER = "late_receiver"
@@ -41,6 +44,11 @@ ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
 def train_length(message_bytes: int) -> int:
     """Messages in one train of `message_bytes` each: 10, and fewer (at least 2) for large ones."""
     return max(SHORT_TRAIN, min(LONG_TRAIN, TRAIN_BYTES // max(message_bytes, 1)))
+
+
+def receive_train_length(message_bytes: int) -> int:
+    """Messages that a delayed server receives in one round: 4, and 1 where they are large."""
+    return RECEIVE_TRAIN if message_bytes <= TRAIN_BYTES else 1
 
 
 def flood_length(message_bytes: int) -> int:
@@ -88,7 +96,7 @@ def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
             series("prtt"),
             series("prtt", train),
             series("prtt", train, "rtt"),
-            series("receive_overhead", train if message_bytes <= TRAIN_BYTES else 1, "rtt"),
+            series("receive_overhead", receive_train_length(message_bytes), "rtt"),
             series("send_overhead"),
         )
         late = (series(LATE_RECEIVER, 1, "rtt"),)
@@ -98,7 +106,8 @@ def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
     if pattern == "send_overhead":
         return (series("send_overhead"), series("send_overhead", FEW_SENDS))
     if pattern == "receive_overhead":
-        return (series("prtt"), series("receive_overhead", train, "rtt"))
+        waiting = series("receive_overhead", receive_train_length(message_bytes), "rtt")
+        return (series("prtt"), waiting)
     if pattern == "flood":
         return (series("flood", flood_length(message_bytes)),)
     return (series("prtt"), series(LATE_RECEIVER, 1, "rtt"))

@@ -14,7 +14,7 @@ from chiplog.fit.changes.breaks import LIMITS, MIN_JUMP
 from chiplog.fit.changes.line import Line
 from chiplog.fit.changes.observed import Observed, observe
 from chiplog.fit.result import Change
-from chiplog.plan.assessment import flood_length, train_length
+from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 
 MAX_MARKS = 3
@@ -63,7 +63,10 @@ def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
         "half_round_trip": (series("prtt"),),
         "gap": (series("prtt"), series("prtt", train)),
         "o_s": (series("prtt"), series("prtt", train, "rtt")),
-        "o_r": (series("prtt"), series("receive_overhead", train, "rtt")),
+        "o_r": (
+            series("prtt"),
+            series("receive_overhead", receive_train_length(message_bytes), "rtt"),
+        ),
         "send_overhead": (series("send_overhead"),),
         "late_receiver": (series("prtt"), series("late_receiver", 1, "rtt2")),
         "flood": (series("flood", flood_length(message_bytes)),),
