@@ -16,6 +16,7 @@ constexpr std::int64_t warmup_samples = 2;
 constexpr std::int64_t round_trips_for_a_delay = 5;
 constexpr std::int64_t fewest_samples = 3;
 constexpr std::int64_t max_batch = 10'000;
+constexpr double max_posted_bytes = 16'384;
 // An interruption is heard between chunks.
 constexpr double longest_chunk_ns = 500e6;
 // A timed interval is at least this many steps of the clock, and this many times what reading the clock costs: a step
@@ -229,6 +230,13 @@ void Experiment::warm_up() {
   warmup_rounds_ = warmup_samples;
 }
 
+// Posting a large message may take as little time as posting a small one, and would put as many on the wire.
+double Experiment::most_posted(const SeriesSetup& setup) const {
+  const double bytes = static_cast<double>(std::max<std::size_t>(setup.message_bytes, 1));
+  const double affordable = std::max(max_posted_bytes / bytes, static_cast<double>(setup.train));
+  return std::min(static_cast<double>(endpoint_.max_posted_sends()), affordable) / static_cast<double>(setup.train);
+}
+
 void Experiment::choose_batches() {
   const ClockFacts clock = endpoint_.clock_facts();
   const double shortest_ns = std::max(steps_a_sample * clock.resolution_ns, clock_reads_a_sample * clock.overhead_ns);
@@ -238,9 +246,7 @@ void Experiment::choose_batches() {
     if (!facts.batches) continue;
     const double sample_ns = *std::min_element(samples_ns_[i].begin(), samples_ns_[i].end());
     if (sample_ns >= shortest_ns) continue;
-    const double most = facts.posts_sends
-                            ? static_cast<double>(endpoint_.max_posted_sends()) / static_cast<double>(setups_[i].train)
-                            : static_cast<double>(max_batch);
+    const double most = facts.posts_sends ? most_posted(setups_[i]) : static_cast<double>(max_batch);
     const double wanted = std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch));
     batches[i] = std::max(1.0, std::floor(std::min(wanted, most)));
   }

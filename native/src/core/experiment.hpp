@@ -34,6 +34,7 @@ class Experiment {
   void resolve_delays();
   void measure_spent_delays();
   void warm_up();
+  [[nodiscard]] double most_posted(const SeriesSetup& setup) const;
   void choose_batches();
   void warm_up_batched();
   void take_samples();

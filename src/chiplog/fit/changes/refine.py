@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes.breaks import MIN_BYTES, MIN_JUMP
+from chiplog.fit.changes.breaks import MIN_JUMP
 from chiplog.fit.changes.marks import (
     FLAT,
     Mark,
@@ -56,7 +56,8 @@ CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
 SWEEPS = 3
 """A machine that changes its state may hide a jump for a while."""
-LAST_SWEPT_BYTES = 65536
+FIRST_SWEPT_BYTES, LAST_SWEPT_BYTES = 128, 65536
+"""Below two cache lines, copies jump by themselves; above, one sweep costs too many bytes."""
 MAX_SWEPT = 21
 SWEPT_TOTAL = 0.40
 """Sum over the quantities of their steps that is needed where the grid shows nothing."""
@@ -161,7 +162,7 @@ class Refiner:
 
         The grid's records lie seconds apart, and the machine drifts between them; here it moves all sizes alike.
         """
-        sizes = [int(size) for size in self._sizes if MIN_BYTES <= size <= LAST_SWEPT_BYTES]
+        sizes = [int(size) for size in self._sizes if FIRST_SWEPT_BYTES <= size <= LAST_SWEPT_BYTES]
         steps = yield from self._steps(len(self._known), sizes[-MAX_SWEPT:], SWEPT_JUMP)
         for step in steps or ():
             if step.total < SWEPT_TOTAL:
@@ -222,7 +223,7 @@ class Refiner:
 
     def _around(self, suspect: Change) -> list[int]:
         """The sizes of the grid within a suspect's interval, and two on each side."""
-        known = self._sizes[self._sizes >= MIN_BYTES]
+        known = self._sizes[self._sizes >= FIRST_SWEPT_BYTES]
         low = int(np.searchsorted(known, suspect.last_before_bytes)) - 2
         high = int(np.searchsorted(known, suspect.first_after_bytes)) + 3
         return [int(size) for size in known[max(low, 0) : high]][:MAX_SCANNED]
