@@ -16,6 +16,10 @@ TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev
 FUZZ_PACKAGES := clang
 
+# MPIs from PyPI exclude each other, so each has an environment of its own.
+MPI_WHEELS := $(VENV)/mpi-wheels
+TEST_MPIS := $(abspath $(MPI_WHEELS)/mpich/bin/mpicxx):$(abspath $(MPI_WHEELS)/intel/bin/mpicxx)
+
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PATH := $(abspath $(BIN)):$(PATH)
 
@@ -38,9 +42,9 @@ test-native: setup  ## Run the native tests
 	@.ci/packages $(TEST_PACKAGES)
 	@.ci/native-tests $(BUILD)/tests
 
-test-python: $(STAMP)/test  ## Run the Python tests
+test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
-	$(BIN)/python -m pytest
+	CHIPLOG_TEST_MPIS=$(TEST_MPIS) $(BIN)/python -m pytest
 
 lint: $(STAMP)/lint  ## Check style, types, layers and spelling
 	$(BIN)/ruff check .
@@ -93,6 +97,13 @@ $(STAMP)/mpi: $(STAMP)/package
 
 $(STAMP)/test: $(STAMP)/mpi
 	$(PIP) install --no-build-isolation --editable ".[test]"
+	@touch $@
+
+$(STAMP)/mpi-wheels: $(STAMP)/venv
+	@.ci/venv $(PYTHON) $(MPI_WHEELS)/mpich
+	$(MPI_WHEELS)/mpich/bin/python -m pip --quiet --disable-pip-version-check install mpich
+	@.ci/venv $(PYTHON) $(MPI_WHEELS)/intel
+	$(MPI_WHEELS)/intel/bin/python -m pip --quiet --disable-pip-version-check install impi-rt impi-devel
 	@touch $@
 
 $(STAMP)/lint: $(STAMP)/package
