@@ -50,10 +50,11 @@ class Endpoint {
 
   // Room for messages of this size from now on.
   virtual void reserve(std::size_t message_bytes) = 0;
-  // Sends a filled message each way and compares; what was wrong, or nothing. Ranks 0 and 1, at the same time.
-  virtual std::optional<std::string> check_payload(std::size_t message_bytes) = 0;
+  // Sends a filled message each way and compares; what was wrong, or nothing. All ranks, at the same time: those that
+  // are neither 0 nor the peer only count the check.
+  virtual std::optional<std::string> check_payload(std::size_t message_bytes, Rank peer) = 0;
   // `rounds` samples of each series, one of each in turn. On the rank that times a series its durations are appended
-  // to its vector, nothing elsewhere. Ranks 0 and 1, at the same time.
+  // to its vector, nothing elsewhere. All ranks, at the same time.
   virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
                       std::vector<std::vector<double>>& samples_ns) = 0;
 };

@@ -70,7 +70,7 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* 
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
   std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, 1});
+    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, 1, series.peers});
     largest = std::max(largest, series.message_bytes);
   }
   record_.series.resize(request.series.size());
@@ -109,19 +109,20 @@ void Experiment::count_traffic(std::size_t series, const SeriesSetup& setup, std
   record_.series[series].wire.bytes += rounds * count.bytes;
 }
 
-// Each size once; its two messages are counted for the first series of that size.
+// Each size once with each peer; its two messages are counted for the first series of that size and peer.
 void Experiment::check_payloads() {
-  std::set<std::size_t> checked;
+  std::set<std::pair<std::size_t, Rank>> checked;
   std::string verdict;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     const std::size_t message_bytes = setups_[i].message_bytes;
-    if (!checked.insert(message_bytes).second) continue;
-    count_traffic(i, {Pattern::ping_pong, message_bytes}, 1);
-    if (rank_ > 1) continue;
-    const auto mismatch = endpoint_.check_payload(message_bytes);
-    if (mismatch && verdict.empty()) {
-      verdict = "a message of " + std::to_string(message_bytes) + " bytes arrived damaged at rank " +
-                std::to_string(rank_) + ": " + *mismatch;
+    for (Rank peer = 1; peer <= setups_[i].peers; ++peer) {
+      if (!checked.insert({message_bytes, peer}).second) continue;
+      count_traffic(i, {Pattern::ping_pong, message_bytes}, 1);
+      const auto mismatch = endpoint_.check_payload(message_bytes, peer);
+      if (mismatch && verdict.empty()) {
+        verdict = "a message of " + std::to_string(message_bytes) + " bytes arrived damaged at rank " +
+                  std::to_string(rank_) + ": " + *mismatch;
+      }
     }
   }
   std::string first;

@@ -6,12 +6,13 @@ namespace chiplog {
 namespace {
 
 constexpr std::array<PatternFacts, pattern_count> all_patterns{{
-    {Pattern::ping_pong, "ping_pong", "round-trip", Role::client, false, true, false, false, false},
-    {Pattern::prtt, "prtt", "round-trip", Role::client, true, true, false, false, false},
-    {Pattern::send_overhead, "send_overhead", "call", Role::client, true, true, false, true, false},
-    {Pattern::receive_overhead, "receive_overhead", "call", Role::server, true, false, true, false, false},
-    {Pattern::flood, "flood", "round-trip", Role::client, true, true, false, false, false},
-    {Pattern::late_receiver, "late_receiver", "call", Role::client, false, false, true, false, true},
+    {Pattern::ping_pong, "ping_pong", "round-trip", Role::client, false, true, false, false, false, false},
+    {Pattern::prtt, "prtt", "round-trip", Role::client, true, true, false, false, false, false},
+    {Pattern::send_overhead, "send_overhead", "call", Role::client, true, true, false, true, false, true},
+    {Pattern::receive_overhead, "receive_overhead", "call", Role::server, true, false, true, false, false, false},
+    {Pattern::flood, "flood", "round-trip", Role::client, true, true, false, false, false, false},
+    {Pattern::late_receiver, "late_receiver", "call", Role::client, false, false, true, false, true, false},
+    {Pattern::one_to_many, "one_to_many", "round-trip", Role::client, false, false, false, true, false, true},
 }};
 
 }  // namespace
@@ -38,10 +39,13 @@ WireCount wire_count(const SeriesSetup& setup) {
     case Pattern::flood:
       return {sent + setup.batch, sent * message_bytes};
     case Pattern::send_overhead:
+      return {sent + setup.peers, sent * message_bytes};
     case Pattern::receive_overhead:
       return {sent + 1, sent * message_bytes};
     case Pattern::late_receiver:
       return {3, message_bytes};
+    case Pattern::one_to_many:
+      return {3 * setup.peers, 2 * setup.peers * message_bytes};
   }
   return {};
 }

@@ -8,10 +8,10 @@
 
 namespace chiplog {
 
-enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver };
-inline constexpr std::size_t pattern_count = 6;
+enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, one_to_many };
+inline constexpr std::size_t pattern_count = 7;
 
-// Rank 0 is the client, rank 1 the server; further ranks look on.
+// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on.
 enum class Role { client, server, onlooker };
 
 // One series as the timed loops see it: everything is decided.
@@ -21,6 +21,7 @@ struct SeriesSetup {
   std::int64_t train = 1;
   double delay_ns = 0.0;
   std::int64_t batch = 1;  // operations in one timed interval
+  std::int64_t peers = 1;  // servers that the client addresses in turn
 };
 
 struct PatternFacts {
@@ -33,6 +34,7 @@ struct PatternFacts {
   bool needs_delay;
   bool posts_sends;  // a train may not be longer than what the transport can have outstanding
   bool needs_synchronising_transport;
+  bool takes_peers;  // otherwise peers is 1
 };
 
 [[nodiscard]] std::span<const PatternFacts> patterns_by_name();

@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t max_train = 1'000'000;
+constexpr std::int64_t max_peers = 1'000'000;
 constexpr std::int64_t max_message_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t max_samples_limit = 1'000'000;
 constexpr std::size_t max_series = 64;
@@ -99,12 +100,13 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
 
 SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
-  refuse_unknown(object, name, {"pattern", "message_bytes", "train", "delay_ns", "operation", "posting"});
+  refuse_unknown(object, name, {"pattern", "message_bytes", "train", "peers", "delay_ns", "operation", "posting"});
   SeriesRequest series;
   series.pattern = parse_pattern(object, name);
   if (find(object, "message_bytes") == nullptr) throw UsageError(path_of(name, "message_bytes") + " is missing");
   series.message_bytes = static_cast<std::size_t>(whole_number(object, name, "message_bytes", 0, 0, max_message_bytes));
   series.train = whole_number(object, name, "train", 1, 1, max_train);
+  series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
   parse_delay(object, name, series);
   series.operation = word(object, name, "operation", "send", {"send"});
   series.posting = word(object, name, "posting", "normal", {"normal"});
@@ -114,11 +116,19 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!facts.takes_trains && series.train != 1) {
     throw UsageError(path_of(name, "train") + " of " + pattern + " accepts 1, not " + std::to_string(series.train));
   }
+  if (!facts.takes_peers && series.peers != 1) {
+    throw UsageError(path_of(name, "peers") + " of " + pattern + " accepts 1, not " + std::to_string(series.peers));
+  }
+  if (facts.takes_trains && series.train % series.peers != 0) {
+    throw UsageError(path_of(name, "train") + " of " + pattern + " accepts multiples of peers, not " +
+                     std::to_string(series.train));
+  }
   const bool delayed = series.delay_kind != DelayKind::given || series.delay_ns > 0.0;
   if (facts.needs_delay && !delayed) {
     throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
-  const bool ignores_delay = series.pattern == Pattern::send_overhead || series.pattern == Pattern::flood;
+  const bool ignores_delay = series.pattern == Pattern::send_overhead || series.pattern == Pattern::flood ||
+                             series.pattern == Pattern::one_to_many;
   if (ignores_delay && delayed) throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
@@ -218,7 +228,11 @@ void check_against(const RequestLimits& limits, const MeasureRequest& request) {
                        std::to_string(limits.capabilities.max_message_bytes) + " on " + limits.transport + ", not " +
                        std::to_string(series.message_bytes));
     }
-    if (facts.posts_sends && static_cast<std::size_t>(series.train) > limits.max_posted_sends) {
+    if (series.peers >= limits.ranks) {
+      throw UsageError(path_of(name, "peers") + " accepts at most " + std::to_string(limits.ranks - 1) + " with " +
+                       std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
+    }
+    if (facts.posts_sends && static_cast<std::size_t>(std::max(series.train, series.peers)) > limits.max_posted_sends) {
       throw UsageError(path_of(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
                        std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +
                        std::to_string(series.train));

@@ -19,6 +19,7 @@ struct SeriesRequest {
   Pattern pattern = Pattern::ping_pong;
   std::size_t message_bytes = 0;
   std::int64_t train = 1;
+  std::int64_t peers = 1;
   DelayKind delay_kind = DelayKind::given;
   double delay_ns = 0.0;  // if given
   std::string operation = "send";
@@ -56,6 +57,7 @@ struct RequestLimits {
   std::string transport;
   Capabilities capabilities;
   std::size_t max_posted_sends = 0;
+  int ranks = 2;
   std::chrono::nanoseconds time_limit{};
 };
 

@@ -137,7 +137,7 @@ class Session {
   }
 
   RequestLimits limits() {
-    return {endpoint_.transport_name(), endpoint_.capabilities(), endpoint_.max_posted_sends(),
+    return {endpoint_.transport_name(), endpoint_.capabilities(), endpoint_.max_posted_sends(), bootstrap_.size(),
             context_.settings.time_limit};
   }
 

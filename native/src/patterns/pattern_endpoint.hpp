@@ -11,6 +11,7 @@
 #include "patterns/busy_wait_cost.hpp"
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
+#include "patterns/one_to_many.hpp"
 #include "patterns/ping_pong.hpp"
 #include "patterns/prtt.hpp"
 #include "patterns/receive_overhead.hpp"
@@ -28,9 +29,7 @@ class PatternEndpoint final : public Endpoint {
  public:
   PatternEndpoint(T& transport, C& clock, Rank rank)
       : bench_{transport, clock, transport.make_buffer(initial_bytes), transport.make_buffer(initial_bytes)},
-        role_(rank == patterns::client_rank   ? Role::client
-              : rank == patterns::server_rank ? Role::server
-                                              : Role::onlooker) {
+        rank_(rank) {
     carry_payloads(false);
   }
 
@@ -60,13 +59,13 @@ class PatternEndpoint final : public Endpoint {
     bench_.in = bench_.transport.make_buffer(message_bytes);
   }
 
-  std::optional<std::string> check_payload(std::size_t message_bytes) override {
+  std::optional<std::string> check_payload(std::size_t message_bytes, Rank peer) override {
     carry_payloads(true);
     std::optional<std::string> mismatch;
-    if (role_ == Role::client) {
-      send_filled(patterns::server_rank, message_bytes, salt(Role::client));
-      mismatch = receive_and_compare(patterns::server_rank, message_bytes, salt(Role::server));
-    } else if (role_ == Role::server) {
+    if (rank_ == patterns::client_rank) {
+      send_filled(peer, message_bytes, salt(Role::client));
+      mismatch = receive_and_compare(peer, message_bytes, salt(Role::server));
+    } else if (rank_ == peer) {
       mismatch = receive_and_compare(patterns::client_rank, message_bytes, salt(Role::client));
       send_filled(patterns::client_rank, message_bytes, salt(Role::server));
     }
@@ -77,12 +76,13 @@ class PatternEndpoint final : public Endpoint {
 
   void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
               std::vector<std::vector<double>>& samples_ns) override {
-    if (role_ == Role::onlooker) return;
     chosen_.clear();
     for (std::size_t i = 0; i < series.size(); ++i) {
-      const bool timed_here = facts_of(series[i].pattern).timed_by == role_;
+      const Role role = role_in(series[i]);
+      if (role == Role::onlooker) continue;
+      const bool timed_here = facts_of(series[i].pattern).timed_by == role;
       if (timed_here) samples_ns[i].reserve(samples_ns[i].size() + static_cast<std::size_t>(rounds));
-      chosen_.push_back({operation(series[i].pattern), &series[i], timed_here ? &samples_ns[i] : nullptr});
+      chosen_.push_back({operation(series[i].pattern, role), &series[i], timed_here ? &samples_ns[i] : nullptr});
     }
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (const Chosen& chosen : chosen_) {
@@ -116,11 +116,17 @@ class PatternEndpoint final : public Endpoint {
       {patterns::receive_overhead_client<T, C>, patterns::receive_overhead_server<T, C>},
       {patterns::flood_client<T, C>, patterns::flood_server<T, C>},
       {patterns::late_receiver_client<T, C>, patterns::late_receiver_server<T, C>},
+      {patterns::one_to_many_client<T, C>, patterns::one_to_many_server<T, C>},
   }};
 
-  [[nodiscard]] Operation operation(Pattern pattern) const {
+  [[nodiscard]] static Operation operation(Pattern pattern, Role role) {
     const Operations& pair = operations[static_cast<std::size_t>(pattern)];
-    return role_ == Role::client ? pair.client : pair.server;
+    return role == Role::client ? pair.client : pair.server;
+  }
+
+  [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
+    if (rank_ == patterns::client_rank) return Role::client;
+    return rank_ <= setup.peers ? Role::server : Role::onlooker;
   }
 
   void settle() {
@@ -148,7 +154,7 @@ class PatternEndpoint final : public Endpoint {
   }
 
   Bench<T, C> bench_;
-  Role role_;
+  Rank rank_;
   std::uint64_t payload_checks_ = 0;
   std::vector<Chosen> chosen_;
 };

@@ -1,4 +1,4 @@
-// n posted sends, timed; their completion and the server's acknowledgement are not: n·o_s.
+// n posted sends, to the peers in turn, timed; their completion and the acknowledgements are not: n·o_s.
 #pragma once
 
 #include "patterns/bench.hpp"
@@ -9,19 +9,24 @@ template <Transport T, Clock C>
 Interval send_overhead_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const std::int64_t posts = setup.batch * setup.train;
+  const auto peers = static_cast<Rank>(setup.peers);
   const Ticks begin = clock.now();
-  for (std::int64_t i = 0; i < posts; ++i) transport.post_send(server_rank, out, setup.message_bytes);
+  Rank peer = server_rank;
+  for (std::int64_t i = 0; i < posts; ++i) {
+    transport.post_send(peer, out, setup.message_bytes);
+    peer = peer == peers ? server_rank : peer + 1;
+  }
   const Ticks end = clock.now();
   transport.wait_sends();
-  transport.recv(server_rank, in, no_bytes);
+  for (peer = server_rank; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
   return {begin, end};
 }
 
 template <Transport T, Clock C>
 Interval send_overhead_server(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
-  const std::int64_t posts = setup.batch * setup.train;
-  for (std::int64_t i = 0; i < posts; ++i) transport.recv(client_rank, in, setup.message_bytes);
+  const std::int64_t mine = setup.batch * setup.train / setup.peers;
+  for (std::int64_t i = 0; i < mine; ++i) transport.recv(client_rank, in, setup.message_bytes);
   transport.send(client_rank, out, no_bytes);
   return {};
 }

@@ -46,9 +46,10 @@ TEST(Request, NamesTheFieldAndWhatItAccepts) {
             "field 'series[0].message_bytes' accepts a whole number from 0 to 1099511627776, not -1");
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prt","message_bytes":1})")),
             "field 'series[0].pattern' accepts ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, "
-            "not \"prt\"");
+            "one_to_many, not \"prt\"");
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":1,"size":2})")),
-            "unknown field 'series[0].size'; there are pattern, message_bytes, train, delay_ns, operation, posting");
+            "unknown field 'series[0].size'; there are pattern, message_bytes, train, peers, delay_ns, "
+            "operation, posting");
   EXPECT_EQ(refusal(R"({"type":"measure"})"), "field 'series' is missing");
   EXPECT_EQ(refusal(R"({"type":"mesure"})"), "field 'type' accepts measure or quit, not \"mesure\"");
 }
@@ -111,7 +112,7 @@ class RequestAgainstTransport : public testing::Test {
                          capabilities.max_message_bytes = 1000;
                          return capabilities;
                        }(),
-                       16, std::chrono::seconds(1)};
+                       16, 4, std::chrono::seconds(1)};
 };
 
 TEST_F(RequestAgainstTransport, RefusesMessagesThatAreTooLong) {
@@ -122,6 +123,15 @@ TEST_F(RequestAgainstTransport, RefusesMessagesThatAreTooLong) {
 TEST_F(RequestAgainstTransport, RefusesMorePostedSendsThanThereMayBe) {
   EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"train":17})"),
             "field 'series[0].train' of send_overhead accepts at most 16 on tcp, not 17");
+}
+
+TEST_F(RequestAgainstTransport, RefusesMorePeersThanThereAre) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"one_to_many","message_bytes":1,"peers":4})"),
+            "field 'series[0].peers' accepts at most 3 with 4 ranks, not 4");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"peers":2})"),
+            "field 'series[0].peers' of prtt accepts 1, not 2");
+  EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"peers":2,"train":3})"),
+            "field 'series[0].train' of send_overhead accepts multiples of peers, not 3");
 }
 
 TEST_F(RequestAgainstTransport, RefusesALateReceiverWhereNoSendWaits) {

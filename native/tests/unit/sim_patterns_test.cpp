@@ -97,6 +97,47 @@ TEST(ReceiveOverhead, FindsTheMessagesThereAfterARoundTrip) {
   EXPECT_NEAR(median_ns(record), 8 * 1500 + 7 * delay_ns, rounding_ns);
 }
 
+std::string to_peers(const std::string& pattern, int bytes, int peers, int train = 1) {
+  std::string text = series(pattern, bytes, train);
+  text.pop_back();
+  return text + R"(,"peers":)" + std::to_string(peers) + "}";
+}
+
+class OneToManyTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(OneToManyTest, IsTheRoundTripAndAGapForEachFurtherPeer) {
+  for (const int bytes : {1, 8192}) {
+    const double spacing_ns = std::max(network.o_s, network.g + network.bytes_ns(bytes));
+    EXPECT_NEAR(measure_ns(network.target() + ",ranks=9", to_peers("one_to_many", bytes, GetParam())),
+                2 * network.one_way_ns(bytes) + (GetParam() - 1) * spacing_ns, rounding_ns);
+  }
+}
+
+TEST_P(OneToManyTest, PostsOneSendToEachPeer) {
+  EXPECT_NEAR(measure_ns(network.target() + ",ranks=9", to_peers("send_overhead", 64, GetParam(), GetParam())),
+              GetParam() * network.o_s, rounding_ns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Peers, OneToManyTest, ::testing::Values(1, 2, 5, 8));
+
+TEST(OneToMany, CountsReadinessMessagesAndAnswersOfEachPeer) {
+  const auto run = run_simulated(network.target() + ",ranks=5", request_for(to_peers("one_to_many", 100, 4), 6));
+  const auto counted = run.of_type("record").at(0).at("series").at(0);
+  EXPECT_EQ(counted.at("peers"), 4);
+  EXPECT_EQ(counted.at("messages"), 12 * (2 + 6 + 1) + 2 * 4);
+  EXPECT_EQ(counted.at("bytes"), 100 * (8 * (2 + 6 + 1) + 2 * 4));
+}
+
+TEST(OneToMany, StandsBesideOtherPatternsInOneRecord) {
+  const auto run = run_simulated(network.target() + ",ranks=4",
+                                 request_for(series("prtt", 8, 1) + "," + to_peers("one_to_many", 8, 3) + "," +
+                                             to_peers("send_overhead", 8, 3, 6)));
+  const auto record = run.of_type("record").at(0).at("series");
+  EXPECT_NEAR(median_ns(record.at(0)), network.prtt_ns(1, 0, 8), rounding_ns);
+  EXPECT_NEAR(median_ns(record.at(1)), network.prtt_ns(3, 0, 8), rounding_ns);
+  EXPECT_NEAR(median_ns(record.at(2)), 6 * network.o_s, rounding_ns);
+}
+
 TEST(Flood, IsATrainAndAnEmptyAnswer) {
   const double gap_ns = 2000 + network.bytes_ns(4096);
   EXPECT_NEAR(measure_ns(network.target(), series("flood", 4096, 100)),

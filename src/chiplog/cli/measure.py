@@ -87,6 +87,7 @@ def measure(
         seed=seed,
         relative_half_width=precision,
         budget_seconds=budget,
+        ranks=ranks,
     )
     if dry_run:
         from chiplog.cli.plan_text import plan_json, plan_text

@@ -36,11 +36,12 @@ def imprecise_points(
 
     An interval as narrow as one step of the clock (`resolution_seconds` over the batch) counts as reached.
     """
-    groups: dict[tuple[str, int, int, bool], list[Series]] = defaultdict(list)
+    groups: dict[tuple[str, int, int, bool, int], list[Series]] = defaultdict(list)
     for one in series:
-        groups[one.pattern, one.message_bytes, one.train, one.delay_seconds > 0].append(one)
+        kind = (one.pattern, one.message_bytes, one.train, one.delay_seconds > 0, one.peers)
+        groups[kind].append(one)
     found: dict[tuple[str, int], float] = {}
-    for (pattern, message_bytes, _, _), members in groups.items():
+    for (pattern, message_bytes, *_), members in groups.items():
         samples = np.sort(np.concatenate([one.seconds for one in members]))
         step = resolution_seconds / min(one.batch for one in members)
         width = _half_width(samples, step)

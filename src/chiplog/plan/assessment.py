@@ -7,6 +7,7 @@ high-performance networks".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chiplog.errors import UsageError
@@ -33,8 +34,12 @@ MEANINGS = {
     "send_overhead": "the time that posting sends takes on the sender",
     "receive_overhead": "the time that receiving takes once the message is there",
     "flood": "sends back to back until an acknowledgement of them all: the gap",
+    "one_to_many": "1:n n:1: one message to each of p = 1..P-1 peers, who answer at once, and the time to post them",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
 }
+ONE_TO_MANY = "one_to_many"
+MOST_PEERS_A_RECORD = 32
+"""Numbers of peers that one record takes in turn: each needs two series."""
 PATTERNS = tuple(MEANINGS)
 """What `--pattern` accepts beside `all`, in the order in which their series are taken."""
 ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
@@ -78,6 +83,31 @@ def without_late_receiver(request: Request) -> Request:
     """The request for a transport whose sends never wait; one that asks for nothing else stays as it is."""
     others = tuple(one for one in request.series if one.pattern != LATE_RECEIVER)
     return replace(request, series=others) if len(others) > 1 else request
+
+
+def records_of(
+    pattern: str, message_bytes: int, ranks: int
+) -> tuple[tuple[SeriesRequest, ...], ...]:
+    """The series of each record that one pattern needs at one message size: one record, but for many peers.
+
+    Each record of `one_to_many` spans the whole range of peers.
+    """
+    if pattern != ONE_TO_MANY:
+        return (series_of(pattern, message_bytes),)
+    peers = range(1, ranks)
+    records = -(-len(peers) // MOST_PEERS_A_RECORD)
+    return tuple(_one_to_many(message_bytes, peers[first::records]) for first in range(records))
+
+
+def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
+    return tuple(
+        one
+        for p in peers
+        for one in (
+            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
+            SeriesRequest("send_overhead", message_bytes, p, peers=p),
+        )
+    )
 
 
 def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:

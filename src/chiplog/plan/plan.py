@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import series_of
+from chiplog.plan.assessment import records_of
 from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
-from chiplog.plan.request import Request, StopRule
+from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 GRID = "grid"
 WARM_UP = "warm-up"
@@ -45,10 +45,12 @@ class PlanOptions:
     relative_half_width: float = DEFAULT_PRECISION
     budget_seconds: float | None = None
     budget_bytes: int = BYTES_PER_RUN
+    ranks: int = 2
 
     def __post_init__(self) -> None:
         _at_least("--visits", self.visits, 1)
         _at_least("--launches", self.launches, 1)
+        _at_least("--ranks", self.ranks, 2)
         if not 0 < self.relative_half_width < 1:
             raise UsageError(
                 f"--precision: {self.relative_half_width} is out of range; it accepts a relative half width "
@@ -107,11 +109,11 @@ def make_plan(options: PlanOptions) -> Plan:
             Request(
                 next_id + offset,
                 visit,
-                series_of(pattern, size),
+                series,
                 _PLACEHOLDER,
                 {"purpose": purpose},
             )
-            for offset, (visit, pattern, size, purpose) in enumerate(points)
+            for offset, (visit, series, purpose) in enumerate(points)
         ]
         next_id += len(requests)
         launches.append(_bounded(requests, options, nominal))
@@ -141,19 +143,31 @@ def _least_samples(options: PlanOptions, request: Request) -> int:
     return max(MIN_SAMPLES, math.ceil(MIN_POOLED_SAMPLES / visits))
 
 
-def _order(options: PlanOptions, shuffle: random.Random) -> list[tuple[int, str, int, str]]:
-    """Visit, pattern, size and purpose of each record; the cold first one has a size from the middle."""
-    points = [(0, options.patterns[0], options.sizes[len(options.sizes) // 2], WARM_UP)]
+_Record = tuple[int, tuple[SeriesRequest, ...], str]
+"""Visit, series and purpose."""
+
+
+def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
+    """All records in their order; the cold first one has a size from the middle."""
+    middle = options.sizes[len(options.sizes) // 2]
+    points: list[_Record] = [(0, _records(options, options.patterns[0], middle)[0], WARM_UP)]
     for visit in range(options.visits):
         of_visit = [
-            (visit, pattern, size, GRID)
+            (visit, series, GRID)
             for size in options.sizes
             for pattern in options.patterns
             if visit < visits_of(options, size)
+            for series in _records(options, pattern, size)
         ]
         shuffle.shuffle(of_visit)
         points += of_visit
     return points
+
+
+def _records(
+    options: PlanOptions, pattern: str, message_bytes: int
+) -> tuple[tuple[SeriesRequest, ...], ...]:
+    return records_of(pattern, message_bytes, options.ranks)
 
 
 def _bounded(

@@ -26,15 +26,20 @@ class SeriesRequest:
     delay_ns: float | str = 0
     operation: str = "send"
     posting: str = "normal"
+    peers: int = 1
 
     @property
     def messages(self) -> int:
         """Messages on the wire for one sample, both directions, empty acknowledgements included."""
-        return self.train + 1
+        if self.pattern == "one_to_many":
+            return 3 * self.peers
+        return self.train + self.peers
 
     @property
     def bytes(self) -> int:
         """Bytes on the wire for one sample, both directions."""
+        if self.pattern == "one_to_many":
+            return 2 * self.peers * self.message_bytes
         answered = self.pattern in ("ping_pong", "prtt")
         return (self.train + answered) * self.message_bytes
 
@@ -75,7 +80,8 @@ class Request:
         """Messages before the first sample: the payload check and the round trips that delays are found by."""
         named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
         delays = sum(3 if name == "rtt2" else 2 for name in named)
-        return 2 * self.check_payload + DELAY_ROUND_TRIPS * delays
+        peers = max((one.peers for one in self.series), default=0)
+        return 2 * peers * self.check_payload + DELAY_ROUND_TRIPS * delays
 
     @property
     def preparation_bytes(self) -> int:
