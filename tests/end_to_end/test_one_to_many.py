@@ -1,0 +1,60 @@
+"""1:n n:1 over every transport: single messages, all numbers of peers, and the time to post them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import chiplog
+
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+
+RANKS = 4
+TRUTH_SECONDS = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6}
+SIM = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns"
+
+
+def measured(target: str, directory: Path, ranks: int = RANKS) -> Dataset:
+    out = directory / "run.jsonl"
+    finished = chiplog(
+        *("measure", target, "--pattern", "one_to_many", "--ranks", ranks),
+        *("--sizes", "1,8KiB", "--visits", 2, "-o", out),
+    )
+    assert finished.code == 0, finished.stderr
+    return read_run(out)
+
+
+def test_on_sim_each_further_peer_costs_a_gap(tmp_path: Path) -> None:
+    run = measured(SIM, tmp_path, ranks=9).select(message_bytes=1, purpose="grid")
+    latency, gap = (
+        2 * sum(TRUTH_SECONDS[symbol] for symbol in ("L", "o_s", "o_r")),
+        TRUTH_SECONDS["g"],
+    )
+    for one in run.series:
+        exact = {
+            "one_to_many": latency + (one.peers - 1) * gap,
+            "send_overhead": one.peers * TRUTH_SECONDS["o_s"],
+        }
+        assert one.median == pytest.approx(exact[one.pattern], rel=1e-3)
+    assert {one.peers for one in run.series} == set(range(1, 9))
+
+
+@pytest.mark.parametrize("transport", ["shm", "unix", "tcp"])
+def test_real_transports_measure_all_numbers_of_peers(transport: str, tmp_path: Path) -> None:
+    run = measured(transport, tmp_path)
+    for size in (1, 8192):
+        of_size = run.select(message_bytes=size, purpose="grid")
+        for pattern in ("one_to_many", "send_overhead"):
+            series = of_size.select(pattern=pattern).series
+            assert {one.peers for one in series} == set(range(1, RANKS))
+            assert all(one.median > 0 for one in series)
+            assert all(
+                one.train == (one.peers if pattern == "send_overhead" else 1) for one in series
+            )
+
+
+def test_more_peers_than_ranks_are_refused_by_their_name(tmp_path: Path) -> None:
+    finished = chiplog("measure", SIM, "--ranks", 1, "-o", tmp_path / "run.jsonl")
+    assert finished.code == 2
+    assert "--ranks" in finished.stderr
