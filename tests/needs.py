@@ -41,7 +41,7 @@ def require_data(name: str) -> Path:
 def processes_named(word: str) -> list[int]:
     """The ids of living processes with `word` in their command line, zombies left out."""
     listing = subprocess.run(
-        ["ps", "-eo", "pid=,stat=,args="], capture_output=True, text=True, check=True
+        ["ps", "-ww", "-eo", "pid=,stat=,args="], capture_output=True, text=True, check=True
     ).stdout
     found = []
     for line in listing.splitlines():

@@ -287,7 +287,7 @@ def wait_for_lines(path: Path, count: int) -> None:
 def probes_below(pid: int) -> list[int]:
     """The ids of the probe's processes that descend from `pid`."""
     rows = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        ["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     parents = {int(row.split()[0]): int(row.split()[1]) for row in rows}
     named = {int(row.split()[0]) for row in rows if "--target" in row}

@@ -90,7 +90,7 @@ def test_a_rank_that_is_killed_ends_the_whole_run(probe: BuiltProbe, session: Se
 def ranks_below(launcher: int, probe: BuiltProbe) -> list[int]:
     """The ids of the ranks among the descendants of a launcher, the oldest first."""
     listing = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
+        ["ps", "-ww", "-eo", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
     ).stdout
     rows = [line.split(None, 3) for line in listing.splitlines()]
     family = {launcher}
