@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import statistics
 from pathlib import Path
 
 import pytest
 
-from chiplog.dataset.run_file import read_run
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.run import measure
 from chiplog.measure.session import Session
-from chiplog.plan.plan import PlanOptions
+from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 RANKS = 64
 O_S, O_R, LATENCY, BYTES_PER_SECOND = 0.4e-6, 0.7e-6, 3e-6, 100e6
@@ -35,21 +35,21 @@ def one_to_many_seconds(peers: int) -> float:
 def test_empty_messages_to_all_numbers_of_peers_are_within_one_per_cent(
     smpi_probe: BuiltProbe, tmp_path: Path
 ) -> None:
-    platform, hosts, out = tmp_path / "star64.xml", tmp_path / "hosts", tmp_path / "run.jsonl"
+    platform, hosts = tmp_path / "star64.xml", tmp_path / "hosts"
     platform.write_text(STAR)
     hosts.write_text("\n".join(f"node{number}" for number in range(RANKS)) + "\n")
     options = (f"smpi/os:0:{O_S}:0", f"smpi/ois:0:{O_S}:0", f"smpi/or:0:{O_R}:0")
     simulated = SimulatedPlatform(platform, hosts, tuple(f"--cfg={one}" for one in options))
 
-    def launch(number: int) -> Session:
-        arguments = ["--target", "mpi", "--pin", "none", "--launch", str(number)]
-        started = launch_command(smpi_probe, RANKS, arguments, simulated=simulated)
-        return Session(started.command, environment=started.environment)
+    started = launch_command(
+        smpi_probe, RANKS, ["--target", "mpi", "--pin", "none"], simulated=simulated
+    )
+    series = tuple(SeriesRequest("one_to_many", 0, peers=peers) for peers in range(1, RANKS))
+    stop = StopRule(relative_half_width=0.01, min_samples=3, max_samples=3, budget_ns=10**10)
+    with Session(started.command, environment=started.environment) as session:
+        record = json.loads(session.measure(Request(0, 0, series, stop, check_payload=False)))
 
-    plan = PlanOptions("mpi", ("one_to_many",), (0,), visits=1, ranks=RANKS)
-    measure("mpi", plan, out, launch)
-
-    series = read_run(out).select(pattern="one_to_many", purpose="grid").series
-    assert sorted(one.peers for one in series) == list(range(1, RANKS))
-    for one in series:
-        assert one.median == pytest.approx(one_to_many_seconds(one.peers), rel=0.01), one.peers
+    assert [one["peers"] for one in record["series"]] == list(range(1, RANKS))
+    for one in record["series"]:
+        median_seconds = statistics.median(one["samples_ns"][one["warmup"] :]) * 1e-9
+        assert median_seconds == pytest.approx(one_to_many_seconds(one["peers"]), rel=0.01)
