@@ -14,7 +14,7 @@ REPORT ?= report
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
 TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev
-FUZZ_PACKAGES := clang
+FUZZ_PACKAGES := clang libclang-rt-dev
 
 # MPIs from PyPI exclude each other, so each has an environment of its own.
 MPI_WHEELS := $(VENV)/mpi-wheels
