@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.consensus import Verdict
-from chiplog.fit.changes.refine import BISECT, Refiner
+from chiplog.fit.changes.questions import BISECT
+from chiplog.fit.changes.refine import Refiner
 from chiplog.fit.result import Change
 from chiplog.plan.bell import BELL
 from chiplog.plan.request import Request

@@ -10,40 +10,30 @@ neighbours with the largest step is bisected. Nothing here does any input or out
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from chiplog.dataset.series import Dataset, Series
+from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.breaks import MIN_JUMP
 from chiplog.fit.changes.marks import (
     FLAT,
     Mark,
     marks_of,
     quantities_to_scan,
-    rounds_to_ask,
-    series_for,
 )
 from chiplog.fit.changes.observed import grid_of
+from chiplog.fit.changes.questions import FAIR_ROUNDS, Questions, Record
 from chiplog.fit.changes.step import Step, largest_steps
 from chiplog.fit.changes.verdict import Evidence
 from chiplog.fit.result import Change
-from chiplog.plan.request import Request, SeriesRequest, StopRule
+from chiplog.plan.request import Request
 
-BISECT = "bisect"
-"""Purpose of the records asked for here."""
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
-TIMES = (1, 4, 8)
-"""Rounds, in those that should do, asked for at first and again where the answer is not clear."""
-BUDGET_NS = (30_000_000, 80_000_000, 200_000_000)
 BYTES = 200_000_000
-LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
-BYTES_SHARE = 0.03
-"""Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: many steps are to come."""
-WIDTH = 0.02
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
@@ -67,7 +57,6 @@ SCAN_ROUNDS = 24
 SCAN_SHARE = 0.25
 """Of the bytes that are left, for looking at one suspect: the bisection needs the others."""
 
-Record = Sequence[Series]
 Interval = tuple[int, int]
 """Two sizes in bytes between which a change lies."""
 
@@ -93,9 +82,7 @@ class Refiner:
         self._dataset = grid_of(dataset)
         self._all = tuple(changes)
         self._suspects = tuple(suspects)
-        self._random = np.random.default_rng(seed)
-        self._next_id = first_id
-        self._bytes_left = budget_bytes
+        self._questions = Questions(np.random.default_rng(seed), first_id, budget_bytes)
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
         self._work = self._refine_all()
@@ -209,7 +196,7 @@ class Refiner:
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
         """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
-        round_bytes = SCAN_SHARE * self._bytes_left / FAIR_ROUNDS
+        round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
         quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
         marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
         if len(sizes) < MIN_SCANNED or not marks:
@@ -218,7 +205,7 @@ class Refiner:
         def steps(evidence: Evidence) -> Sequence[Step]:
             return largest_steps(evidence, sizes, errors=ERRORS, least=least)
 
-        evidence = yield from self._ask(index, marks, sizes, lambda e: True)
+        evidence = yield from self._questions.ask(index, marks, sizes, lambda e: True)
         return steps(evidence) if evidence else None
 
     def _around(self, suspect: Change) -> list[int]:
@@ -241,7 +228,9 @@ class Refiner:
         while high - low > 1:
             middle = (low + high) // 2
             sizes = (low, middle, high)
-            evidence = yield from self._ask(index, marks, sizes, partial(_clear, sizes=sizes))
+            evidence = yield from self._questions.ask(
+                index, marks, sizes, partial(_clear, sizes=sizes)
+            )
             if evidence is None:
                 return None
             if not _clear(evidence, sizes):
@@ -259,7 +248,7 @@ class Refiner:
         """The interval that measuring again confirms, or its neighbour; None where it shows no jump."""
         low, high = change.last_before_bytes, change.first_after_bytes
         below, above = self._neighbours(low, high)
-        evidence = yield from self._ask(
+        evidence = yield from self._questions.ask(
             index,
             marks,
             sorted({below, low, high, above}),
@@ -296,53 +285,10 @@ class Refiner:
                 )
             )
 
-        evidence = yield from self._ask(index, marks, sorted({below, low, high, above}), jumps)
-        return None if evidence is None else jumps(evidence)
-
-    def _ask(
-        self,
-        index: int,
-        marks: Sequence[Mark],
-        sizes: Sequence[int],
-        clear: Callable[[Evidence], bool],
-    ) -> Generator[Request, Record, Evidence | None]:
-        """Evidence at `sizes`, asked for again until it is clear; None without an answer."""
-        evidence = Evidence(marks, sizes, self._random)
-        enough = rounds_to_ask(marks)
-        for times, budget_ns in zip(TIMES, BUDGET_NS, strict=True):
-            request = self._request(index, marks, sizes, times * enough, budget_ns)
-            if request is None:
-                break
-            record = yield request
-            self._bytes_left -= sum(series.bytes_sent for series in record)
-            evidence.add(record)
-            if clear(evidence):
-                break
-        return evidence or None
-
-    def _request(
-        self, index: int, marks: Sequence[Mark], sizes: Sequence[int], rounds: int, budget_ns: int
-    ) -> Request | None:
-        series: dict[SeriesRequest, None] = {}
-        for size in sizes:
-            for mark in marks:
-                series.update(dict.fromkeys(series_for(mark.quantity, size)))
-        request = Request(
-            id=self._next_id,
-            visit=0,
-            series=tuple(series),
-            stop=StopRule(WIDTH, rounds, rounds, budget_ns),
-            tag={"purpose": BISECT, "change": index},
-            check_payload=False,
+        evidence = yield from self._questions.ask(
+            index, marks, sorted({below, low, high, above}), jumps
         )
-        affordable = self._bytes_left // max(request.round_bytes, 1)
-        if affordable < LEAST_ROUNDS:
-            return None
-        self._next_id += 1
-        fair = max(int(BYTES_SHARE * affordable), FAIR_ROUNDS)
-        most = min(rounds, affordable, fair)
-        stop = replace(request.stop, min_samples=min(most, LEAST_ROUNDS), max_samples=most)
-        return replace(request, stop=stop)
+        return None if evidence is None else jumps(evidence)
 
 
 def _clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:
