@@ -101,7 +101,7 @@ def fitted_numbers(found: Fit) -> int:
         return 1 + sum(
             one.message_bytes.size for one in found.curves if one.quantity != HALF_ROUND_TRIP
         )
-    derived = {"L_half", "n_half", "EEL"}
+    derived = {"L_half", "n_half", "EEL", "f_argmin"}
     return sum(
         parameter.identified and symbol not in derived
         for segment in found.segments

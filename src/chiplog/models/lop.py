@@ -25,12 +25,14 @@ GUESSED_DECAY = 16.0
 
 
 def seconds_per_message(peers: ArrayLike, theta: Theta) -> NDArray[np.float64]:
-    """`RTT(p)/p` in seconds, shape of `peers`; without A or tau there is no exponential term."""
+    """`RTT(p)/p` in seconds, shape of `peers`; a term of which a parameter is missing counts as 0."""
     p = np.asarray(peers, dtype=np.float64)
-    curve = theta["C"] + theta["l1"] / (theta["l2"] + p)
-    if "A" not in theta or "tau" not in theta:
-        return np.asarray(curve)
-    return np.asarray(curve - theta["A"] * np.exp(-p / theta["tau"]))
+    curve = np.full(p.shape, theta["C"])
+    if "l1" in theta and "l2" in theta:
+        curve = curve + theta["l1"] / (theta["l2"] + p)
+    if "A" in theta and "tau" in theta:
+        curve = curve - theta["A"] * np.exp(-p / theta["tau"])
+    return np.asarray(curve)
 
 
 @dataclass(frozen=True)
