@@ -154,12 +154,19 @@ def _overhead(symbol: str, value: float, draws: Array) -> Estimate:
 
 
 def _gap_and_f(problem: Problem, found: _Found, line: Line) -> Estimates:
+    """The gap and f; where one p shows a gap, but not which, both are kept as draws for predictions."""
+    g = _chosen(found, found.whole.g)
+    f = _chosen(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
     waiting = int(found.whole.waiting[found.share > PLAUSIBLE, 0].min())
     if not found.gap_shows or waiting < 2:
         reason = _no_gap(problem, found, line)
-        return {"g": unidentified("g", "s", reason), "f": unidentified("f", "", reason)}
-    g = _chosen(found, found.whole.g)
-    f = _chosen(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
+        drawn = (
+            {"g": g[1:], "f": f[1:]} if found.gap_shows else {"g": np.empty(0), "f": np.empty(0)}
+        )
+        return {
+            name: Estimate(unidentified(name, UNITS[name], reason).parameter, draws)
+            for name, draws in drawn.items()
+        }
     return {"g": identified("g", "s", float(g[0]), g[1:]), "f": _f(found, f[0], f[1:])}
 
 

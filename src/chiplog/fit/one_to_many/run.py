@@ -112,7 +112,7 @@ def fit_one_to_many(
 
 
 def round_trip_points(measured: Measured, operation: str) -> MeasuredPoints:
-    """RTT(p) at every message size and number of peers."""
+    """RTT(p) at every message size and number of peers; there must be some."""
     observed, _ = observe_all(measured, operation, "one_to_many")
     found = [one.round_trips for one in observed]
     sizes = [one.message_bytes for one in observed]

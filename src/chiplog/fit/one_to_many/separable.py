@@ -4,7 +4,7 @@ For given nonlinear parameters the linear ones, never negative, follow by non-ne
 search over the nonlinear ones within their bounds, from the best few of many starts.
 
 Source: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-variables separate", SIAM J. Numer. Anal. 10 (1973).
+variables separate", SIAM Journal on Numerical Analysis 10 (1973).
 """
 
 from __future__ import annotations
