@@ -114,3 +114,19 @@ def test_what_is_claimed_of_few_noisy_samples_is_right(f: int) -> None:
     found = rates(truth(f, FAST), samples=5, visits=1)
     assert found.claimed - found.right <= max(1, 0.05 * found.claimed)
     assert found.covered >= 0.9 * found.gaps
+
+
+def test_intervals_of_the_other_parameters_cover_the_truth() -> None:
+    theta = truth(7, SLOW)
+    covered = dict.fromkeys(("L", "o_min", "o_max"), 0)
+    for seed in range(SEEDS):
+        run = one_to_many_dataset(
+            logfp_truth(theta), PEERS, disturbance=Disturbance(noise=0.03), seed=seed
+        )
+        found = fit(run, ["logfp"], seed=seed)[0].segments[0].parameters
+        for symbol in covered:
+            low, high = found[symbol].low, found[symbol].high
+            assert low is not None
+            assert high is not None
+            covered[symbol] += low <= theta[symbol] <= high
+    assert min(covered.values()) >= 90

@@ -9,6 +9,7 @@ import pytest
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
+from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import methods_of
 from chiplog.fit.model_file import fits_from_json, fits_to_json
 from chiplog.fit.result import Fit, Parameter
@@ -216,6 +217,14 @@ def test_round_trips_of_pairs_and_of_many_peers_live_in_one_run() -> None:
     }
     everything = fit(mixed, ["logp", "lop"], method="all")
     assert ("logp", "one-to-many") in {(one.model, one.method) for one in everything}
+
+
+def test_series_over_peers_are_no_series_over_sizes() -> None:
+    assert find_changes(logfp_run()).series == find_changes(logfp_run((1,))).series
+    mixed = replace(logfp_run(), series=(*logfp_run(operation="send").series, *round_trips()))
+    assert find_changes(mixed).consensus == ()
+    culler = parameters(fit(mixed, ["loggp"], method="culler")[0])
+    assert culler["o_s"].value == pytest.approx(1e-6, rel=0.01)
 
 
 def test_a_model_without_its_series_is_refused_by_name() -> None:

@@ -140,7 +140,7 @@ def grid_of(dataset: Dataset) -> Dataset:
 
 def _defined(members: Group, operation: str, transport: str) -> Iterator[Observed]:
     for quantity, pattern, define in _DEFINITIONS:
-        mine = [s for s in members if s.pattern == pattern]
+        mine = [s for s in members if s.pattern == pattern and s.peers == 1]
         if pattern == "flood":
             mine = _most_common_train(mine)
         points = _points(mine, define)
