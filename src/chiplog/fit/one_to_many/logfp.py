@@ -111,14 +111,14 @@ def _profile(problem: Problem, rng: np.random.Generator) -> _Found:
     squares = first.squares[:, 0]
     scale = max(1.0, float(squares.min()) / max(problem.peers.size - FITTED, 1))
     share = np.exp(-(squares - squares.min()) / (2.0 * scale))
-    kept = share > LEAST_SHARE
+    gap_shows = bool(squares[-1] - squares.min() > GAP_SHOWS * scale)
+    kept = (share > LEAST_SHARE) if gap_shows else share == 1.0
     kept |= np.convolve(kept, (1, 1, 1), mode="same") > 0
     kept[-1] = True
     rest = problem.rest.copy()
     missing = np.sqrt((scale - 1.0) / problem.weight)[:, None]
     rest[:, 1:] += missing * rng.standard_normal(rest[:, 1:].shape)
     whole = profile(replace(problem, rest=rest), candidates[kept])
-    gap_shows = bool(squares[-1] - squares.min() > GAP_SHOWS * scale)
     best = int(np.argmin(squares[kept]))
     return _Found(whole, share[kept] / share.sum(), gap_shows, best)
 
@@ -204,10 +204,10 @@ def _argmin(observed: Observed) -> Estimate:
     per_message = observed.round_trips.quantity.value / p
     draws = p[np.argmin(observed.round_trips.quantity.draws / p[:, None], axis=0)].astype(float)
     least = int(np.argmin(per_message))
-    if least == p.size - 1:
-        reason = f"RTT(p)/p falls up to the most peers measured, {p[-1]}."
-        return unidentified("f_argmin", "", reason)
     low, high = np.quantile(draws, TAILS, method="inverted_cdf")
+    if least == p.size - 1 or high >= p[-1]:
+        reason = f"within noise, RTT(p)/p falls up to the most peers measured, {p[-1]}."
+        return unidentified("f_argmin", "", reason)
     note = "where RTT(p)/p is least, which is not f: it depends on L and g too."
     value = float(p[least])
     ends = min(float(low), value), max(float(high), value)
