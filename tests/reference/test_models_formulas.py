@@ -127,19 +127,51 @@ def test_a_piece_holds_up_to_its_last_byte() -> None:
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_every_model_is_complete_and_guesses_within_its_bounds(name: str) -> None:
+def test_every_model_is_complete(name: str) -> None:
     model = load_model(name)
     assert isinstance(model, Model)
     assert model.name == name
     assert model.source
-    assert "prtt" in model.patterns
-    asked = points("prtt", [1, 64, 4096])
-    guessed = model.first_guess(asked, np.array([15e-6, 15.1e-6, 19e-6]))
+    assert model.patterns
+
+
+def guessed_within_bounds(model: Model, asked: Points, seconds: np.ndarray) -> dict[str, float]:
+    guessed = model.first_guess(asked, seconds)
     for parameter in model.parameters:
         for value in (v for key, v in guessed.items() if key.split("(")[0] == parameter.symbol):
             assert parameter.lower <= value <= parameter.upper
+    return guessed
+
+
+@pytest.mark.parametrize("name", [n for n in BUILT_IN if "prtt" in load_model(n).patterns])
+def test_every_model_of_round_trips_guesses_within_its_bounds(name: str) -> None:
+    model = load_model(name)
+    asked = points("prtt", [1, 64, 4096])
+    guessed = guessed_within_bounds(model, asked, np.array([15e-6, 15.1e-6, 19e-6]))
     predicted = model.seconds(asked, guessed)
     assert predicted == pytest.approx([15e-6, 15.1e-6, 19e-6], rel=0.3)
+
+
+@pytest.mark.parametrize("name", ["logp", "lop", "logfp"])
+def test_every_model_of_one_to_many_guesses_within_its_bounds(name: str) -> None:
+    model, measured = load_model(name), np.array([13.56e-6, 13.64e-6, 57.06e-6])
+    asked = points("one_to_many", 8, peers=[1, 4, 16])
+    guessed = guessed_within_bounds(model, asked, measured)
+    assert model.seconds(asked, guessed)[[0, 2]] == pytest.approx(measured[[0, 2]], rel=0.3)
+
+
+@pytest.mark.parametrize("name", ["lop-overhead", "logfp"])
+def test_every_model_of_posts_guesses_within_its_bounds(name: str) -> None:
+    model, measured = load_model(name), np.array([1.5e-6, 2.9e-6, 9.2e-6])
+    asked = points("send_overhead", 8, peers=[1, 4, 16])
+    guessed = guessed_within_bounds(model, asked, measured)
+    assert model.seconds(asked, guessed) == pytest.approx(measured, rel=0.3)
+
+
+def test_points_without_peers_address_one() -> None:
+    bare = Points("one_to_many", np.array([8, 8]), np.array([1, 1]), np.zeros(2))
+    assert bare.subset(np.array([True, False])).peers.tolist() == [1]
+    assert LOGP.seconds(bare, THETA) == pytest.approx(15e-6)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

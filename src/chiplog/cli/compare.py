@@ -28,7 +28,8 @@ def compare(
         typer.Option(metavar="NAME,NAME ...", help="Models to judge on held-out points."),
     ] = None,
     hold_out: Annotated[
-        str | None, typer.Option(help='The points to hold out, e.g. "message_bytes>65536".')
+        str | None,
+        typer.Option(help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'),
     ] = None,
     folds: Annotated[
         int | None, typer.Option(help="Hold out each of so many parts in turn.")
@@ -63,12 +64,13 @@ def compare(
 def _models(
     run: Path, models: str | None, hold_out: str | None, folds: int | None, method: str | None
 ) -> Sequence[ModelRow]:
+    from chiplog.compare.judged import default_models
     from chiplog.compare.models import compare_models
     from chiplog.dataset.run_file import read_run
-    from chiplog.models.registry import BUILT_IN
 
-    chosen = tuple(BUILT_IN) if models is None else names(models, "--models")
-    return compare_models(read_run(run), chosen, hold_out=hold_out, folds=folds, method=method)
+    dataset = read_run(run)
+    chosen = default_models(dataset) if models is None else names(models, "--models")
+    return compare_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
 
 
 def _runs(run: Path, other: Path, fail_on: str | None) -> Sequence[RunRow]:

@@ -14,6 +14,7 @@ METHODS = {
     "prtt": "trains with and without a delay: L, o_s, o_r, g, G (loggp's default)",
     "culler": "o_s from a few sends, o_r from a delayed round trip, g by flooding",
     "kielmann": "o_s, o_r and g as functions of size, g by flooding (plogp's default)",
+    "one-to-many": "round trips to p peers and the time to post p sends (lop, lop-overhead, logfp)",
     "bell": "the delay at which a train begins to take longer: o_s, g",
 }
 OPERATIONS = {"send": "two-sided messages, posting normal"}

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.compare.expression import parse_expression
+from chiplog.compare.judged import Judged, fitted_part, judged_on
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.measured import Measured, is_round_trip
+from chiplog.fit.measured import Measured
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
     fitted_predictor,
-    measured_points,
     relative_errors,
     summarise,
 )
@@ -23,7 +23,7 @@ from chiplog.fit.result import Fit
 from chiplog.fit.run import Boundaries, fit
 
 DEFAULT_FOLDS = 5
-FEWEST_TRAINING_SIZES = 3
+FEWEST_TRAINING_VALUES = 3
 
 Split = tuple[Dataset, Dataset]
 
@@ -39,21 +39,26 @@ def compare_models(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[ModelRow, ...]:
-    """The error of each model on half round trips that it was not fitted to.
+    """The error of each model on half round trips, or round trips to many peers, that it was not fitted to.
 
-    `hold_out` is an expression (`message_bytes>65536`); else the sizes are dealt out to `folds` folds (5), each held
-    out in turn, and the errors of all folds make one row. Protocol changes are looked for in what is left only.
-    All models are judged on the same quantity, the half round trip, since not all speak of more.
+    `hold_out` is an expression (`message_bytes>65536`, `peers>8`); else the sizes are dealt out to `folds` folds (5),
+    each held out in turn, and the errors of all folds make one row. Protocol changes are looked for in what is left
+    only. All models are judged on the same quantity, the half round trip, since not all speak of more. Where peers are
+    held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the folds are of numbers
+    of peers, and all models are fitted to RTT(p) and post times only.
 
     Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and as `fit` does.
     """
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
+    judged = judged_on(dataset, models, hold_out)
+    dataset = fitted_part(dataset, judged)
     if hold_out is not None:
-        splits, label = [_held_out(dataset, hold_out)], hold_out
+        splits, label = [_held_out(dataset, judged, hold_out)], hold_out
     else:
         count = DEFAULT_FOLDS if folds is None else folds
-        splits, label = _folds(dataset, count), f"each of {count} folds of sizes in turn"
+        splits = _folds(dataset, judged, count)
+        label = f"each of {count} folds of {judged.values_text} in turn"
     collected: dict[tuple[str, str], list[tuple[Fit, Dataset]]] = {}
     for training, held in splits:
         fits = fit(
@@ -62,12 +67,13 @@ def compare_models(
         for found in fits:
             collected.setdefault((found.model, found.method), []).append((found, held))
     return tuple(
-        _row(model, name, label, pairs, statistic, seed)
+        _row(judged, model, name, label, pairs, statistic, seed)
         for (model, name), pairs in collected.items()
     )
 
 
 def _row(
+    judged: Judged,
     model: str,
     method: str,
     label: str,
@@ -75,7 +81,7 @@ def _row(
     statistic: str,
     seed: int,
 ) -> ModelRow:
-    errors = [_errors(found, held, statistic, seed) for found, held in pairs]
+    errors = [_errors(judged, found, held, statistic, seed) for found, held in pairs]
     return ModelRow(
         model,
         method,
@@ -89,10 +95,13 @@ def _row(
 
 
 def _errors(
-    found: Fit, held: Dataset, statistic: str, seed: int
+    judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    measured = Measured(held.select(operation=found.operation), statistic, seed, replicates=2)
-    return relative_errors(fitted_predictor(found), measured_points(measured, HALF_ROUND_TRIP))
+    chosen = held.select(operation=found.operation)
+    if not judged.values(chosen):
+        return np.empty(0), np.empty(0)
+    measured = Measured(chosen, statistic, seed, replicates=2)
+    return relative_errors(fitted_predictor(found), judged.points(measured, found.operation))
 
 
 def fitted_numbers(found: Fit) -> int:
@@ -101,7 +110,7 @@ def fitted_numbers(found: Fit) -> int:
         return 1 + sum(
             one.message_bytes.size for one in found.curves if one.quantity != HALF_ROUND_TRIP
         )
-    derived = {"L_half", "n_half", "EEL"}
+    derived = {"L_half", "n_half", "EEL", "f_argmin"}
     return sum(
         parameter.identified and symbol not in derived
         for segment in found.segments
@@ -114,42 +123,38 @@ def _part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
     return Dataset(dataset.header, chosen, dataset.complete, dataset.source)
 
 
-def _round_trip_sizes(dataset: Dataset) -> list[int]:
-    return sorted({one.message_bytes for one in dataset.series if is_round_trip(one)})
-
-
-def _held_out(dataset: Dataset, expression: str) -> Split:
+def _held_out(dataset: Dataset, judged: Judged, expression: str) -> Split:
     accepts = parse_expression(expression)
     held = _part(dataset, accepts)
     training = _part(dataset, lambda one: not accepts(one))
-    sizes = _round_trip_sizes(dataset)
-    if not _round_trip_sizes(held):
+    values, left = judged.values(dataset), judged.values(training)
+    if not judged.values(held):
         raise UsageError(
-            f"--hold-out: '{expression}' holds out no round trip; there are {len(sizes)} sizes"
-            + (f" from {sizes[0]} to {sizes[-1]} B." if sizes else ".")
+            f"--hold-out: '{expression}' holds out no round trip; there are {len(values)} {judged.values_text}"
+            + (f" from {values[0]} to {values[-1]}{judged.unit}." if values else ".")
         )
-    if len(_round_trip_sizes(training)) < FEWEST_TRAINING_SIZES:
+    if len(left) < FEWEST_TRAINING_VALUES:
         raise UsageError(
-            f"--hold-out: '{expression}' leaves round trips of {len(_round_trip_sizes(training))} sizes; "
-            f"a fit needs {FEWEST_TRAINING_SIZES}."
+            f"--hold-out: '{expression}' leaves round trips of {len(left)} {judged.values_text}; "
+            f"a fit needs {FEWEST_TRAINING_VALUES}."
         )
     return training, held
 
 
-def _folds(dataset: Dataset, folds: int) -> list[Split]:
-    sizes = _round_trip_sizes(dataset)
-    most = len(sizes) - FEWEST_TRAINING_SIZES
+def _folds(dataset: Dataset, judged: Judged, folds: int) -> list[Split]:
+    values, text = judged.values(dataset), judged.values_text
+    most = len(values) - FEWEST_TRAINING_VALUES
     if not 2 <= folds <= max(most, 1):
         raise UsageError(
-            f"--folds: {folds} can't be met with round trips of {len(sizes)} sizes; it accepts 2 to {most}."
+            f"--folds: {folds} can't be met with round trips of {len(values)} {text}; it accepts 2 to {most}."
             if most >= 2
-            else f"--folds: round trips of {len(sizes)} sizes are too few to hold some out; 5 are needed."
+            else f"--folds: round trips of {len(values)} {text} are too few to hold some out; 5 are needed."
         )
-    fold_of = {size: number % folds for number, size in enumerate(sizes)}
+    fold_of = {value: number % folds for number, value in enumerate(values)}
     return [
         (
-            _part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) != k),  # type: ignore[misc]
-            _part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) == k),  # type: ignore[misc]
+            _part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) != k),  # type: ignore[misc]
+            _part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
         )
         for fold in range(folds)
     ]

@@ -13,7 +13,7 @@ SCHEMA = "chiplog.comparison/1"
 
 @dataclass(frozen=True)
 class ModelRow:
-    """How far off one model is on half round trips that it was not fitted to.
+    """How far off one model is on half round trips, or round trips to many peers, that it was not fitted to.
 
     `held_out` says which points these are; `parameters` counts the numbers that were fitted, over all protocols
     (of folds: the most).

@@ -156,6 +156,7 @@ def _curve_to_json(curve: Curve) -> dict[str, object]:
         "quantity": curve.quantity,
         "message_bytes": curve.message_bytes.tolist(),
         **arrays,
+        **({} if curve.peers is None else {"peers": curve.peers.tolist()}),
     }
 
 
@@ -248,7 +249,10 @@ def _curve_from_json(fields: Fields) -> Curve:
     for name, array in arrays.items():
         if array.size != sizes.size:
             raise fields.wrong(name, f"has {array.size} points, message_bytes {sizes.size}")
-    return Curve(quantity=fields.text("quantity"), message_bytes=sizes, **arrays)
+    peers = fields.counts("peers") if "peers" in fields.members else None
+    if peers is not None and peers.size != sizes.size:
+        raise fields.wrong("peers", f"has {peers.size} points, message_bytes {sizes.size}")
+    return Curve(fields.text("quantity"), sizes, **arrays, peers=peers)
 
 
 def _array(fields: Fields, name: str, values: object) -> NDArray[np.float64]:

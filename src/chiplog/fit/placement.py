@@ -44,7 +44,14 @@ def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
 def _point(record: list[Series]) -> tuple[object, ...]:
     """What a record measured, whenever it did."""
     return tuple(
-        (one.pattern, one.message_bytes, one.train, one.delay_seconds > 0.0, one.tag.get("purpose"))
+        (
+            one.pattern,
+            one.message_bytes,
+            one.train,
+            one.delay_seconds > 0.0,
+            one.tag.get("purpose"),
+            one.peers,
+        )
         for one in record
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -43,9 +43,22 @@ def theta_of(segment: Segment) -> Theta:
     }
 
 
-def pieces_of(segments: Sequence[Segment]) -> tuple[Piece, ...]:
-    """The segments as pieces of a piecewise model."""
-    return tuple(Piece(segment.last_bytes, theta_of(segment)) for segment in segments)
+def pieces_of(
+    segments: Sequence[Segment], draws: Mapping[str, NDArray[np.float64]] | None = None
+) -> tuple[Piece, ...]:
+    """The segments as pieces of a piecewise model.
+
+    A parameter that is not identified, but has `draws`, takes their median: predictions need one of its values.
+    """
+    pieces = []
+    for number, segment in enumerate(segments):
+        unsure = {
+            symbol: float(np.quantile(draws[f"{number}/{symbol}"], 0.5, method="inverted_cdf"))
+            for symbol, parameter in segment.parameters.items()
+            if draws and parameter.value is None and f"{number}/{symbol}" in draws
+        }
+        pieces.append(Piece(segment.last_bytes, {**theta_of(segment), **unsure}))
+    return tuple(pieces)
 
 
 def _is_point(one: Series, quantity: str) -> bool:
@@ -113,9 +126,13 @@ def fit_error(
     return summarise(np.concatenate(relative), np.concatenate(logarithmic))
 
 
-def predictor(model: Model, segments: Sequence[Segment]) -> Predictor:
+def predictor(
+    model: Model,
+    segments: Sequence[Segment],
+    draws: Mapping[str, NDArray[np.float64]] | None = None,
+) -> Predictor:
     """The fitted model as a function of points; NaN where a segment lacks a parameter that the pattern needs."""
-    pieces = pieces_of(segments)
+    pieces = pieces_of(segments, draws)
 
     def predict(asked: Points) -> NDArray[np.float64]:
         seconds = np.full(asked.message_bytes.shape, np.nan)
@@ -133,7 +150,7 @@ def fitted_predictor(fit: Fit) -> Predictor:
     """A finished fit as a function of points; of pLogP, the tables are the fit's curves."""
     model = load_model(fit.model)
     if fit.model != "plogp":
-        return predictor(model, fit.segments)
+        return predictor(model, fit.segments, fit.draws)
     theta = plogp_theta(fit.segments[0].parameters["L"], tables_of(fit.curves))
     return lambda asked: model.seconds(asked, theta)
 

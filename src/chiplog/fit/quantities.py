@@ -156,7 +156,7 @@ def _is_longer(measured: Measured, index: int, bare: int) -> bool:
 
 def direct_send_overhead(measured: Measured, *, single: bool) -> Quantity:
     """o_s(s) from timed sends: of `single` ones (Kielmann) or of a few in a row (Culler), else of any."""
-    calls = measured.indices(lambda one: one.pattern == "send_overhead")
+    calls = measured.indices(lambda one: one.pattern == "send_overhead" and one.peers == 1)
     wanted = [index for index in calls if (measured.series[index].train == 1) == single]
     entries = []
     for index in wanted or calls:

@@ -80,12 +80,14 @@ class Curve:
     """
 
     quantity: str
-    """`half_round_trip`, `gap`, `o_s`, `o_r`, …"""
+    """`half_round_trip`, `gap`, `o_s`, `o_r`, …; of one process to many `round_trip_over_peers`, `o_s_over_peers`."""
     message_bytes: NDArray[np.int64]
     measured_seconds: NDArray[np.float64]
     low_seconds: NDArray[np.float64]
     high_seconds: NDArray[np.float64]
     predicted_seconds: NDArray[np.float64]
+    peers: NDArray[np.int64] | None = None
+    """The numbers of peers, where the curve is over these."""
 
 
 @dataclass(frozen=True)

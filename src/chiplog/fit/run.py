@@ -12,16 +12,14 @@ import numpy as np
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit, without_cold_start
+from chiplog.fit.choice import METHODS, methods_of, refuse_unfitted, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
 from chiplog.fit.hockney import hockney_estimates
 from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import Measured
-from chiplog.fit.methods.bell import bell
-from chiplog.fit.methods.culler import culler
-from chiplog.fit.methods.kielmann import kielmann
-from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
 from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
@@ -41,20 +39,6 @@ from chiplog.fit.synchronisation import synchronisation_estimate
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model
 
-METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
-    "prtt": prtt,
-    "culler": culler,
-    "kielmann": kielmann,
-    "bell": bell,
-}
-METHODS_OF: Mapping[str, tuple[str, ...]] = {
-    "hockney": ("prtt",),
-    "logp": ("prtt", "culler", "bell"),
-    "loggp": ("prtt", "culler", "bell"),
-    "loggps": ("prtt", "culler", "bell"),
-    "plogp": ("kielmann",),
-}
-"""Which methods can give a model's parameters, the default one first."""
 KEPT_DRAWS = 200
 
 Boundaries = Sequence[int] | Literal["auto"] | None
@@ -72,27 +56,6 @@ class _Job:
     statistic: str
     seed: int
     warnings: tuple[str, ...]
-
-
-def methods_of(model: str, method: str | None) -> tuple[str, ...]:
-    """The methods to use for a model: the named one, its default, or `all` of them.
-
-    Raises UsageError for a method that can't give the model's parameters; it names those that can.
-    """
-    known = METHODS_OF.get(model, ())
-    if method is None:
-        return known[:1]
-    if method == "all":
-        return known
-    if method not in METHODS:
-        raise UsageError(
-            f"method: '{method}' is unknown; it accepts " + ", ".join((*METHODS, "all")) + "."
-        )
-    if method not in known:
-        raise UsageError(
-            f"method: {model} can't be fitted by {method}; it accepts " + ", ".join(known) + "."
-        )
-    return (method,)
 
 
 def fit(
@@ -114,23 +77,47 @@ def fit(
     for a dataset without round trips.
     """
     loaded = {name: load_model(name) for name in models}
-    jobs = [(one, by) for name, one in loaded.items() for by in methods_of(name, method)]
+    for name in loaded:
+        methods_of(name, method)
+    if not dataset.series:
+        raise UsageError(f"{dataset.source}: there are no series to fit.")
     fits: list[Fit] = []
     for operation in dict.fromkeys(one.operation for one in dataset.series):
         chosen = dataset.select(operation=operation)
-        changes = _changes(chosen, boundaries)
+        jobs = [
+            (loaded[name], by) for name in loaded for by in suited_methods(name, method, chosen)
+        ]
+        if not jobs:
+            continue
+        by_size = any(by != ONE_TO_MANY for _, by in jobs)
+        changes = _changes(chosen, boundaries) if by_size else ()
         chosen, warnings = without_cold_start(chosen)
         chosen, placed = in_one_placement(chosen)
         measured = Measured(chosen, statistic, seed)
         found: dict[str, MethodQuantities] = {}
         for model, name in jobs:
+            if name == ONE_TO_MANY:
+                fits.append(
+                    fit_one_to_many(
+                        model,
+                        measured,
+                        operation=operation,
+                        transport=str(dataset.header.get("transport", "unknown")),
+                        seed=seed,
+                        warnings=(*warnings, *placed),
+                    )
+                )
+                continue
             quantities = found.setdefault(name, METHODS[name](measured))
             job = _Job(
                 model, name, measured, quantities, changes, statistic, seed, (*warnings, *placed)
             )
             fits.append(_fit_one(job, dataset, operation))
+    refuse_unfitted(tuple(loaded), fits, method)
     if not fits:
-        raise UsageError(f"{dataset.source}: there are no series to fit.")
+        raise UsageError(
+            f"{dataset.source}: there are no series that any of these models speaks of."
+        )
     return tuple(fits)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chiplog.compare.judged import default_models
 from chiplog.compare.models import compare_models
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -35,7 +36,7 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
 def _comparison(dataset: Dataset) -> tuple[ComparisonRow, ...]:
     """Each model's error on held-out sizes; none where there are too few sizes to hold some out."""
     try:
-        rows = compare_models(dataset, tuple(BUILT_IN))
+        rows = compare_models(dataset, default_models(dataset))
     except UsageError:
         return ()
     return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -26,12 +26,16 @@ class ParameterSpec:
 
 @dataclass(frozen=True)
 class Points:
-    """Points of one pattern: what was sent, not how long it took. All arrays have shape (points,)."""
+    """Points of one pattern: what was sent, not how long it took. All arrays have shape (points,).
+
+    `peers` may be left out: one process addresses one peer then.
+    """
 
     pattern: str
     message_bytes: NDArray[np.int64]
     train: NDArray[np.int64]
     delay_seconds: NDArray[np.float64]
+    peers: NDArray[np.int64] = field(default_factory=lambda: np.array(1, dtype=np.int64))
 
     def subset(self, chosen: NDArray[np.bool_]) -> Points:
         """The points where `chosen`, shape (points,), is true."""
@@ -40,22 +44,33 @@ class Points:
             self.message_bytes[chosen],
             self.train[chosen],
             self.delay_seconds[chosen],
+            peers=np.broadcast_to(self.peers, chosen.shape)[chosen],
         )
 
 
 def points(
-    pattern: str, message_bytes: ArrayLike, train: ArrayLike = 1, delay_seconds: ArrayLike = 0.0
+    pattern: str,
+    message_bytes: ArrayLike,
+    train: ArrayLike = 1,
+    delay_seconds: ArrayLike = 0.0,
+    peers: ArrayLike = 1,
 ) -> Points:
     """Points of one pattern from anything that broadcasts to one shape.
 
     >>> points("prtt", [1, 1024], train=10).train.tolist()
     [10, 10]
+    >>> points("one_to_many", 8, peers=[1, 2]).message_bytes.tolist()
+    [8, 8]
     """
-    sizes, trains, delays = np.broadcast_arrays(
-        np.atleast_1d(message_bytes), np.atleast_1d(train), np.atleast_1d(delay_seconds)
+    sizes, trains, delays, addressed = np.broadcast_arrays(
+        *map(np.atleast_1d, (message_bytes, train, delay_seconds, peers))
     )
     return Points(
-        pattern, sizes.astype(np.int64), trains.astype(np.int64), delays.astype(np.float64)
+        pattern,
+        sizes.astype(np.int64),
+        trains.astype(np.int64),
+        delays.astype(np.float64),
+        peers=addressed.astype(np.int64),
     )
 
 
@@ -70,7 +85,7 @@ def payload_steps(message_bytes: ArrayLike) -> NDArray[np.float64]:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model of point-to-point communication; another package adds one through `chiplog.models`."""
+    """A model of communication; another package adds one through `chiplog.models`."""
 
     @property
     def name(self) -> str:

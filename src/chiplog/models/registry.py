@@ -17,6 +17,9 @@ BUILT_IN = {
     "loggp": "chiplog.models.loggp:LOGGP",
     "loggps": "chiplog.models.loggps:LOGGPS",
     "plogp": "chiplog.models.plogp:PLOGP",
+    "lop": "chiplog.models.lop:LOP",
+    "lop-overhead": "chiplog.models.lop_overhead:LOP_OVERHEAD",
+    "logfp": "chiplog.models.logfp:LOGFP",
 }
 """The same as in pyproject.toml, so that a source tree works without its metadata installed."""
 

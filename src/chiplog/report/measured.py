@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.result import Change, Curve, Fit
 from chiplog.report.input import TargetReport
-from chiplog.report.names import METHODS, MODELS, fit_name, jump, kind, model_name, place
+from chiplog.report.names import fit_name, jump, kind, model_name, place
 from chiplog.report.plot import Mark, Spread, Trace
 
 COLD = "warm-up"
@@ -22,7 +22,9 @@ MOST_POINTS = 240
 """More sizes than this are thinned before they are drawn: a screen shows no more."""
 QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
-COLOURS = frozenset({*MODELS, *METHODS})
+COLOURS = frozenset(
+    {"hockney", "logp", "loggp", "loggps", "plogp", "prtt", "culler", "kielmann", "bell"}
+)
 """What the page's style sheet has a colour of its own for."""
 
 _PREFERENCE = (
@@ -31,6 +33,8 @@ _PREFERENCE = (
     ("loggps", None),
     ("plogp", None),
     ("hockney", None),
+    ("logfp", None),
+    ("lop", None),
 )
 
 

@@ -14,8 +14,17 @@ MODELS = {
     "loggp": "LogGP",
     "loggps": "LogGPS",
     "plogp": "pLogP",
+    "lop": "LoP",
+    "lop-overhead": "LoP overhead",
+    "logfp": "LogfP",
 }
-METHODS = {"prtt": "PRTT", "culler": "Culler", "kielmann": "Kielmann", "bell": "Bell"}
+METHODS = {
+    "prtt": "PRTT",
+    "culler": "Culler",
+    "kielmann": "Kielmann",
+    "bell": "Bell",
+    "one-to-many": "1:n n:1",
+}
 KINDS = {"jump": "jump", "slope": "slope", "both": "jump and slope"}
 QUANTITIES = {
     "half_round_trip": "half round trip",
@@ -27,6 +36,7 @@ QUANTITIES = {
     "receive_overhead": "receive overhead",
     "o_s": "send overhead o_s",
     "o_r": "receive overhead o_r",
+    "one_to_many": "one to many",
 }
 TERMS = frozenset(
     {

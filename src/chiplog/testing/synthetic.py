@@ -70,9 +70,10 @@ def size_grid(last_bytes: int = 1 << 20, per_octave: int = 2) -> tuple[int, ...]
     return tuple(int(size) for size in sizes)
 
 
-def _disturbed(
+def disturbed(
     seconds: float, samples: int, disturbance: Disturbance, rng: np.random.Generator
 ) -> NDArray[np.float64]:
+    """So many `samples` of a true duration in seconds, shape (samples,)."""
     factors = np.exp(disturbance.noise * rng.standard_normal(samples))
     factors[rng.random(samples) < disturbance.outliers] *= 10.0
     return seconds * factors
@@ -112,7 +113,7 @@ def synthetic_dataset(
             delay = ask.delay_round_trips * round_trip
             asked = points(ask.pattern, size, ask.train, delay / factor)
             exact = piecewise_seconds(LOGGPS, pieces, asked)
-            seconds = _disturbed(float(exact[0]) * factor, samples, disturbance, rng)
+            seconds = disturbed(float(exact[0]) * factor, samples, disturbance, rng)
             made.append(
                 Series(
                     pattern=ask.pattern,

@@ -155,6 +155,8 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
     rest = [s for s in members if s.pattern not in known]
     kinds = _grouped(rest, lambda s: (s.pattern, s.direction, s.pairs, s.peers))
     for (pattern, direction, _pairs, _peers), mine in kinds:
+        if pattern == "one_to_many" and len({series.message_bytes for series in mine}) < 2:
+            continue
         quantity = operation if direction == "call" else pattern
         launches = _by_launch(mine, _duration)
         yield Observed(quantity, pattern, operation, transport, _points(mine, _duration), launches)

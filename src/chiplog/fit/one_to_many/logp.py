@@ -1,0 +1,84 @@
+"""LogP's parameters from one process to many: the line RTT(p) = 2 (L + o_s + o_r) + (p-1) max(g, o_s).
+
+o_s is one number for all p, through all post times. Where the line's slope doesn't exceed it beyond doubt, g is hidden,
+and the line is fitted with o_s for its slope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from chiplog.fit.gap import MARGIN
+from chiplog.fit.line import Line, fit_line
+from chiplog.fit.one_to_many.observed import Observed
+from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.text import seconds_text
+
+Estimates = dict[str, Estimate]
+
+
+def logp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
+    """L_half (= L + o_s + o_r), L, o_s, o_r and g at one message size."""
+    totals = observed.round_trips.quantity
+    steps = (observed.round_trips.peers - 1).astype(np.float64)
+    posts = observed.overheads
+    o_s = None
+    if posts.peers.size:
+        o_s = fit_line(posts.quantity, np.zeros(posts.peers.size), rng, flat=True)
+    line = fit_line(totals, steps, rng)
+    gap = _gap(line, o_s, observed.round_trips.peers.size)
+    if not gap.parameter.identified and o_s is not None:
+        posting = steps * o_s.intercept
+        draws = totals.draws - steps[:, None] * o_s.intercept_draws
+        rest = replace(totals, value=totals.value - posting, draws=draws)
+        line = fit_line(rest, np.zeros(steps.size), rng, flat=True)
+    found = {
+        "L": _latency(observed, line, o_s),
+        "L_half": identified("L_half", "s", line.intercept / 2.0, line.intercept_draws / 2.0),
+        "o_s": unidentified("o_s", "s", "there are no post times (send_overhead)."),
+        "g": gap,
+    }
+    if o_s is not None:
+        found["o_s"] = identified("o_s", "s", o_s.intercept, o_s.intercept_draws)
+    if not observed.one_sided and observed.receive.value.size:
+        receive = observed.receive
+        found["o_r"] = identified("o_r", "s", float(receive.value[0]), receive.draws[0])
+    return found
+
+
+def _gap(line: Line, o_s: Line | None, peers: int) -> Estimate:
+    if peers < 2:
+        return unidentified("g", "s", "RTT(p) was measured for one number of peers only.")
+    if o_s is None:
+        note = "the larger of g and o_s: o_s was not measured."
+        return identified("g", "s", line.slope, line.slope_draws, note)
+    low, _ = interval(line.slope_draws - o_s.intercept_draws)
+    if low <= MARGIN * o_s.intercept:
+        reason = (
+            f"RTT(p) grows by {seconds_text(line.slope)} with each peer, which does not exceed o_s "
+            f"({seconds_text(o_s.intercept)}) beyond doubt."
+        )
+        return unidentified("g", "s", reason)
+    return identified("g", "s", line.slope, line.slope_draws)
+
+
+def _latency(observed: Observed, line: Line, o_s: Line | None) -> Estimate:
+    if o_s is None:
+        return unidentified("L", "s", "L = L_half - o_s - o_r, and o_s was not measured.")
+    value, draws = line.intercept / 2.0 - o_s.intercept, line.intercept_draws / 2.0
+    draws = draws - o_s.intercept_draws
+    if not observed.one_sided:
+        if not observed.receive.value.size:
+            return unidentified("L", "s", "L = L_half - o_s - o_r, and o_r was not measured.")
+        value -= float(observed.receive.value[0])
+        draws = draws - observed.receive.draws[0]
+    low, high = interval(draws)
+    if value <= 0 or low <= 0:
+        reason = (
+            f"half the round trip ({seconds_text(line.intercept / 2.0)}) does not exceed the overheads beyond doubt: "
+            f"the difference is at most {seconds_text(high)}."
+        )
+        return unidentified("L", "s", reason)
+    return identified("L", "s", value, draws)

@@ -1,0 +1,138 @@
+"""LoP's curve through the round trips per message, and LoP's overhead through the post times.
+
+    RTT(p)/p = C + l1/(l2 + p) - A exp(-p/tau)        t_ov(p) = l1 + l2/(l3 + p)
+
+Only the curve is determined well: very different parameters give almost the same one, which their intervals show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.one_to_many.observed import Observed, OverPeers
+from chiplog.fit.one_to_many.separable import Curve, relative_errors, replicates, solve
+from chiplog.fit.parameters import Estimate, interval, unidentified
+from chiplog.fit.quantity import Quantity
+from chiplog.fit.result import Parameter
+from chiplog.models.protocol import ParameterSpec
+
+REPLICATES = 100
+"""Draws that are fitted again; each is a search of its own."""
+LOOSE = 4.0
+"""An interval whose ends differ by such a factor says that the curve hardly depends on the parameter."""
+POLE = 1e-3
+"""How near l2 and l3 may come to -1, where the curve is infinite at p = 1."""
+POLES = (-0.9, -0.5, 0.0, 1.0, 8.0)
+DECAYS = (1.0, 4.0, 16.0, 64.0, 256.0)
+LARGEST_POLE = 1e3
+DECAY_BOUNDS = (0.1, 1e4)
+NOTHING = 1e-6
+"""A term that makes up less than this share of the curve is none."""
+
+Estimates = dict[str, Estimate]
+
+
+def lop_estimates(
+    observed: Observed, specs: Sequence[ParameterSpec], rng: np.random.Generator
+) -> Estimates:
+    """C, l1, l2, A and tau; none of them identified with fewer than 6 numbers of peers."""
+    totals = observed.round_trips
+    p = totals.peers.astype(np.float64)
+    if p.size <= len(specs):
+        return _too_few(specs, "RTT(p)", totals)
+
+    def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
+        pole, decay = np.exp(nonlinear[0]) - 1.0, np.exp(nonlinear[1])
+        return np.stack((np.ones(p.size), 1.0 / (pole + p), -np.exp(-p / decay)), axis=1)
+
+    starts = np.array([(np.log1p(a), np.log(b)) for a in POLES for b in DECAYS])
+    limits = np.log(np.array([(POLE, DECAY_BOUNDS[0]), (1.0 + LARGEST_POLE, DECAY_BOUNDS[1])]))
+    curve = Curve(basis, starts, limits[0], limits[1])
+    per_message = _scaled(totals.quantity, 1.0 / p)
+    error = relative_errors(per_message.value, per_message.sigma)
+    best = solve(curve, per_message.value, error)
+    draws = replicates(curve, best, per_message.draws[:, :REPLICATES], error, rng)
+    table = np.column_stack((np.concatenate((best.nonlinear, best.linear)), draws))
+    values = {
+        "C": table[2],
+        "l1": table[3],
+        "l2": np.exp(table[0]) - 1.0,
+        "A": table[4],
+        "tau": np.exp(table[1]),
+    }
+    least = NOTHING * float(per_message.value.min())
+    absent = [name for name, size in (("l1", table[3, 0]), ("A", table[4, 0])) if size < least]
+    return _named(specs, values, absent, {"l2": "l1", "tau": "A"})
+
+
+def lop_overhead_estimates(
+    observed: Observed, specs: Sequence[ParameterSpec], rng: np.random.Generator
+) -> Estimates:
+    """l1, l2 and l3; none of them identified with fewer than 4 numbers of sends."""
+    posts = observed.overheads
+    p = posts.peers.astype(np.float64)
+    if p.size <= len(specs):
+        return _too_few(specs, "the time to post p sends", posts)
+
+    def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.stack((np.ones(p.size), 1.0 / (np.exp(nonlinear[0]) - 1.0 + p)), axis=1)
+
+    starts = np.array([[np.log1p(a)] for a in POLES])
+    limits = np.log(np.array([[POLE], [1.0 + LARGEST_POLE]]))
+    curve = Curve(basis, starts, limits[0], limits[1])
+    error = relative_errors(posts.quantity.value, posts.quantity.sigma)
+    best = solve(curve, posts.quantity.value, error)
+    draws = replicates(curve, best, posts.quantity.draws[:, :REPLICATES], error, rng)
+    table = np.column_stack((np.concatenate((best.nonlinear, best.linear)), draws))
+    values = {"l1": table[1], "l2": table[2], "l3": np.exp(table[0]) - 1.0}
+    least = NOTHING * float(posts.quantity.value.min())
+    return _named(specs, values, ["l2"] if table[2, 0] < least else [], {"l3": "l2"})
+
+
+def _scaled(quantity: Quantity, factor: NDArray[np.float64]) -> Quantity:
+    return Quantity(
+        quantity.name,
+        quantity.message_bytes,
+        factor * quantity.value,
+        factor * quantity.sigma,
+        factor[:, None] * quantity.draws,
+        quantity.series,
+    )
+
+
+def _too_few(specs: Sequence[ParameterSpec], what: str, found: OverPeers) -> Estimates:
+    reason = (
+        f"{what} was measured for {found.peers.size} values of p; "
+        f"a curve of {len(specs)} parameters needs at least {len(specs) + 1}."
+    )
+    return {one.symbol: unidentified(one.symbol, one.unit, reason) for one in specs}
+
+
+def _named(
+    specs: Sequence[ParameterSpec],
+    values: dict[str, NDArray[np.float64]],
+    absent: Sequence[str],
+    scale_of: dict[str, str],
+) -> Estimates:
+    """Each value, first of its array, with its draws; a term that is 0 identifies neither of its parameters."""
+    found: Estimates = {}
+    for one in specs:
+        term = scale_of.get(one.symbol, one.symbol)
+        if term in absent:
+            reason = f"the curve shows no term with {term}: the best fit has {term} = 0."
+            found[one.symbol] = unidentified(one.symbol, one.unit, reason)
+            continue
+        value, draws = float(values[one.symbol][0]), values[one.symbol][1:]
+        found[one.symbol] = _estimate(one, value, draws)
+    return found
+
+
+def _estimate(spec: ParameterSpec, value: float, draws: NDArray[np.float64]) -> Estimate:
+    low, high = interval(draws)
+    loose = high - spec.lower > LOOSE * (low - spec.lower)
+    note = "other values give almost the same curve: compare curves." if loose else None
+    bounds = min(low, value), max(high, value)
+    return Estimate(Parameter(spec.symbol, value, *bounds, spec.unit, True, note), draws)

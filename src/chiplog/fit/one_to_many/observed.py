@@ -1,0 +1,112 @@
+"""What was measured of one process to many, over the number of peers, at one message size.
+
+round_trips   RTT(p), the total                                 series one_to_many
+overheads     o(p) = time to post p sends / p                   series send_overhead, p = train times peers
+receive       o_r                                               series receive_overhead, if any
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Series
+from chiplog.fit.measured import Entry, Measured
+from chiplog.fit.quantities import receive_overhead
+from chiplog.fit.quantity import Quantity
+
+ROUND_TRIP = "round_trip_over_peers"
+OVERHEAD = "o_s_over_peers"
+
+
+@dataclass(frozen=True)
+class OverPeers:
+    """A quantity over the number of peers; `peers`, ascending, has the shape of the quantity's value."""
+
+    peers: NDArray[np.int64]
+    quantity: Quantity
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All that the models of one process to many read, at one message size."""
+
+    operation: str
+    message_bytes: int
+    round_trips: OverPeers
+    overheads: OverPeers
+    receive: Quantity
+
+    @property
+    def one_sided(self) -> bool:
+        """Does the receiver's CPU have no part, so that o_r is 0?"""
+        return self.operation != "send"
+
+
+def sends_of(one: Series) -> int:
+    """How many messages one operation of the series sends out."""
+    return one.train * one.peers
+
+
+def _over_peers(
+    measured: Measured, name: str, message_bytes: int, factors: dict[int, float]
+) -> OverPeers:
+    """The series at the indices `factors`, each times its factor, combined to one value a number of peers."""
+    entries = [
+        Entry(sends_of(measured.series[index]), measured.series[index].launch, ((index, factor),))
+        for index, factor in factors.items()
+    ]
+    found = measured.quantity(name, entries)
+    peers = found.message_bytes
+    sizes = np.full(peers.size, message_bytes, dtype=np.int64)
+    quantity = Quantity(name, sizes, found.value, found.sigma, found.draws, found.series)
+    return OverPeers(peers, quantity)
+
+
+def posting_of(measured: Measured) -> tuple[str, tuple[str, ...]]:
+    """The way of posting to look at, the normal one if there is; a sentence where others are left out."""
+    over_peers = [one for one in measured.series if one.pattern in ("one_to_many", "send_overhead")]
+    postings = list(dict.fromkeys(one.posting for one in over_peers))
+    kept = "normal" if "normal" in postings or not postings else postings[0]
+    if len(postings) < 2:
+        return kept, ()
+    others = ", ".join(one for one in postings if one != kept)
+    return kept, (
+        f"Only the series with posting {kept} are used; those with {others} are left out.",
+    )
+
+
+def observe(measured: Measured, operation: str, posting: str, message_bytes: int) -> Observed:
+    """RTT(p), o(p) and o_r at one message size; each may be empty."""
+
+    def of(pattern: str) -> list[int]:
+        return measured.indices(
+            lambda one: (
+                (one.pattern, one.message_bytes, one.posting) == (pattern, message_bytes, posting)
+                and one.delay_seconds == 0
+            )
+        )
+
+    totals = {
+        index: 2.0 if measured.series[index].direction == "one-way" else 1.0
+        for index in of("one_to_many")
+    }
+    posts = {index: 1.0 / sends_of(measured.series[index]) for index in of("send_overhead")}
+    return Observed(
+        operation,
+        message_bytes,
+        _over_peers(measured, ROUND_TRIP, message_bytes, totals),
+        _over_peers(measured, OVERHEAD, message_bytes, posts),
+        receive_overhead(measured).within(message_bytes, message_bytes),
+    )
+
+
+def observe_all(
+    measured: Measured, operation: str, pattern: str
+) -> tuple[tuple[Observed, ...], tuple[str, ...]]:
+    """What was measured at each size of a pattern, and what a reader must be told."""
+    posting, sentences = posting_of(measured)
+    sizes = {one.message_bytes for one in measured.series if one.pattern == pattern}
+    return tuple(observe(measured, operation, posting, size) for size in sorted(sizes)), sentences

@@ -1,0 +1,154 @@
+"""One model of one process to many, fitted to one operation: the Fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.caution import bad_fit
+from chiplog.fit.cost import cost_of
+from chiplog.fit.measured import Measured
+from chiplog.fit.one_to_many.logfp import logfp_estimates
+from chiplog.fit.one_to_many.logp import logp_estimates
+from chiplog.fit.one_to_many.lop import lop_estimates, lop_overhead_estimates
+from chiplog.fit.one_to_many.observed import Observed, OverPeers, observe_all, sends_of
+from chiplog.fit.parameters import TAILS, Estimate
+from chiplog.fit.predictions import (
+    MeasuredPoints,
+    Predictor,
+    predictor,
+    relative_errors,
+    summarise,
+)
+from chiplog.fit.result import Curve, Fit, Segment
+from chiplog.models.protocol import Model, points
+
+ONE_TO_MANY = "one-to-many"
+"""The method's name: RTT(p) and post times over p."""
+KEPT_DRAWS = 200
+FEWEST_POSTS = 4
+
+Estimates = Mapping[str, Estimate]
+
+_ESTIMATES: Mapping[str, Callable[[Model, Observed, np.random.Generator], Estimates]] = {
+    "logp": lambda _, observed, rng: logp_estimates(observed, rng),
+    "lop": lambda model, observed, rng: lop_estimates(observed, model.parameters, rng),
+    "lop-overhead": lambda model, observed, rng: lop_overhead_estimates(
+        observed, model.parameters, rng
+    ),
+    "logfp": lambda _, observed, rng: logfp_estimates(observed, rng),
+}
+MODELS = tuple(_ESTIMATES)
+_DIRECTIONS = {"lop": "round-trip", "lop-overhead": "call"}
+
+
+def needed(model: str) -> str:
+    """What a dataset must hold for the model to be fitted, in words."""
+    if model == "lop-overhead":
+        return f"the time to post p sends (send_overhead) for {FEWEST_POSTS} values of p"
+    return "round trips to many peers (one_to_many)"
+
+
+def can_fit(model: str, dataset: Dataset) -> bool:
+    """Does the dataset hold what the model needs?"""
+    if model == "lop-overhead":
+        posts = {sends_of(one) for one in dataset.series if one.pattern == "send_overhead"}
+        return len(posts) >= FEWEST_POSTS
+    return any(one.pattern == "one_to_many" for one in dataset.series)
+
+
+def fit_one_to_many(
+    model: Model,
+    measured: Measured,
+    *,
+    operation: str,
+    transport: str,
+    seed: int,
+    warnings: Sequence[str] = (),
+) -> Fit:
+    """The Fit of `model` to what was measured of one operation, a segment for each message size.
+
+    Assumes `can_fit`. Its curves are over the number of peers.
+    """
+    pattern = "send_overhead" if model.name == "lop-overhead" else "one_to_many"
+    observed, posted = observe_all(measured, operation, pattern)
+    sizes = [one.message_bytes for one in observed]
+    rng = np.random.default_rng([seed, 2])
+    estimates = [_ESTIMATES[model.name](model, one, rng) for one in observed]
+    segments = tuple(
+        Segment(size, size, {symbol: one.parameter for symbol, one in found.items()})
+        for size, found in zip(sizes, estimates, strict=True)
+    )
+    draws = _draws(estimates)
+    predict = predictor(model, segments, draws)
+    judged = [one.overheads if pattern == "send_overhead" else one.round_trips for one in observed]
+    errors = [relative_errors(predict, _points(pattern, one)) for one in judged]
+    error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
+    used = frozenset(
+        index
+        for one in observed
+        for part in (one.round_trips.quantity, one.overheads.quantity, one.receive)
+        for index in part.series
+        if pattern == "one_to_many" or part is one.overheads.quantity
+    )
+    return Fit(
+        model=model.name,
+        method=ONE_TO_MANY,
+        transport=transport,
+        operation=operation,
+        direction=_DIRECTIONS.get(model.name, "one-way"),
+        statistic=measured.statistic,
+        segments=segments,
+        changes=(),
+        error=error,
+        cost=cost_of(measured.series, sorted(used)),
+        curves=tuple(_curve(pattern, one, predict) for one in judged),
+        warnings=(*warnings, *posted, *bad_fit(error)),
+        draws=draws,
+    )
+
+
+def round_trip_points(measured: Measured, operation: str) -> MeasuredPoints:
+    """RTT(p) at every message size and number of peers; there must be some."""
+    observed, _ = observe_all(measured, operation, "one_to_many")
+    found = [one.round_trips for one in observed]
+    sizes = [one.message_bytes for one in observed]
+    peers = np.concatenate([one.peers for one in found])
+    repeated = np.repeat(sizes, [one.peers.size for one in found])
+    seconds = np.concatenate([one.quantity.value for one in found])
+    return MeasuredPoints(points("one_to_many", repeated, peers=peers), seconds)
+
+
+def _points(pattern: str, over: OverPeers) -> MeasuredPoints:
+    """The totals of a quantity over the number of peers; post times are kept per send."""
+    asked = points(pattern, over.quantity.message_bytes, peers=over.peers)
+    factor: NDArray[np.int64] | int = over.peers if pattern == "send_overhead" else 1
+    return MeasuredPoints(asked, over.quantity.value * factor)
+
+
+def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
+    low, high = np.quantile(over.quantity.draws, TAILS, axis=1)
+    predicted = predict(_points(pattern, over).points)
+    if pattern == "send_overhead":
+        predicted = predicted / over.peers
+    return Curve(
+        over.quantity.name,
+        over.quantity.message_bytes,
+        over.quantity.value,
+        low,
+        high,
+        predicted,
+        over.peers,
+    )
+
+
+def _draws(estimates: Sequence[Estimates]) -> dict[str, NDArray[np.float64]]:
+    return {
+        f"{number}/{symbol}": one.draws[:KEPT_DRAWS]
+        for number, found in enumerate(estimates)
+        for symbol, one in found.items()
+        if one.draws.size
+    }

@@ -1,0 +1,103 @@
+"""LogfP: LogP for one process to many, where the first f messages are free of the gap.
+
+    o(p)   = o_min + o_max/p                                              so o(1) = o_min + o_max
+    RTT(p) = 2L + p o(p) + o(1)                                           p <= f
+    RTT(p) = 2L + o(p) + o(1) + max((p-1) o(p), (p-f) g)                  p > f
+
+RTT(p) is the total of p messages and their answers. It is continuous at f, and its second branch equals the first up to
+P* = (f g + o_max - o_min)/(g - o_min), approximately: only beyond P* do times tell f and g. The model is one of RDMA,
+where the receiver's CPU has no part; for send and receive, 2 o_r is added.
+
+Source: T. Hoefler, T. Mehlan, F. Mietke, W. Rehm, "LogfP - a model for small messages in InfiniBand", PMEO-PDS 2006.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chiplog.models.protocol import ParameterSpec, Points, Theta
+from chiplog.models.refuse import unknown_pattern
+
+Seconds = NDArray[np.float64]
+
+
+def overhead(sends: ArrayLike, theta: Theta) -> Seconds:
+    """`o(p) = o_min + o_max/p` in seconds, shape of `sends`."""
+    return np.asarray(theta["o_min"] + theta["o_max"] / np.asarray(sends, dtype=np.float64))
+
+
+def last_free_of_the_gap(theta: Theta) -> float:
+    """P*, the number of peers beyond which f and g show; infinite where g <= o_min.
+
+    >>> round(last_free_of_the_gap({"f": 7, "g": 5.0, "o_min": 0.18, "o_max": 1.6}), 2)
+    7.56
+    """
+    slower = theta["g"] - theta["o_min"]
+    if slower <= 0:
+        return float(np.inf)
+    return (theta["f"] * theta["g"] + theta["o_max"] - theta["o_min"]) / slower
+
+
+def _one_to_many(points: Points, theta: Theta) -> Seconds:
+    p = points.peers.astype(np.float64)
+    o = overhead(p, theta)
+    ends = 2.0 * theta["L"] + 2.0 * theta.get("o_r", 0.0) + o + overhead(1, theta)
+    posting = (p - 1.0) * o
+    if "f" not in theta or "g" not in theta:
+        return np.asarray(ends + posting)
+    gaps = np.where(p > theta["f"], (p - theta["f"]) * theta["g"], 0.0)
+    return np.asarray(ends + np.maximum(posting, gaps))
+
+
+def _posts(points: Points, theta: Theta) -> Seconds:
+    sends = points.train * points.peers
+    return sends * overhead(sends, theta)
+
+
+_FORMULAS = {"one_to_many": _one_to_many, "send_overhead": _posts}
+
+
+@dataclass(frozen=True)
+class LogfP:
+    """`o(p) = o_min + o_max/p`; without f or g in theta no message waits for the gap."""
+
+    name: str = "logfp"
+    source: str = "Hoefler et al. 2006, LogfP"
+    parameters: tuple[ParameterSpec, ...] = (
+        ParameterSpec("L", "s", 0.0, np.inf, "latency of the network, without the overheads"),
+        ParameterSpec("o_min", "s", 0.0, np.inf, "overhead of a send after very many"),
+        ParameterSpec("o_max", "s", 0.0, np.inf, "what starting to send costs beyond that"),
+        ParameterSpec("o_r", "s", 0.0, np.inf, "receive overhead; 0 for RDMA"),
+        ParameterSpec("g", "s", 0.0, np.inf, "least time between two messages after the first f"),
+        ParameterSpec("f", "", 1.0, np.inf, "messages that the network takes without a gap"),
+    )
+    patterns: tuple[str, ...] = tuple(_FORMULAS)
+
+    def seconds(self, points: Points, theta: Theta) -> Seconds:
+        """Total round trips, or the time to post the sends, in seconds, shape (points,)."""
+        if points.pattern not in _FORMULAS:
+            raise unknown_pattern(self.name, points.pattern, self.patterns)
+        return _FORMULAS[points.pattern](points, theta)
+
+    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
+        """From the fewest and the most peers, or sends: f is where RTT(p)/p is least."""
+        count = (points.train * points.peers).astype(np.float64)
+        first, last = int(np.argmin(count)), int(np.argmax(count))
+        each = seconds / count
+        if points.pattern == "send_overhead":
+            small, large = 1.0 / count[last], 1.0 / count[first]
+            fall = float(max(each[first] - each[last], 0.0))
+            o_max = fall / float(large - small) if large > small else 0.0
+            o_min = max(float(each[last]) - o_max * float(small), 0.0)
+            return {"L": 0.0, "o_min": o_min, "o_max": o_max, "o_r": 0.0, "g": o_min, "f": 1.0}
+        o = float(seconds[first]) / 20.0
+        f = float(count[int(np.argmin(each))])
+        g = max(float(seconds[last] - seconds[first]) / max(float(count[last]) - f, 1.0), 0.0)
+        L = 0.4 * float(seconds[first])
+        return {"L": L, "o_min": o, "o_max": o, "o_r": 0.0, "g": g, "f": f}
+
+
+LOGFP = LogfP()

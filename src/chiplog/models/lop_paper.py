@@ -1,0 +1,89 @@
+"""LoP as its paper prints it: six parameters, and the times that it derives from round trip and overhead.
+
+    RTT(p)/p = l1/(l2 + p) + l3 + l4 (1 - exp(l5 (p - l6)))        l5 < 0
+
+    consistent      L_tot(p) = p t_rtt(p)/2 - o_s(p) - o_s(1)        t_1:n = o_s(n) + L_tot(n)
+    as printed      L(p) = t_rtt(p)/2 - o(1) - o(p)                  t_1:n = o(n) + n L(n)
+                    L_list(p) = t_rtt(p)/2 - (p o(p) + o(1))         t_list = n o(n) + n L(n)
+
+t_rtt(p) is RTT(p)/p, the round trip per message; the paper's "RTT T2(p)" is RTT(p)/2. All times in seconds here; any
+unit gives that unit back.
+
+Source: T. Hoefler, W. Rehm, "A communication model for small messages with InfiniBand", PARS workshop 2005, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Seconds = NDArray[np.float64]
+
+
+def printed_curve(peers: ArrayLike, l: Sequence[float]) -> Seconds:
+    """`RTT(p)/p` from the six printed parameters l1 to l6, shape of `peers`."""
+    p = np.asarray(peers, dtype=np.float64)
+    l1, l2, l3, l4, l5, l6 = l
+    return np.asarray(l1 / (l2 + p) + l3 + l4 * (1.0 - np.exp(l5 * (p - l6))))
+
+
+def identifiable(l: Sequence[float]) -> dict[str, float]:
+    """The five identifiable parameters of the same curve: C, l1, l2, A and tau.
+
+    >>> sorted(identifiable((1.0, 0.0, 2.0, 3.0, -0.5, 0.0)).items())
+    [('A', 3.0), ('C', 5.0), ('l1', 1.0), ('l2', 0.0), ('tau', 2.0)]
+    """
+    l1, l2, l3, l4, l5, l6 = l
+    amplitude = float(l4 * np.exp(-l5 * l6))
+    return {"C": l3 + l4, "l1": l1, "l2": l2, "A": amplitude, "tau": -1.0 / l5}
+
+
+def latency(
+    peers: ArrayLike,
+    per_message: ArrayLike,
+    overhead: ArrayLike,
+    first_overhead: float,
+    *,
+    paper_literal: bool = False,
+) -> Seconds:
+    """`L_tot(p)` in seconds; `paper_literal` gives the printed `L(p)` of one message.
+
+    `per_message` is RTT(p)/p, `overhead` is o(p), `first_overhead` is o(1), all in seconds.
+    """
+    half = np.asarray(per_message, dtype=np.float64) / 2.0
+    if not paper_literal:
+        half = half * np.asarray(peers, dtype=np.float64)
+    return np.asarray(half - np.asarray(overhead) - first_overhead)
+
+
+def list_latency(
+    peers: ArrayLike, per_message: ArrayLike, overhead: ArrayLike, first_overhead: float
+) -> Seconds:
+    """The printed `L_list(p)` in seconds: the sends are posted as one list."""
+    posted = np.asarray(peers, dtype=np.float64) * np.asarray(overhead) + first_overhead
+    return np.asarray(np.asarray(per_message, dtype=np.float64) / 2.0 - posted)
+
+
+def one_to_many_seconds(
+    peers: ArrayLike,
+    per_message: ArrayLike,
+    overhead: ArrayLike,
+    first_overhead: float,
+    *,
+    paper_literal: bool = False,
+) -> Seconds:
+    """`t_1:n` in seconds: until all of n peers have their message."""
+    way = latency(peers, per_message, overhead, first_overhead, paper_literal=paper_literal)
+    messages = np.asarray(peers, dtype=np.float64) if paper_literal else 1.0
+    return np.asarray(np.asarray(overhead) + messages * way)
+
+
+def list_seconds(
+    peers: ArrayLike, per_message: ArrayLike, overhead: ArrayLike, first_overhead: float
+) -> Seconds:
+    """The printed `t_list` in seconds: `n o(n) + n L(n)`."""
+    p = np.asarray(peers, dtype=np.float64)
+    way = latency(p, per_message, overhead, first_overhead, paper_literal=True)
+    return np.asarray(p * np.asarray(overhead) + p * way)

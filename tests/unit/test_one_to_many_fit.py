@@ -1,0 +1,257 @@
+"""The fits of one process to many: what they find, what they refuse to say, and where they are used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.errors import UsageError
+from chiplog.fit.changes import find_changes
+from chiplog.fit.choice import methods_of
+from chiplog.fit.model_file import fits_from_json, fits_to_json
+from chiplog.fit.result import Fit, Parameter
+from chiplog.fit.run import fit
+from chiplog.models import lop_paper
+from chiplog.models.lop import seconds_per_message
+from chiplog.models.piecewise import Piece
+from chiplog.testing.schemas import validate
+from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
+
+LOGFP = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
+SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)
+RDMA_WRITE = (16.7937e-6, 0.0058, 4.4642e-6, 4.4751e-6, -0.0642, 12.9209)
+OVERHEAD = {"l1": 0.52e-6, "l2": 0.84e-6, "l3": -0.12}
+PEERS = tuple(range(1, 17))
+NOISE = Disturbance(noise=0.03)
+
+
+def logfp_run(
+    peers: tuple[int, ...] = PEERS, operation: str = "rdma-write", **changed: float
+) -> Dataset:
+    theta = {**LOGFP, **changed}
+    return one_to_many_dataset(
+        logfp_truth(theta), peers, operation=operation, disturbance=NOISE, seed=1
+    )
+
+
+def parameters(found: Fit) -> dict[str, Parameter]:
+    return found.segments[0].parameters
+
+
+def values(found: Fit) -> dict[str, float]:
+    return {name: one.value for name, one in parameters(found).items() if one.value is not None}
+
+
+@pytest.mark.parametrize("printed", [SEND, RDMA_WRITE])
+@pytest.mark.parametrize("peers", [PEERS, (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)])
+def test_lop_recovers_the_published_curves_within_one_percent(
+    printed: tuple[float, ...], peers: tuple[int, ...]
+) -> None:
+    truth = lop_paper.identifiable(printed)
+    run = one_to_many_dataset(lop_truth(truth, OVERHEAD), peers)
+    curve, overhead = fit(run, ["lop", "lop-overhead"])
+    asked = np.arange(1, max(peers) + 1)
+    found = seconds_per_message(asked, values(curve))
+    assert found == pytest.approx(seconds_per_message(asked, truth), rel=0.01)
+    assert values(overhead) == pytest.approx(OVERHEAD, rel=0.01)
+    assert curve.error.max_relative < 0.01
+    assert (curve.direction, overhead.direction) == ("round-trip", "call")
+
+
+def test_no_parameter_of_lop_leaves_its_bounds_where_the_curve_is_another() -> None:
+    found = parameters(fit(logfp_run(), ["lop"])[0])
+    for symbol, least in {"C": 0.0, "l1": 0.0, "l2": -1.0, "A": 0.0, "tau": 0.0}.items():
+        one = found[symbol]
+        assert one.low is not None
+        assert one.low >= least
+
+
+def test_a_curve_of_few_points_is_refused_with_the_number_it_needs() -> None:
+    run = one_to_many_dataset(lop_truth(lop_paper.identifiable(SEND), OVERHEAD), (1, 2, 4, 8, 16))
+    one = parameters(fit(run, ["lop"])[0])["tau"]
+    assert not one.identified
+    assert "5 values of p" in (one.reason or "")
+    assert "at least 6" in (one.reason or "")
+
+
+@pytest.mark.parametrize("statistic", ["minimum", "median", "mean"])
+def test_logfp_recovers_its_parameters_by_every_statistic(statistic: str) -> None:
+    found = fit(logfp_run(), ["logfp"], statistic=statistic)[0]
+    assert values(found)["f"] == 7
+    for symbol in ("L", "o_min", "o_max", "g"):
+        assert values(found)[symbol] == pytest.approx(LOGFP[symbol], rel=0.1)
+    assert found.statistic == statistic
+
+
+def test_the_least_round_trip_per_message_stands_beside_f_and_is_wrong() -> None:
+    found = values(fit(logfp_run(tuple(range(1, 33)), L=2e-6, g=1e-6), ["logfp"])[0])
+    assert found["f"] == 7
+    assert found["f_argmin"] == 10
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"g": 0.15e-6}, "either g <= o_min"),
+        ({"f": 40.0}, "no measured p lies beyond P*"),
+        ({"f": 15.0}, "only one measured p, 16, lies beyond P*"),
+    ],
+)
+def test_f_and_g_are_not_identified_where_no_message_waits(
+    changed: dict[str, float], words: str
+) -> None:
+    found = fit(logfp_run(**changed), ["logfp"])[0]
+    for symbol in ("f", "g"):
+        assert not parameters(found)[symbol].identified
+        assert words in (parameters(found)[symbol].reason or "")
+    assert values(found)["L"] == pytest.approx(5e-6, rel=0.05)
+    assert found.error.mean_relative < 0.05
+
+
+def test_f_is_not_identified_where_two_values_fit_and_predictions_still_have_one() -> None:
+    noisy = Disturbance(noise=0.15)
+    theta = {**LOGFP, "L": 2e-6, "g": 1e-6}
+    run = one_to_many_dataset(
+        logfp_truth(theta), PEERS, samples=3, visits=1, disturbance=noisy, seed=3
+    )
+    found = fit(run, ["logfp"])[0]
+    assert not parameters(found)["f"].identified
+    assert "of the evidence" in (parameters(found)["f"].reason or "")
+    assert parameters(found)["g"].identified
+    assert found.error.points == len(PEERS)
+    assert found.error.mean_relative < 0.2
+
+
+def test_without_post_times_the_overheads_are_not_made_up() -> None:
+    run = logfp_run()
+    only = tuple(one for one in run.series if one.pattern == "one_to_many")
+    found = parameters(fit(replace(run, series=only), ["logfp"])[0])
+    assert not any(found[name].identified for name in ("L", "o_min", "o_max", "g", "f"))
+    assert "can't be told apart" in (found["o_max"].reason or "")
+
+
+def test_posts_may_be_counted_by_peers_or_by_train() -> None:
+    run = logfp_run()
+    trains = tuple(
+        replace(one, train=one.peers, peers=1) if one.pattern == "send_overhead" else one
+        for one in run.series
+    )
+    assert values(fit(replace(run, series=trains), ["logfp"])[0])["f"] == 7
+
+
+def receives(run: Dataset, seconds: float) -> Dataset:
+    extra = [
+        replace(one, pattern="receive_overhead", peers=1, seconds=np.full(20, seconds))
+        for one in run.series
+        if one.pattern == "send_overhead" and one.peers == 1
+    ]
+    longer = [
+        replace(one, seconds=one.seconds + 2 * seconds) if one.pattern == "one_to_many" else one
+        for one in run.series
+    ]
+    return replace(run, series=(*longer, *extra))
+
+
+def test_receive_overhead_is_taken_off_where_it_was_measured_and_named_where_not() -> None:
+    run = receives(logfp_run(operation="send"), 1e-6)
+    found = parameters(fit(run, ["logfp"])[0])
+    assert found["o_r"].value == pytest.approx(1e-6)
+    assert found["L"].value == pytest.approx(5e-6, rel=0.03)
+    unmeasured = tuple(one for one in run.series if one.pattern != "receive_overhead")
+    bare = parameters(fit(replace(run, series=unmeasured), ["logfp"])[0])
+    assert bare["L"].value == pytest.approx(6e-6, rel=0.03)
+    assert "holds o_r" in (bare["L"].reason or "")
+
+
+def test_logp_is_the_line_through_all_round_trips_unless_posting_hides_the_gap() -> None:
+    theta = {**LOGFP, "f": 1.0, "o_max": 0.0, "o_min": 1e-6, "g": 2e-6}
+    run = one_to_many_dataset(logfp_truth(theta), PEERS)
+    found = values(fit(run, ["logp"])[0])
+    assert found["g"] == pytest.approx(2e-6)
+    assert found["L"] == pytest.approx(5e-6)
+    hidden = one_to_many_dataset(logfp_truth({**theta, "g": 0.5e-6}), PEERS)
+    hidden_fit = fit(hidden, ["logp"])[0]
+    assert not parameters(hidden_fit)["g"].identified
+    assert "does not exceed o_s" in (parameters(hidden_fit)["g"].reason or "")
+    assert hidden_fit.error.max_relative < 1e-9
+
+
+def test_each_message_size_has_its_own_parameters() -> None:
+    run, other = logfp_run(), logfp_run(g=3e-6, f=4.0)
+    larger = tuple(
+        replace(one, message_bytes=64, record_id=one.record_id + 10_000) for one in other.series
+    )
+    found = fit(replace(run, series=(*run.series, *larger)), ["logfp"])[0]
+    assert [segment.first_bytes for segment in found.segments] == [8, 64]
+    assert [one.parameters["f"].value for one in found.segments] == [7, 4]
+
+
+def test_one_way_of_posting_is_used_and_the_others_are_named() -> None:
+    run, other = logfp_run(), logfp_run(g=3e-6, f=4.0)
+    lists = tuple(
+        replace(one, posting="list", record_id=one.record_id + 10_000) for one in other.series
+    )
+    found = fit(replace(run, series=(*lists, *run.series)), ["logfp"])[0]
+    assert values(found)["f"] == 7
+    assert "those with list are left out" in " ".join(found.warnings)
+
+
+def round_trips() -> tuple[Series, ...]:
+    truth = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+    return synthetic_dataset([Piece(None, truth)], size_grid(4096), samples=5).series
+
+
+def test_round_trips_of_pairs_and_of_many_peers_live_in_one_run() -> None:
+    run = logfp_run()
+    mixed = replace(run, series=(*run.series, *round_trips()))
+    found = {(one.model, one.method) for one in fit(mixed, ["loggp", "logp", "logfp"])}
+    assert found == {
+        ("logp", "one-to-many"),
+        ("logfp", "one-to-many"),
+        ("loggp", "prtt"),
+        ("logp", "prtt"),
+    }
+    everything = fit(mixed, ["logp", "lop"], method="all")
+    assert ("logp", "one-to-many") in {(one.model, one.method) for one in everything}
+
+
+def test_series_over_peers_are_no_series_over_sizes() -> None:
+    assert find_changes(logfp_run()).series == find_changes(logfp_run((1,))).series
+    mixed = replace(logfp_run(), series=(*logfp_run(operation="send").series, *round_trips()))
+    assert find_changes(mixed).consensus == ()
+    culler = parameters(fit(mixed, ["loggp"], method="culler")[0])
+    assert culler["o_s"].value == pytest.approx(1e-6, rel=0.01)
+
+
+def test_a_model_without_its_series_is_refused_by_name() -> None:
+    pairs = replace(logfp_run(), series=round_trips())
+    with pytest.raises(UsageError, match="Model lop needs round trips to many peers"):
+        fit(pairs, ["lop"])
+    with pytest.raises(UsageError, match="lop-overhead needs the time to post p sends"):
+        fit(pairs, ["lop-overhead"])
+    with pytest.raises(UsageError, match="Model loggp by prtt needs round trips"):
+        fit(logfp_run(), ["loggp"])
+    with pytest.raises(UsageError, match="lop can't be fitted by prtt; it accepts one-to-many"):
+        methods_of("lop", "prtt")
+
+
+def test_a_model_file_keeps_the_curve_over_the_peers() -> None:
+    found = fit(logfp_run(), ["logfp", "lop-overhead"])
+    document = fits_to_json(found)
+    validate(document)
+    again = fits_from_json(document)
+    assert again[0].curves[0].peers is not None
+    assert again[0].curves[0].peers.tolist() == list(PEERS)
+    assert again[0].segments == found[0].segments
+
+
+def test_records_of_other_numbers_of_peers_are_no_visits_of_the_same_point() -> None:
+    run = logfp_run()
+    placed = tuple(replace(one, placement_seconds=1e-7 * (1 + one.peers % 2)) for one in run.series)
+    found = fit(replace(run, series=placed), ["logfp"])[0]
+    assert found.error.points == len(PEERS)
+    assert found.warnings == ()
