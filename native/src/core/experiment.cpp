@@ -70,7 +70,8 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* 
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
   std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, 1, series.peers});
+    setups_.push_back(
+        {series.pattern, series.message_bytes, series.train, series.delay_ns, 1, series.peers, series.pairs});
     largest = std::max(largest, series.message_bytes);
   }
   record_.series.resize(request.series.size());
@@ -204,6 +205,32 @@ void Experiment::sample(std::int64_t rounds) {
   timed_rounds_ += rounds;
   for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i], rounds);
   collect_from_server(rounds);
+  collect_from_pairs(rounds);
+}
+
+void Experiment::collect_from_pairs(std::int64_t rounds) {
+  const auto length = static_cast<std::size_t>(rounds);
+  std::vector<double> latest;
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    if (setups_[i].pairs == 1) continue;
+    const bool timed_here = rank_ < setups_[i].pairs;
+    latest.resize(latest.size() + length, 0.0);
+    if (timed_here) std::copy(samples_ns_[i].end() - rounds, samples_ns_[i].end(), latest.end() - rounds);
+  }
+  if (latest.empty()) return;
+  const std::vector<std::string> all = bootstrap_.gather(pack(latest));
+  if (!leads()) return;
+  for (const std::string& one : all) {
+    const std::vector<double> theirs = unpack(one, latest.size());
+    std::transform(latest.begin(), latest.end(), theirs.begin(), latest.begin(),
+                   [](double ours, double other) { return std::max(ours, other); });
+  }
+  auto from = latest.begin();
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    if (setups_[i].pairs == 1) continue;
+    std::copy(from, from + rounds, samples_ns_[i].end() - rounds);
+    from += rounds;
+  }
 }
 
 void Experiment::collect_from_server(std::int64_t rounds) {

@@ -45,9 +45,11 @@ class Experiment {
   // What one round has taken so far, on average.
   [[nodiscard]] double round_ns() const;
   void feed_rule();
-  // Samples, counted as traffic; what the server timed is brought to rank 0.
+  // Samples, counted as traffic; what other ranks timed is brought to rank 0.
   void sample(std::int64_t rounds);
   void collect_from_server(std::int64_t rounds);
+  // The time of k pairs is that of the slowest.
+  void collect_from_pairs(std::int64_t rounds);
   void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
   std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
 

@@ -8,10 +8,11 @@
 
 namespace chiplog {
 
-enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, one_to_many };
-inline constexpr std::size_t pattern_count = 7;
+enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, one_to_many, pairs };
+inline constexpr std::size_t pattern_count = 8;
 
-// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on.
+// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, the first half of the ranks
+// are clients and the second half their servers, as many of each as there are pairs.
 enum class Role { client, server, onlooker };
 
 // One series as the timed loops see it: everything is decided.
@@ -22,6 +23,9 @@ struct SeriesSetup {
   double delay_ns = 0.0;
   std::int64_t batch = 1;  // operations in one timed interval
   std::int64_t peers = 1;  // servers that the client addresses in turn
+  std::int64_t pairs = 1;  // at the same time
+  int self = 0;            // of a pair: this rank
+  int partner = 1;         // and the other one
 };
 
 struct PatternFacts {
@@ -35,6 +39,7 @@ struct PatternFacts {
   bool posts_sends;  // a train may not be longer than what the transport can have outstanding
   bool needs_synchronising_transport;
   bool takes_peers;  // otherwise peers is 1
+  bool takes_pairs;  // otherwise pairs is 1
 };
 
 [[nodiscard]] std::span<const PatternFacts> patterns_by_name();

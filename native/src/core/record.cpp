@@ -32,6 +32,7 @@ void append_series(std::string& text, const SeriesRequest& request, const Series
               .add("message_bytes", series.setup.message_bytes)
               .add("train", series.setup.train)
               .add("peers", series.setup.peers)
+              .add("pairs", series.setup.pairs)
               .add("delay_ns", series.spent_delay_ns)
               .add("delay_requested_ns", series.setup.delay_ns)
               .add("batch", series.setup.batch)

@@ -100,13 +100,15 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
 
 SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
-  refuse_unknown(object, name, {"pattern", "message_bytes", "train", "peers", "delay_ns", "operation", "posting"});
+  refuse_unknown(object, name,
+                 {"pattern", "message_bytes", "train", "peers", "pairs", "delay_ns", "operation", "posting"});
   SeriesRequest series;
   series.pattern = parse_pattern(object, name);
   if (find(object, "message_bytes") == nullptr) throw UsageError(path_of(name, "message_bytes") + " is missing");
   series.message_bytes = static_cast<std::size_t>(whole_number(object, name, "message_bytes", 0, 0, max_message_bytes));
   series.train = whole_number(object, name, "train", 1, 1, max_train);
   series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
+  series.pairs = whole_number(object, name, "pairs", 1, 1, max_peers);
   parse_delay(object, name, series);
   series.operation = word(object, name, "operation", "send", {"send"});
   series.posting = word(object, name, "posting", "normal", {"normal"});
@@ -119,6 +121,9 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!facts.takes_peers && series.peers != 1) {
     throw UsageError(path_of(name, "peers") + " of " + pattern + " accepts 1, not " + std::to_string(series.peers));
   }
+  if (!facts.takes_pairs && series.pairs != 1) {
+    throw UsageError(path_of(name, "pairs") + " of " + pattern + " accepts 1, not " + std::to_string(series.pairs));
+  }
   if (facts.takes_trains && series.train % series.peers != 0) {
     throw UsageError(path_of(name, "train") + " of " + pattern + " accepts multiples of peers, not " +
                      std::to_string(series.train));
@@ -128,7 +133,7 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
     throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
   const bool ignores_delay = series.pattern == Pattern::send_overhead || series.pattern == Pattern::flood ||
-                             series.pattern == Pattern::one_to_many;
+                             series.pattern == Pattern::one_to_many || series.pattern == Pattern::pairs;
   if (ignores_delay && delayed) throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
@@ -231,6 +236,10 @@ void check_against(const RequestLimits& limits, const MeasureRequest& request) {
     if (series.peers >= limits.ranks) {
       throw UsageError(path_of(name, "peers") + " accepts at most " + std::to_string(limits.ranks - 1) + " with " +
                        std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
+    }
+    if (2 * series.pairs > limits.ranks) {
+      throw UsageError(path_of(name, "pairs") + " accepts at most " + std::to_string(limits.ranks / 2) + " with " +
+                       std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.pairs));
     }
     if (facts.posts_sends && static_cast<std::size_t>(std::max(series.train, series.peers)) > limits.max_posted_sends) {
       throw UsageError(path_of(name, "train") + " of " + std::string(facts.name) + " accepts at most " +

@@ -20,6 +20,7 @@ struct SeriesRequest {
   std::size_t message_bytes = 0;
   std::int64_t train = 1;
   std::int64_t peers = 1;
+  std::int64_t pairs = 1;
   DelayKind delay_kind = DelayKind::given;
   double delay_ns = 0.0;  // if given
   std::string operation = "send";

@@ -12,6 +12,7 @@
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
 #include "patterns/one_to_many.hpp"
+#include "patterns/pairs.hpp"
 #include "patterns/ping_pong.hpp"
 #include "patterns/prtt.hpp"
 #include "patterns/receive_overhead.hpp"
@@ -27,9 +28,10 @@ namespace chiplog {
 template <Transport T, Clock C>
 class PatternEndpoint final : public Endpoint {
  public:
-  PatternEndpoint(T& transport, C& clock, Rank rank)
+  PatternEndpoint(T& transport, C& clock, Rank rank, int ranks)
       : bench_{transport, clock, transport.make_buffer(initial_bytes), transport.make_buffer(initial_bytes)},
-        rank_(rank) {
+        rank_(rank),
+        ranks_(ranks) {
     carry_payloads(false);
   }
 
@@ -82,12 +84,13 @@ class PatternEndpoint final : public Endpoint {
       if (role == Role::onlooker) continue;
       const bool timed_here = facts_of(series[i].pattern).timed_by == role;
       if (timed_here) samples_ns[i].reserve(samples_ns[i].size() + static_cast<std::size_t>(rounds));
-      chosen_.push_back({operation(series[i].pattern, role), &series[i], timed_here ? &samples_ns[i] : nullptr});
+      chosen_.push_back(
+          {operation(series[i].pattern, role), as_seen_here(series[i]), timed_here ? &samples_ns[i] : nullptr});
     }
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (const Chosen& chosen : chosen_) {
         settle();
-        const Interval interval = chosen.operation(bench_, *chosen.setup);
+        const Interval interval = chosen.operation(bench_, chosen.setup);
         if (chosen.samples_ns == nullptr) continue;
         chosen.samples_ns->push_back(bench_.clock.interval_ns(interval.begin, interval.end));
       }
@@ -104,7 +107,7 @@ class PatternEndpoint final : public Endpoint {
   };
   struct Chosen {
     Operation operation;
-    const SeriesSetup* setup;
+    SeriesSetup setup;
     std::vector<double>* samples_ns;
   };
 
@@ -117,6 +120,7 @@ class PatternEndpoint final : public Endpoint {
       {patterns::flood_client<T, C>, patterns::flood_server<T, C>},
       {patterns::late_receiver_client<T, C>, patterns::late_receiver_server<T, C>},
       {patterns::one_to_many_client<T, C>, patterns::one_to_many_server<T, C>},
+      {patterns::pairs_client<T, C>, patterns::pairs_server<T, C>},
   }};
 
   [[nodiscard]] static Operation operation(Pattern pattern, Role role) {
@@ -125,8 +129,20 @@ class PatternEndpoint final : public Endpoint {
   }
 
   [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
+    if (setup.pattern == Pattern::pairs) {
+      if (rank_ < setup.pairs) return Role::client;
+      return rank_ >= half() && rank_ < half() + setup.pairs ? Role::server : Role::onlooker;
+    }
     if (rank_ == patterns::client_rank) return Role::client;
     return rank_ <= setup.peers ? Role::server : Role::onlooker;
+  }
+
+  [[nodiscard]] int half() const { return ranks_ / 2; }
+
+  [[nodiscard]] SeriesSetup as_seen_here(SeriesSetup setup) const {
+    setup.self = rank_;
+    setup.partner = rank_ < half() ? rank_ + half() : rank_ - half();
+    return setup;
   }
 
   void settle() {
@@ -155,6 +171,7 @@ class PatternEndpoint final : public Endpoint {
 
   Bench<T, C> bench_;
   Rank rank_;
+  int ranks_;
   std::uint64_t payload_checks_ = 0;
   std::vector<Chosen> chosen_;
 };

@@ -138,6 +138,15 @@ TEST(OneToMany, StandsBesideOtherPatternsInOneRecord) {
   EXPECT_NEAR(median_ns(record.at(2)), 6 * network.o_s, rounding_ns);
 }
 
+TEST(Pairs, DoNotDisturbEachOtherWhereEachHasItsOwnNetwork) {
+  for (const int pairs : {1, 3, 4}) {
+    std::string text = series("pairs", 1024, 1);
+    text.pop_back();
+    text += R"(,"pairs":)" + std::to_string(pairs) + "}";
+    EXPECT_NEAR(measure_ns(network.target() + ",ranks=8", text), 2 * network.one_way_ns(1024), rounding_ns);
+  }
+}
+
 TEST(Flood, IsATrainAndAnEmptyAnswer) {
   const double gap_ns = 2000 + network.bytes_ns(4096);
   EXPECT_NEAR(measure_ns(network.target(), series("flood", 4096, 100)),

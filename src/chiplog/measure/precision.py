@@ -36,9 +36,16 @@ def imprecise_points(
 
     An interval as narrow as one step of the clock (`resolution_seconds` over the batch) counts as reached.
     """
-    groups: dict[tuple[str, int, int, bool, int], list[Series]] = defaultdict(list)
+    groups: dict[tuple[str, int, int, bool, int, int], list[Series]] = defaultdict(list)
     for one in series:
-        kind = (one.pattern, one.message_bytes, one.train, one.delay_seconds > 0, one.peers)
+        kind = (
+            one.pattern,
+            one.message_bytes,
+            one.train,
+            one.delay_seconds > 0,
+            one.peers,
+            one.pairs,
+        )
         groups[kind].append(one)
     found: dict[tuple[str, int], float] = {}
     for (pattern, message_bytes, *_), members in groups.items():

@@ -35,9 +35,10 @@ MEANINGS = {
     "receive_overhead": "the time that receiving takes once the message is there",
     "flood": "sends back to back until an acknowledgement of them all: the gap",
     "one_to_many": "1:n n:1: one message to each of p = 1..P-1 peers, who answer at once, and the time to post them",
+    "pairs": "k = 1..P/2 pairs of processes at once, each with its ping-pongs and trains; the slowest counts",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
 }
-ONE_TO_MANY = "one_to_many"
+ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
 MOST_PEERS_A_RECORD = 32
 """Numbers of peers that one record takes in turn: each needs two series."""
 PATTERNS = tuple(MEANINGS)
@@ -92,11 +93,20 @@ def records_of(
 
     Each record of `one_to_many` spans the whole range of peers.
     """
+    if pattern == PAIRS:
+        return (_pairs(message_bytes, ranks // 2),)
     if pattern != ONE_TO_MANY:
         return (series_of(pattern, message_bytes),)
     peers = range(1, ranks)
     records = -(-len(peers) // MOST_PEERS_A_RECORD)
     return tuple(_one_to_many(message_bytes, peers[first::records]) for first in range(records))
+
+
+def _pairs(message_bytes: int, most: int) -> tuple[SeriesRequest, ...]:
+    """At most as many numbers of pairs as one request takes, 1 and the most among them."""
+    step = -(-most // MOST_PEERS_A_RECORD)
+    numbers = sorted({*range(1, most + 1, step), most})
+    return tuple(SeriesRequest(PAIRS, message_bytes, pairs=k) for k in numbers)
 
 
 def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:

@@ -27,12 +27,15 @@ class SeriesRequest:
     operation: str = "send"
     posting: str = "normal"
     peers: int = 1
+    pairs: int = 1
 
     @property
     def messages(self) -> int:
         """Messages on the wire for one sample, both directions, empty acknowledgements included."""
         if self.pattern == "one_to_many":
             return 3 * self.peers
+        if self.pattern == "pairs":
+            return self.pairs * (self.train + 4) - 2
         return self.train + self.peers
 
     @property
@@ -40,8 +43,8 @@ class SeriesRequest:
         """Bytes on the wire for one sample, both directions."""
         if self.pattern == "one_to_many":
             return 2 * self.peers * self.message_bytes
-        answered = self.pattern in ("ping_pong", "prtt")
-        return (self.train + answered) * self.message_bytes
+        answered = self.pattern in ("ping_pong", "prtt", "pairs")
+        return self.pairs * (self.train + answered) * self.message_bytes
 
 
 @dataclass(frozen=True)
