@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chiplog.dataset.importers import import_file
@@ -70,8 +70,13 @@ def test_a_run_gives_back_every_sample(parts: list[dict[str, object]]) -> None:
         assert one.message_bytes == part["message_bytes"] and one.train == part["train"]
 
 
+LONGEST = [example_series([10**15], batch=7, warmup=0)]
+"""As long as a time may be, and 7 times a seventh of it rounds to more."""
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(series(), min_size=1, max_size=5))
+@example(LONGEST)
 def test_a_csv_table_gives_the_same_samples_back(parts: list[dict[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "run.jsonl"

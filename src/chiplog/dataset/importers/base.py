@@ -175,10 +175,15 @@ def number(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     return value * factor
 
 
+def too_long(seconds: float) -> bool:
+    """Whether a duration exceeds LONGEST_SECONDS by more than rounding."""
+    return seconds > LONGEST_SECONDS * (1 + ROUNDING)
+
+
 def time(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     """`text` times `factor` as a duration in seconds, bounded by LONGEST_SECONDS."""
     seconds = number(text, name, where, factor=factor)
-    if seconds > LONGEST_SECONDS:
+    if too_long(seconds):
         raise where.corrupt(name, f"{text[:40]!r} is more than {LONGEST_SECONDS:g} s")
     return seconds
 

@@ -22,6 +22,7 @@ from chiplog.dataset.importers.base import (
     Options,
     Source,
     time,
+    too_long,
     whole,
 )
 from chiplog.dataset.lines import Where
@@ -142,7 +143,7 @@ def _series(
         key = known.get(rest)
         if key is None:
             key = known[rest] = _key(dict(zip(names, row, strict=True)), where, options)
-        if seconds * key.batch > LONGEST_SECONDS:
+        if too_long(seconds * key.batch):
             raise where.corrupt(
                 "batch", f"{key.batch} times {seconds:g} s is more than {LONGEST_SECONDS:g} s"
             )
