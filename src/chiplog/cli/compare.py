@@ -65,10 +65,11 @@ def _models(
 ) -> Sequence[ModelRow]:
     from chiplog.compare.models import compare_models
     from chiplog.dataset.run_file import read_run
-    from chiplog.models.registry import BUILT_IN
+    from chiplog.fit.run import models_for
 
-    chosen = tuple(BUILT_IN) if models is None else names(models, "--models")
-    return compare_models(read_run(run), chosen, hold_out=hold_out, folds=folds, method=method)
+    dataset = read_run(run)
+    chosen = models_for(dataset) if models is None else names(models, "--models")
+    return compare_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
 
 
 def _runs(run: Path, other: Path, fail_on: str | None) -> Sequence[RunRow]:

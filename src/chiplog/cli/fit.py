@@ -18,7 +18,9 @@ def fit(
     ] = "loggp",
     method: Annotated[
         str | None,
-        typer.Option(help="prtt, culler, kielmann, bell or all; by default each model's own."),
+        typer.Option(
+            help="prtt, culler, kielmann, bell, k=all, k=1, k=max or all; by default each model's own."
+        ),
     ] = None,
     statistic: Annotated[
         str, typer.Option(help="What stands for a series: median, minimum or mean.")

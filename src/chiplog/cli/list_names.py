@@ -15,6 +15,9 @@ METHODS = {
     "culler": "o_s from a few sends, o_r from a delayed round trip, g by flooding",
     "kielmann": "o_s, o_r and g as functions of size, g by flooding (plogp's default)",
     "bell": "the delay at which a train begins to take longer: o_s, g",
+    "k=all": "all numbers of pairs at once (default of postal and max-rate)",
+    "k=1": "one pair only (postal)",
+    "k=max": "the most pairs only (postal)",
 }
 OPERATIONS = {"send": "two-sided messages, posting normal"}
 

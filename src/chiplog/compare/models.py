@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chiplog.compare.expression import parse_expression
+from chiplog.compare.pairs import pair_errors, pair_folds, pairs_held_out
 from chiplog.compare.result import ModelRow
-from chiplog.dataset.series import Dataset, Series
+from chiplog.compare.split import Errors, Split, part
+from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.measured import Measured, is_round_trip
+from chiplog.fit.pairs.run import is_pair_model
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
     fitted_predictor,
@@ -21,11 +24,29 @@ from chiplog.fit.predictions import (
 )
 from chiplog.fit.result import Fit
 from chiplog.fit.run import Boundaries, fit
+from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5
 FEWEST_TRAINING_SIZES = 3
 
-Split = tuple[Dataset, Dataset]
+
+@dataclass(frozen=True)
+class _Judgement:
+    """What models are judged on: how points are held out, and the errors there."""
+
+    held_out: Callable[[Dataset, str], Split]
+    folds: Callable[[Dataset, int], list[Split]]
+    dealt: str
+    """What is dealt out to the folds."""
+    errors: Callable[[Fit, Dataset, str, int], Errors]
+
+    def splits(self, dataset: Dataset, hold_out: str | None, folds: int) -> list[Split]:
+        """The one split by the expression, or one for each fold."""
+        return (
+            [self.held_out(dataset, hold_out)]
+            if hold_out is not None
+            else self.folds(dataset, folds)
+        )
 
 
 def compare_models(
@@ -41,46 +62,58 @@ def compare_models(
 ) -> tuple[ModelRow, ...]:
     """The error of each model on half round trips that it was not fitted to.
 
-    `hold_out` is an expression (`message_bytes>65536`); else the sizes are dealt out to `folds` folds (5), each held
-    out in turn, and the errors of all folds make one row. Protocol changes are looked for in what is left only.
-    All models are judged on the same quantity, the half round trip, since not all speak of more.
+    `hold_out` is an expression (`message_bytes>65536`, `pairs>8`); else the sizes are dealt out to `folds` folds (5),
+    each held out in turn, and the errors of all folds make one row. Protocol changes are looked for in what is left
+    only. All models of one pair are judged on the same quantity, the half round trip, since not all speak of more;
+    models of k pairs on the half round trips of k pairs, of which sizes and numbers of pairs are dealt out.
 
     Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and as `fit` does.
     """
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
-    if hold_out is not None:
-        splits, label = [_held_out(dataset, hold_out)], hold_out
-    else:
-        count = DEFAULT_FOLDS if folds is None else folds
-        splits, label = _folds(dataset, count), f"each of {count} folds of sizes in turn"
-    collected: dict[tuple[str, str], list[tuple[Fit, Dataset]]] = {}
-    for training, held in splits:
-        fits = fit(
-            training, models, method=method, boundaries=boundaries, statistic=statistic, seed=seed
-        )
-        for found in fits:
-            collected.setdefault((found.model, found.method), []).append((found, held))
+    of_pairs = [name for name in models if is_pair_model(load_model(name))]
+    of_one_pair = [name for name in models if name not in of_pairs]
+    collected: dict[tuple[str, str], tuple[_Judgement, list[tuple[Fit, Dataset]]]] = {}
+    count = DEFAULT_FOLDS if folds is None else folds
+    for names, judgement in ((of_one_pair, _ONE_PAIR), (of_pairs, _PAIRS)):
+        if not names:
+            continue
+        for training, held in judgement.splits(dataset, hold_out, count):
+            for found in fit(
+                training,
+                names,
+                method=method,
+                boundaries=boundaries,
+                statistic=statistic,
+                seed=seed,
+            ):
+                key = (found.model, found.method)
+                collected.setdefault(key, (judgement, []))[1].append((found, held))
     return tuple(
-        _row(model, name, label, pairs, statistic, seed)
-        for (model, name), pairs in collected.items()
+        _row(
+            judgement,
+            hold_out or f"each of {count} folds of {judgement.dealt} in turn",
+            fits,
+            statistic,
+            seed,
+        )
+        for judgement, fits in collected.values()
     )
 
 
 def _row(
-    model: str,
-    method: str,
+    judgement: _Judgement,
     label: str,
-    pairs: Sequence[tuple[Fit, Dataset]],
+    fits: Sequence[tuple[Fit, Dataset]],
     statistic: str,
     seed: int,
 ) -> ModelRow:
-    errors = [_errors(found, held, statistic, seed) for found, held in pairs]
+    errors = [judgement.errors(found, held, statistic, seed) for found, held in fits]
     return ModelRow(
-        model,
-        method,
+        fits[0][0].model,
+        fits[0][0].method,
         label,
-        max(fitted_numbers(found) for found, _ in pairs),
+        max(fitted_numbers(found) for found, _ in fits),
         summarise(
             np.concatenate([relative for relative, _ in errors]),
             np.concatenate([logarithmic for _, logarithmic in errors]),
@@ -88,9 +121,7 @@ def _row(
     )
 
 
-def _errors(
-    found: Fit, held: Dataset, statistic: str, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _errors(found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
     measured = Measured(held.select(operation=found.operation), statistic, seed, replicates=2)
     return relative_errors(fitted_predictor(found), measured_points(measured, HALF_ROUND_TRIP))
 
@@ -101,17 +132,12 @@ def fitted_numbers(found: Fit) -> int:
         return 1 + sum(
             one.message_bytes.size for one in found.curves if one.quantity != HALF_ROUND_TRIP
         )
-    derived = {"L_half", "n_half", "EEL"}
+    derived = {"L_half", "n_half", "EEL", "k_sat"}
     return sum(
         parameter.identified and symbol not in derived
         for segment in found.segments
         for symbol, parameter in segment.parameters.items()
     )
-
-
-def _part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
-    chosen = tuple(one for one in dataset.series if wanted(one))
-    return Dataset(dataset.header, chosen, dataset.complete, dataset.source)
 
 
 def _round_trip_sizes(dataset: Dataset) -> list[int]:
@@ -120,8 +146,8 @@ def _round_trip_sizes(dataset: Dataset) -> list[int]:
 
 def _held_out(dataset: Dataset, expression: str) -> Split:
     accepts = parse_expression(expression)
-    held = _part(dataset, accepts)
-    training = _part(dataset, lambda one: not accepts(one))
+    held = part(dataset, accepts)
+    training = part(dataset, lambda one: not accepts(one))
     sizes = _round_trip_sizes(dataset)
     if not _round_trip_sizes(held):
         raise UsageError(
@@ -148,8 +174,12 @@ def _folds(dataset: Dataset, folds: int) -> list[Split]:
     fold_of = {size: number % folds for number, size in enumerate(sizes)}
     return [
         (
-            _part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) != k),  # type: ignore[misc]
-            _part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) == k),  # type: ignore[misc]
+            part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) != k),  # type: ignore[misc]
+            part(dataset, lambda one, k=fold: fold_of.get(one.message_bytes) == k),  # type: ignore[misc]
         )
         for fold in range(folds)
     ]
+
+
+_ONE_PAIR = _Judgement(_held_out, _folds, "sizes", _errors)
+_PAIRS = _Judgement(pairs_held_out, pair_folds, "sizes and pairs", pair_errors)

@@ -22,6 +22,8 @@ from chiplog.fit.methods.culler import culler
 from chiplog.fit.methods.kielmann import kielmann
 from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.pairs.run import METHODS as PAIR_METHODS
+from chiplog.fit.pairs.run import fit_pairs, is_pair_model
 from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
@@ -39,7 +41,7 @@ from chiplog.fit.segments import segment_ranges
 from chiplog.fit.short import last_short_size
 from chiplog.fit.synchronisation import synchronisation_estimate
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_model
+from chiplog.models.registry import BUILT_IN, load_model
 
 METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
     "prtt": prtt,
@@ -53,6 +55,10 @@ METHODS_OF: Mapping[str, tuple[str, ...]] = {
     "loggp": ("prtt", "culler", "bell"),
     "loggps": ("prtt", "culler", "bell"),
     "plogp": ("kielmann",),
+    "postal": ("k=all", "k=1", "k=max"),
+    "max-rate": ("k=all",),
+    "max-rate-4": ("k=all",),
+    "max-rate-modified": ("k=all",),
 }
 """Which methods can give a model's parameters, the default one first."""
 KEPT_DRAWS = 200
@@ -84,10 +90,9 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
         return known[:1]
     if method == "all":
         return known
-    if method not in METHODS:
-        raise UsageError(
-            f"method: '{method}' is unknown; it accepts " + ", ".join((*METHODS, "all")) + "."
-        )
+    accepted = (*METHODS, *PAIR_METHODS, "all")
+    if method not in accepted:
+        raise UsageError(f"method: '{method}' is unknown; it accepts " + ", ".join(accepted) + ".")
     if method not in known:
         raise UsageError(
             f"method: {model} can't be fitted by {method}; it accepts " + ", ".join(known) + "."
@@ -106,32 +111,68 @@ def fit(
 ) -> tuple[Fit, ...]:
     """Fits each of `models` by `method` to each operation of the dataset.
 
-    `method` None takes each model's default (LogGP: prtt; pLogP: kielmann), "all" takes all that can give the model's
-    parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds them, None means
-    one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal intervals.
+    `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
+    give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
+    them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal
+    intervals.
 
     Returns one Fit per model, method and operation. Raises UsageError for an unknown model, method or statistic, and
-    for a dataset without round trips.
+    for a dataset without the series that a model speaks about: round trips, or those of k pairs.
     """
     loaded = {name: load_model(name) for name in models}
     jobs = [(one, by) for name, one in loaded.items() for by in methods_of(name, method)]
+    of_pairs = [job for job in jobs if is_pair_model(job[0])]
+    of_one_pair = [job for job in jobs if not is_pair_model(job[0])]
     fits: list[Fit] = []
     for operation in dict.fromkeys(one.operation for one in dataset.series):
-        chosen = dataset.select(operation=operation)
-        changes = _changes(chosen, boundaries)
-        chosen, warnings = without_cold_start(chosen)
-        chosen, placed = in_one_placement(chosen)
-        measured = Measured(chosen, statistic, seed)
-        found: dict[str, MethodQuantities] = {}
-        for model, name in jobs:
-            quantities = found.setdefault(name, METHODS[name](measured))
-            job = _Job(
-                model, name, measured, quantities, changes, statistic, seed, (*warnings, *placed)
+        if of_one_pair:
+            fits += _fit_one_pair(dataset, operation, of_one_pair, boundaries, statistic, seed)
+        fits += fit_pairs(
+            dataset.select(operation=operation, pattern="pairs"),
+            of_pairs,
+            boundaries=boundaries,
+            statistic=statistic,
+            seed=seed,
+        )
+    for model, _ in of_pairs:
+        if not any(found.model == model.name for found in fits):
+            raise UsageError(
+                f"Model {model.name} needs series of the pattern pairs (one-way or round-trip, no train) in the "
+                "dataset; there are none."
             )
-            fits.append(_fit_one(job, dataset, operation))
     if not fits:
         raise UsageError(f"{dataset.source}: there are no series to fit.")
     return tuple(fits)
+
+
+def models_for(dataset: Dataset) -> tuple[str, ...]:
+    """The names of the built-in models that speak about a pattern of `dataset`."""
+    measured = {one.pattern for one in dataset.series}
+    return tuple(name for name in BUILT_IN if measured & set(load_model(name).patterns))
+
+
+def _fit_one_pair(
+    dataset: Dataset,
+    operation: str,
+    jobs: Sequence[tuple[Model, str]],
+    boundaries: Boundaries,
+    statistic: str,
+    seed: int,
+) -> list[Fit]:
+    chosen = dataset.select(operation=operation)
+    changes = _changes(chosen, boundaries)
+    chosen, warnings = without_cold_start(chosen)
+    chosen, placed = in_one_placement(chosen)
+    measured = Measured(chosen, statistic, seed)
+    found: dict[str, MethodQuantities] = {}
+    fits = []
+    for model, name in jobs:
+        quantities = found.setdefault(name, METHODS[name](measured))
+        job = _Job(
+            model, name, measured, quantities, changes, statistic, seed, (*warnings, *placed)
+        )
+        fits.append(_fit_one(job, dataset, operation))
+    return fits
 
 
 def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:

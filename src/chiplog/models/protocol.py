@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -32,6 +32,12 @@ class Points:
     message_bytes: NDArray[np.int64]
     train: NDArray[np.int64]
     delay_seconds: NDArray[np.float64]
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.ones(1, dtype=np.int64))
+    """Pairs of processes that exchange messages at once; 1 unless it is said."""
+
+    def __post_init__(self) -> None:
+        """Gives `pairs` the shape of the other arrays."""
+        object.__setattr__(self, "pairs", np.broadcast_to(self.pairs, self.message_bytes.shape))
 
     def subset(self, chosen: NDArray[np.bool_]) -> Points:
         """The points where `chosen`, shape (points,), is true."""
@@ -40,22 +46,34 @@ class Points:
             self.message_bytes[chosen],
             self.train[chosen],
             self.delay_seconds[chosen],
+            self.pairs[chosen],
         )
 
 
 def points(
-    pattern: str, message_bytes: ArrayLike, train: ArrayLike = 1, delay_seconds: ArrayLike = 0.0
+    pattern: str,
+    message_bytes: ArrayLike,
+    train: ArrayLike = 1,
+    delay_seconds: ArrayLike = 0.0,
+    pairs: ArrayLike = 1,
 ) -> Points:
     """Points of one pattern from anything that broadcasts to one shape.
 
     >>> points("prtt", [1, 1024], train=10).train.tolist()
     [10, 10]
     """
-    sizes, trains, delays = np.broadcast_arrays(
-        np.atleast_1d(message_bytes), np.atleast_1d(train), np.atleast_1d(delay_seconds)
+    sizes, trains, delays, counts = np.broadcast_arrays(
+        np.atleast_1d(message_bytes),
+        np.atleast_1d(train),
+        np.atleast_1d(delay_seconds),
+        np.atleast_1d(pairs),
     )
     return Points(
-        pattern, sizes.astype(np.int64), trains.astype(np.int64), delays.astype(np.float64)
+        pattern,
+        sizes.astype(np.int64),
+        trains.astype(np.int64),
+        delays.astype(np.float64),
+        counts.astype(np.int64),
     )
 
 
@@ -70,7 +88,7 @@ def payload_steps(message_bytes: ArrayLike) -> NDArray[np.float64]:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model of point-to-point communication; another package adds one through `chiplog.models`."""
+    """A model of communication; another package adds one through `chiplog.models`."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,151 @@
+"""The protocols of k pairs: ranges of sizes that hold for all k at once.
+
+A protocol depends on the size, not on how many pairs there are, and for a fixed k the time within it is a straight
+line over the size. So the boundaries are those where one line for each k, all with the same boundaries, leave the least
+relative residual: exact dynamic programming over the sizes. One more protocol is taken while it lowers the residual
+deviation (per degree of freedom, since each protocol brings two numbers for each k) by a practical threshold, and while
+its boundaries come back, give or take one size, from most resamples of the launches.
+
+Source: R. Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4 (1961).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.crossing import line_crossing_bytes
+from chiplog.fit.pairs.solve import postal
+from chiplog.fit.pairs.table import Floats, PairTable, launch_medians
+from chiplog.fit.result import Change
+
+FEWEST_SIZES = 3
+MOST_REGIMES = 8
+THRESHOLD = 0.2
+"""The share by which one more protocol must lower the residual deviation."""
+EXACT = 1e-6
+"""A relative residual deviation below which lines are as good as exact."""
+RESAMPLES = 50
+SUPPORT = 2 / 3
+NOTICEABLE = 0.05
+"""The least relative step of the time, or of its slope, that names a change."""
+
+
+def regime_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
+    """The last size in bytes of each protocol but the last one, ascending."""
+    centres = launch_medians(table, rng, RESAMPLES)
+    sizes, pairs = centres.shape[1:]
+    if sizes < 2 * FEWEST_SIZES:
+        return []
+    most = min(MOST_REGIMES, sizes // FEWEST_SIZES)
+    found = _segmentations(table.sizes.astype(np.float64), centres, most)
+    points = int(np.isfinite(centres[0]).sum())
+    best: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    deviation = np.inf
+    for count, (cost, starts) in enumerate(found, start=1):
+        freedom = points - 2 * pairs * count
+        if freedom <= 0:
+            break
+        now = float(np.sqrt(max(cost[0], 0.0) / freedom))
+        if count > 1 and (now > (1.0 - THRESHOLD) * deviation or not _supported(starts)):
+            break
+        best, deviation = starts[0], now
+        if deviation < EXACT:
+            break
+    return [int(table.sizes[start - 1]) for start in best]
+
+
+def _line_costs(sizes: Floats, seconds: Floats) -> Floats:
+    """The relative squares that the best lines, neither falling nor negative at 0 B, leave; shape (replicates,).
+
+    `seconds` has shape (replicates, sizes, pairs), NaN where not measured.
+    """
+    known = np.isfinite(seconds)
+    inverse = np.where(known, 1.0 / seconds, 0.0)
+    x = sizes[:, None]
+    total, moment, square = (np.sum(inverse**2 * x**power, axis=1) for power in (0, 1, 2))
+    level, slanted = (np.sum(inverse * x**power, axis=1) for power in (0, 1))
+    count = known.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = total * square - moment**2
+        slope = (total * slanted - moment * level) / determinant
+        intercept = (square * level - moment * slanted) / determinant
+        free = count - intercept * level - slope * slanted
+        flat, grounded = count - level**2 / total, count - slanted**2 / square
+    bound = np.fmin(np.where(total > 0, flat, 0.0), np.where(square > 0, grounded, np.inf))
+    inside = (determinant > 1e-12 * total * square) & (slope >= 0) & (intercept >= 0)
+    return np.asarray(np.maximum(np.where(inside, free, bound), 0.0).sum(axis=1))
+
+
+def _segmentations(
+    sizes: Floats, centres: Floats, most: int
+) -> list[tuple[Floats, NDArray[np.int64]]]:
+    """For 1 to `most` protocols: the least cost, shape (replicates,), and where each but the first one starts.
+
+    The starts are indices into `sizes`, shape (replicates, protocols - 1).
+    """
+    replicates, count = centres.shape[0], sizes.size
+    costs = np.full((count + 1, count + 1, replicates), np.inf)
+    for first in range(count):
+        for end in range(first + FEWEST_SIZES, count + 1):
+            costs[first, end] = _line_costs(sizes[first:end], centres[:, first:end])
+    best, came_from = costs[0], []
+    found = [(best[count], np.empty((replicates, 0), dtype=np.int64))]
+    for _ in range(1, most):
+        sums = best[:, None, :] + costs
+        came_from.append(np.argmin(sums, axis=0))
+        best = np.min(sums, axis=0)
+        found.append((best[count], _trace(came_from, count, replicates)))
+    return found
+
+
+def _trace(
+    came_from: Sequence[NDArray[np.int64]], count: int, replicates: int
+) -> NDArray[np.int64]:
+    every = np.arange(replicates)
+    ends = np.full(replicates, count)
+    starts = []
+    for step in reversed(came_from):
+        ends = step[ends, every]
+        starts.append(ends)
+    return np.stack(starts[::-1], axis=1)
+
+
+def _supported(starts: NDArray[np.int64]) -> bool:
+    """Do the resamples (all rows but the first) have the same boundaries, give or take one size?"""
+    if starts.shape[0] == 1:
+        return True
+    near = np.all(np.abs(starts[1:] - starts[0]) <= 1, axis=1)
+    return bool(near.mean() >= SUPPORT)
+
+
+def regime_changes(table: PairTable, limits: Sequence[int]) -> tuple[Change, ...]:
+    """The changes at `limits` as the fewest pairs show them, with the size where their lines cross."""
+    few = table.subset(table.pairs == table.pairs.min())
+    sizes = table.sizes
+    edges = [-1, *limits, int(sizes[-1])]
+    changes = []
+    for below, limit, above in zip(edges, edges[1:], edges[2:], strict=False):
+        after = sizes[sizes > limit]
+        before_line, after_line = _line(few, below, limit), _line(few, limit, above)
+        crossing = line_crossing_bytes(
+            *((line[0] + line[1], line[1]) for line in (before_line, after_line))
+        )
+        middle = float(np.sqrt(float(max(limit, 1)) * float(after[0])))
+        seconds = [float(line[0] + line[1] * middle) for line in (before_line, after_line)]
+        jump = seconds[1] / seconds[0] - 1.0 if seconds[0] > 0 else None
+        slope = abs(after_line[1] - before_line[1]) > NOTICEABLE * max(
+            before_line[1], after_line[1]
+        )
+        jumps = jump is not None and abs(jump) > NOTICEABLE
+        kind = "both" if jumps and slope else "jump" if jumps else "slope"
+        changes.append(Change(limit, int(after[0]), kind, jump, ("pairs",), crossing))
+    return tuple(changes)
+
+
+def _line(table: PairTable, below: int, limit: int) -> tuple[float, float]:
+    """Intercept in seconds and slope in seconds per byte through the points above `below` up to `limit`."""
+    found = postal(table.within(below + 1, limit).cells())
+    return found["s0"], 1.0 / found["R_C"]
