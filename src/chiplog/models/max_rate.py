@@ -34,7 +34,7 @@ class MaxRate:
         return np.asarray(2.0 * (theta.get("s0", 0.0) + np.maximum(shared, alone)))
 
     def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """From the fewest pairs, and the highest rate of the node."""
+        """From the fewest pairs, and from where most leaves the node."""
         return guess(points, seconds)
 
 

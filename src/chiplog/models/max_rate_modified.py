@@ -33,7 +33,7 @@ class MaxRateModified:
         return np.asarray(2.0 * np.maximum(volume(points) / theta.get("R_N", np.inf), alone))
 
     def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """From the fewest pairs, and the highest rate of the node."""
+        """From the fewest pairs, and from where most leaves the node."""
         return guess(points, seconds)
 
 

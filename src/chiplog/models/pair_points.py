@@ -29,11 +29,13 @@ def volume(points: Points) -> NDArray[np.float64]:
 
 
 def guess(points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-    """s0 and R_C from the fewest pairs, R_N from the highest rate of the node."""
+    """s0 and R_C from the fewest pairs, R_N from the points where most leaves the node."""
     few = points.pairs == points.pairs.min()
     s0, slope = rough_line(points.message_bytes[few].astype(np.float64), seconds[few] / 2.0)
+    sent = volume(points)
+    sending = float(np.median(seconds[sent == sent.max()])) / 2.0 - s0
     return {
         "s0": s0,
         "R_C": 1.0 / slope if slope > 0 else np.inf,
-        "R_N": float(np.max(volume(points) / (seconds / 2.0))),
+        "R_N": float(sent.max()) / sending if sending > 0 else np.inf,
     }

@@ -1,8 +1,8 @@
 """The parameters of one protocol with their intervals, and which of them the data tell.
 
 The intervals are those of the pigeonhole bootstrap: each replicate weights every launch and every (size, k) by an
-exponential variate, so that they carry what launches differ by and what the model misses. They are rather too wide
-than too narrow where the points scatter independently.
+exponential variate, so that they carry what launches differ by and what the model misses. Independent scatter
+would count more than once that way, so the replicates' deviations are scaled to the standard errors of `spread`.
 
 Source: A. B. Owen, "The pigeonhole bootstrap", Ann. Appl. Stat. 1 (2007); D. B. Rubin, "The Bayesian bootstrap",
 Ann. Stat. 9 (1981).
@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy.stats import norm
 
 from chiplog.fit.pairs.solve import SOLVERS, Solution
+from chiplog.fit.pairs.spread import standard_errors
 from chiplog.fit.pairs.table import Floats, PairTable
 from chiplog.fit.parameters import TAILS, Estimate, identified, unidentified
 from chiplog.fit.text import rate_text, sizes_text
@@ -35,6 +37,7 @@ def pair_estimates(model: Model, table: PairTable, rng: np.random.Generator) -> 
     value, draws = _solved(solve, table, weights, reached=True)
     if "R_N" in value and not _told(value, draws, "R_N"):
         value, draws = _solved(solve, table, weights, reached=False)
+    draws = _with_spread(value, draws, standard_errors(model, table, _finite(value)))
     found = {
         spec.symbol: _estimate(spec.symbol, spec.unit, value, draws, table)
         for spec in model.parameters
@@ -51,6 +54,26 @@ def _solved(
     replicates = [solve(table.cells(weight), reached=reached) for weight in weights]
     draws = {symbol: np.array([one[symbol] for one in replicates]) for symbol in value}
     return value, draws
+
+
+def _finite(value: Solution) -> Solution:
+    return {symbol: one for symbol, one in value.items() if np.isfinite(one)}
+
+
+def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> Draws:
+    """The replicates, their relative deviations scaled to the standard `errors`; infinite ones stay as they are."""
+    spread = dict(draws)
+    for symbol, error in errors.items():
+        finite = np.isfinite(draws[symbol])
+        deviation = np.log(np.maximum(draws[symbol][finite], 1e-300) / value[symbol])
+        if deviation.size == 0:
+            continue
+        low, high = np.quantile(deviation, TAILS)
+        factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, 1e-300)
+        scaled = draws[symbol].copy()
+        scaled[finite] = value[symbol] * np.exp(factor * deviation)
+        spread[symbol] = scaled
+    return spread
 
 
 def _told(value: Solution, draws: Draws, symbol: str) -> bool:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.crossing import line_crossing_bytes
-from chiplog.fit.pairs.solve import postal
-from chiplog.fit.pairs.table import Floats, PairTable, launch_medians
+from chiplog.fit.pairs.solve import max_rate_modified, postal
+from chiplog.fit.pairs.table import Cells, Floats, PairTable, launch_medians
 from chiplog.fit.result import Change
 
 FEWEST_SIZES = 3
@@ -54,7 +54,47 @@ def regime_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
         best, deviation = starts[0], now
         if deviation < EXACT:
             break
-    return [int(table.sizes[start - 1]) for start in best]
+    kept = _without_hidden_start_up(table, centres[0], best.tolist())
+    return [int(table.sizes[start - 1]) for start in kept]
+
+
+def _without_hidden_start_up(table: PairTable, times: Floats, starts: list[int]) -> list[int]:
+    """The `starts` without those where the node's rate only ceases to be hidden behind the start-up.
+
+    Where `max(k n/R_N, s0 + n/R_C)` describes both sides of a boundary about as well as the lines do, each k has a bend
+    there, but there is one protocol.
+    """
+    sizes, pairs = table.sizes.astype(np.float64), np.unique(table.pairs).astype(np.float64)
+    kept = list(starts)
+    for start in starts:
+        place = kept.index(start)
+        first = kept[place - 1] if place else 0
+        end = kept[place + 1] if place + 1 < len(kept) else sizes.size
+        lines = sum(
+            float(_line_costs(sizes[low:high], times[None, low:high])[0])
+            for low, high in ((first, start), (start, end))
+        )
+        cells = _cells(sizes[first:end], pairs, times[first:end])
+        bent = cells.cost(_modified_seconds(cells))
+        points = cells.weight.size
+        split_freedom = max(points - 4 * pairs.size, 1)
+        tolerated = lines / split_freedom / (1.0 - THRESHOLD) ** 2 + EXACT**2
+        if bent / max(points - 3, 1) <= tolerated:
+            kept.remove(start)
+    return kept
+
+
+def _cells(sizes: Floats, pairs: Floats, times: Floats) -> Cells:
+    known = np.isfinite(times)
+    seconds = times[known]
+    size, count = (grid[known] for grid in np.meshgrid(sizes, pairs, indexing="ij"))
+    return Cells(size, count, seconds**-2.0, seconds**-1.0, np.ones(seconds.size))
+
+
+def _modified_seconds(cells: Cells) -> Floats:
+    found = max_rate_modified(cells)
+    alone = found["s0"] + cells.message_bytes / found["R_C"]
+    return np.asarray(np.maximum(cells.pairs * cells.message_bytes / found["R_N"], alone))
 
 
 def _line_costs(sizes: Floats, seconds: Floats) -> Floats:

@@ -73,7 +73,6 @@ def _positive_squares(
     predicted: Callable[[Floats], Floats], starts: Sequence[Sequence[float]], cells: Cells
 ) -> Floats:
     """The best of the local optima from `starts` of parameters that are squares, and so never negative."""
-
     best, least = np.asarray(starts[0], dtype=np.float64), np.inf
     for start in starts:
         scale = np.maximum(np.asarray(start, dtype=np.float64), 1e-300)

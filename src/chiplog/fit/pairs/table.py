@@ -86,6 +86,11 @@ class PairTable:
         """The points as models are asked about them."""
         return points("pairs", self.message_bytes, pairs=self.pairs)
 
+    @property
+    def cell_index(self) -> Integers:
+        """The number of each point's (size, k), shape (P,)."""
+        return self._cell[1]
+
     @cached_property
     def _cell(self) -> tuple[Integers, Integers]:
         """The distinct (size, k), shape (cells, 2), and the cell of each point."""
