@@ -33,7 +33,8 @@ def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
         return f"{sizes}: up to k = {most} every further sender helps; spread your off-node messages over all of them."
     node = f"they reach the node's {rate_text(theta['R_N'])}"
     if "k_sat" not in theta:
-        return f"{sizes}: k = {int(table.pairs.min())} senders do not need help, {node}."
+        fewest = int(table.pairs.min())
+        return f"{sizes}: already with k = {fewest} {node}; more senders don't help."
     enough = max(1, math.ceil(theta["k_sat"] - 1e-9))
     if enough == 1:
         return f"{sizes}: one sender is enough, more don't help: {node}."
