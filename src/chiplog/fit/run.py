@@ -90,7 +90,7 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
         return known[:1]
     if method == "all":
         return known
-    accepted = (*METHODS, *PAIR_METHODS, "all")
+    accepted = (*METHODS, "all", *PAIR_METHODS)
     if method not in accepted:
         raise UsageError(f"method: '{method}' is unknown; it accepts " + ", ".join(accepted) + ".")
     if method not in known:
