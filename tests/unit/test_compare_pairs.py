@@ -8,6 +8,7 @@ import pytest
 
 from chiplog.compare.models import compare_models
 from chiplog.compare.result import ModelRow, comparison_to_json
+from chiplog.compare.runs import compare_runs
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
@@ -68,6 +69,18 @@ def test_both_kinds_of_models_are_judged_each_on_its_own_points() -> None:
     assert rows["hockney"].held_out == "each of 3 folds of sizes in turn"
     assert rows["hockney"].error.points == len(size_grid(4096))
     assert rows["max-rate"].error.points == 2 * 6 * 16
+
+
+def test_two_runs_are_compared_for_each_number_of_pairs() -> None:
+    before = dataset()
+    slower = tuple(
+        replace(one, seconds=2 * one.seconds) if one.pairs == 16 else one for one in before.series
+    )
+    rows = compare_runs(before, replace(before, series=slower))
+    of_size = [row for row in rows if row.message_bytes == 8192]
+    assert [row.pairs for row in of_size] == list(range(1, 17))
+    assert [row.ratio for row in of_size] == pytest.approx([1.0] * 15 + [2.0], rel=1e-3)
+    validate(comparison_to_json(rows))
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,19 @@ def test_points_that_were_not_measured_are_not_needed() -> None:
     assert found.error.points == len(kept)
 
 
+def test_one_pair_may_be_measured_in_one_protocol_only() -> None:
+    pieces = [
+        Piece(1024, {"s0": 2e-6, "R_C": 1e9, "R_N": 7e9}),
+        Piece(None, {"s0": 9e-6, "R_C": 4e9, "R_N": 7e9}),
+    ]
+    sizes = tuple(16 << step for step in range(14))
+    dataset = pairs_dataset(load_model("max-rate"), pieces, sizes, pairs=(1, 2, 4, 8))
+    kept = tuple(s for s in dataset.series if s.pairs > 1 or s.message_bytes <= 1024)
+    found = fitted("max-rate", replace(dataset, series=kept))
+    assert [one.last_before_bytes for one in found.changes] == [1024]
+    assert found.changes[0].kind == "both"
+
+
 def test_the_document_is_valid_and_comes_back() -> None:
     fits = fit(made("max-rate", TRUTHS["max-rate"]), ["max-rate"])
     document = json.loads(json_text(fits_to_json(fits)))

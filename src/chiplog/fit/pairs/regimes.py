@@ -22,6 +22,8 @@ from chiplog.fit.pairs.table import Cells, Floats, PairTable, launch_medians
 from chiplog.fit.result import Change
 
 FEWEST_SIZES = 3
+LEAST_SPAN = 1.5
+"""Factor between the last and the first size of a protocol, at least."""
 MOST_REGIMES = 8
 THRESHOLD = 0.2
 """The share by which one more protocol must lower the residual deviation."""
@@ -131,6 +133,8 @@ def _segmentations(
     costs = np.full((count + 1, count + 1, replicates), np.inf)
     for first in range(count):
         for end in range(first + FEWEST_SIZES, count + 1):
+            if sizes[end - 1] < LEAST_SPAN * sizes[first]:
+                continue
             costs[first, end] = _line_costs(sizes[first:end], centres[:, first:end])
     best, came_from = costs[0], []
     found = [(best[count], np.empty((replicates, 0), dtype=np.int64))]
@@ -163,30 +167,33 @@ def _supported(starts: NDArray[np.int64]) -> bool:
 
 
 def regime_changes(table: PairTable, limits: Sequence[int]) -> tuple[Change, ...]:
-    """The changes at `limits` as the fewest pairs show them, with the size where their lines cross."""
-    few = table.subset(table.pairs == table.pairs.min())
+    """The changes at `limits` as the fewest pairs measured on both sides show them."""
     sizes = table.sizes
     edges = [-1, *limits, int(sizes[-1])]
-    changes = []
-    for below, limit, above in zip(edges, edges[1:], edges[2:], strict=False):
-        after = sizes[sizes > limit]
-        before_line, after_line = _line(few, below, limit), _line(few, limit, above)
-        crossing = line_crossing_bytes(
-            *((line[0] + line[1], line[1]) for line in (before_line, after_line))
-        )
-        middle = float(np.sqrt(float(max(limit, 1)) * float(after[0])))
-        seconds = [float(line[0] + line[1] * middle) for line in (before_line, after_line)]
-        jump = seconds[1] / seconds[0] - 1.0 if seconds[0] > 0 else None
-        slope = abs(after_line[1] - before_line[1]) > NOTICEABLE * max(
-            before_line[1], after_line[1]
-        )
-        jumps = jump is not None and abs(jump) > NOTICEABLE
-        kind = "both" if jumps and slope else "jump" if jumps else "slope"
-        changes.append(Change(limit, int(after[0]), kind, jump, ("pairs",), crossing))
-    return tuple(changes)
+    return tuple(
+        _change(table.within(below + 1, limit), table.within(limit + 1, above))
+        for below, limit, above in zip(edges, edges[1:], edges[2:], strict=False)
+    )
 
 
-def _line(table: PairTable, below: int, limit: int) -> tuple[float, float]:
-    """Intercept in seconds and slope in seconds per byte through the points above `below` up to `limit`."""
-    found = postal(table.within(below + 1, limit).cells())
-    return found["s0"], 1.0 / found["R_C"]
+def _change(before: PairTable, after: PairTable) -> Change:
+    last, first = int(before.sizes[-1]), int(after.sizes[0])
+    common = np.intersect1d(before.pairs, after.pairs)
+    if common.size == 0:
+        return Change(last, first, "both", None, ("pairs",))
+    lines = [_line(side.subset(side.pairs == common[0])) for side in (before, after)]
+    middle = float(np.sqrt(float(max(last, 1)) * float(first)))
+    seconds = [intercept + slope * middle for intercept, slope in lines]
+    jump = seconds[1] / seconds[0] - 1.0 if seconds[0] > 0 else None
+    slopes = [slope for _, slope in lines]
+    bends = abs(slopes[1] - slopes[0]) > NOTICEABLE * max(slopes)
+    jumps = jump is not None and abs(jump) > NOTICEABLE
+    kind = "both" if jumps and bends else "jump" if jumps else "slope"
+    crossing = line_crossing_bytes(*((start + slope, slope) for start, slope in lines))
+    return Change(last, first, kind, jump, ("pairs",), crossing)
+
+
+def _line(table: PairTable) -> tuple[float, float]:
+    """Intercept in seconds and slope in seconds per byte of the best line through the points."""
+    found = postal(table.cells())
+    return float(found["s0"]), 1.0 / float(found["R_C"])

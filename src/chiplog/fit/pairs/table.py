@@ -72,11 +72,11 @@ class PairTable:
     series: tuple[Series, ...]
 
     def subset(self, chosen: NDArray[np.bool_]) -> PairTable:
-        """The points where `chosen`, shape (P,), is true."""
+        """The points where `chosen`, shape (P,), is true; their launches are numbered anew."""
         return PairTable(
             self.message_bytes[chosen],
             self.pairs[chosen],
-            self.launch[chosen],
+            _numbered(self.launch[chosen]),
             self.seconds[chosen],
             tuple(self.series[index] for index in np.flatnonzero(chosen)),
         )
@@ -136,6 +136,11 @@ class PairTable:
         return np.asarray(weight / weight.mean())
 
 
+def _numbered(names: Integers) -> Integers:
+    """Equal names as equal numbers from 0 on, shape of `names`."""
+    return np.asarray(np.unique(names, return_inverse=True)[1].reshape(-1), dtype=np.int64)
+
+
 def is_pair_point(one: Series) -> bool:
     """Is this an undelayed single exchange of k pairs with samples?"""
     return (
@@ -167,7 +172,7 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
     table = PairTable(
         np.array([one.message_bytes for one in series], dtype=np.int64),
         np.array([one.pairs for one in series], dtype=np.int64),
-        np.unique([one.launch for one in series], return_inverse=True)[1].reshape(-1),
+        _numbered(np.array([one.launch for one in series], dtype=np.int64)),
         seconds,
         series,
     )
