@@ -173,6 +173,11 @@ SOURCES = {
     b"2 10 10.835693 20.580017 118.670184 6.782182 1.145917 1.065402 1.079925 0.001389 -nan\n",
     "simgrid-calibration": b"MPI_Send,8,1.0,2.5e-06\nMPI_Recv,8,1.0,3e-06\nMPI_Send,9,1.1,2e-06\n"
     b"MPI_Recv,9,1.1,3e-06\n",
+    "nodecomm": b"\nHops: 3\n1\t4.00e-06\t4.34e-06\t\n2\t3.98e-06\t4.26e-06\t\n1\t3.91e-06\t4.33e-06\n",
+    "osu": b"# OSU MPI Multiple Bandwidth / Message Rate Test v5.7\n# [ pairs: 15 ] [ window size: 64 ]\n"
+    b"# Size                  MB/s        Messages/s\n1                       6.39        6385003.80\n",
+    "imb": b"# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n"
+    b"0 1000 2.23 0.00\n1 1000 2.26 0.42\n# Benchmarking PingPing\n",
     "csv": b"pattern,message_bytes,pairs,train,launch,seconds,delay_seconds\n"
     b'ping_pong,8,1,1,0,1.5e-06,0\nflood,8,1,32,0,1.7e-06,0\n"prtt",16,1,10,1,1.6e-06,1e-5\n',
 }

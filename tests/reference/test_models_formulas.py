@@ -126,6 +126,48 @@ def test_a_piece_holds_up_to_its_last_byte() -> None:
     assert found[1] - found[0] == pytest.approx(90e-6, rel=1e-4)
 
 
+PAIRS = points("pairs", [1000, 1000, 1000], pairs=[1, 4, 16])
+
+
+def test_pairs_share_the_rate_of_their_node_from_where_they_reach_it() -> None:
+    theta = {"s0": 5e-6, "R_C": 2e9, "R_N": 8e9}
+    expected = {
+        "postal": [5.5e-6, 5.5e-6, 5.5e-6],
+        "max-rate": [5.5e-6, 5.5e-6, 7e-6],
+        "max-rate-modified": [5.5e-6, 5.5e-6, 5.5e-6],
+    }
+    for name, one_way in expected.items():
+        assert load_model(name).seconds(PAIRS, theta) / 2 == pytest.approx(one_way), name
+
+
+def test_the_modified_model_hides_the_start_up_behind_the_node() -> None:
+    theta = {"s0": 5e-6, "R_C": 2e9, "R_N": 8e9}
+    asked = points("pairs", 1_000_000, pairs=16)
+    assert load_model("max-rate-modified").seconds(asked, theta)[0] / 2 == pytest.approx(2e-3)
+    assert load_model("max-rate").seconds(asked, theta)[0] / 2 == pytest.approx(2.005e-3)
+
+
+def test_further_processes_may_add_another_rate_than_the_first() -> None:
+    theta = {"s0": 0.0, "R_Cb": 2e9, "R_Ci": 1e9, "R_N": 8e9}
+    found = load_model("max-rate-4").seconds(PAIRS, theta) / 2
+    assert found == pytest.approx([1000 / 2e9, 4000 / 5e9, 16000 / 8e9])
+    two_reach_it = {"s0": 0.0, "R_Cb": 2e9, "R_N": 8e9}
+    found = load_model("max-rate-4").seconds(PAIRS, two_reach_it) / 2
+    assert found == pytest.approx([1000 / 2e9, 4000 / 8e9, 16000 / 8e9])
+
+
+def test_a_rate_that_is_not_known_does_not_bind() -> None:
+    for name in ("max-rate", "max-rate-modified"):
+        found = load_model(name).seconds(PAIRS, {"s0": 5e-6, "R_C": 2e9}) / 2
+        assert found == pytest.approx([5.5e-6] * 3)
+
+
+@pytest.mark.parametrize("name", ["postal", "max-rate", "max-rate-4", "max-rate-modified"])
+def test_models_of_pairs_say_nothing_of_trains(name: str) -> None:
+    with pytest.raises(UsageError, match="says nothing"):
+        load_model(name).seconds(points("pairs", 8, 10), {})
+
+
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_model_is_complete(name: str) -> None:
     model = load_model(name)
@@ -185,3 +227,9 @@ def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="hockney, logp, loggp, loggps, plogp"):
         load_model("logp2")
     assert set(BUILT_IN) <= set(model_names())
+
+
+@pytest.mark.parametrize("name", [n for n in BUILT_IN if "pairs" in load_model(n).patterns])
+def test_every_model_of_pairs_guesses_within_its_bounds(name: str) -> None:
+    asked = points("pairs", [1, 64, 4096])
+    guessed_within_bounds(load_model(name), asked, np.array([15e-6, 15.1e-6, 19e-6]))

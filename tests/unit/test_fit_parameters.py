@@ -304,7 +304,10 @@ def test_intervals_are_not_narrower_than_the_clock_allows() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "netgauge"}, "prtt, culler, kielmann, bell, one-to-many, all"),
+        (
+            {"method": "netgauge"},
+            "prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max, all",
+        ),
         ({"method": "kielmann"}, "loggp can't be fitted by kielmann"),
         ({"statistic": "average"}, "median, minimum, mean"),
     ],

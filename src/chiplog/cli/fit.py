@@ -19,7 +19,7 @@ def fit(
     method: Annotated[
         str | None,
         typer.Option(
-            help="prtt, culler, kielmann, bell, one-to-many or all; by default each model's own."
+            help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
         ),
     ] = None,
     statistic: Annotated[

@@ -11,7 +11,9 @@ from chiplog.cli.output import note
 
 
 def import_file(
-    kind: Annotated[str, typer.Argument(help="csv, netgauge or simgrid-calibration.")],
+    kind: Annotated[
+        str, typer.Argument(help="csv, netgauge, nodecomm, simgrid-calibration, osu or imb.")
+    ],
     file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
         Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")

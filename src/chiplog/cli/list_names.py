@@ -16,6 +16,9 @@ METHODS = {
     "kielmann": "o_s, o_r and g as functions of size, g by flooding (plogp's default)",
     "one-to-many": "round trips to p peers and the time to post p sends (lop, lop-overhead, logfp)",
     "bell": "the delay at which a train begins to take longer: o_s, g",
+    "k=all": "all numbers of pairs at once (default of postal and max-rate)",
+    "k=1": "one pair only (postal)",
+    "k=max": "the most pairs only (postal)",
 }
 OPERATIONS = {"send": "two-sided messages, posting normal"}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.choice import of_pairs
 from chiplog.fit.measured import Measured, is_round_trip
 from chiplog.fit.one_to_many.run import round_trip_points
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
@@ -55,14 +56,18 @@ def _of_round_trips(model: Model) -> bool:
 
 
 def default_models(dataset: Dataset) -> tuple[str, ...]:
-    """The built-in models that can be judged together on the dataset: on round trips, else on RTT(p)."""
-    over_peers = _only_over_peers(dataset)
-    loaded = [load_model(name) for name in BUILT_IN]
-    return tuple(
-        one.name
-        for one in loaded
-        if (ONE_TO_MANY in one.patterns if over_peers else _of_round_trips(one))
-    )
+    """The built-in models that can be judged together on the dataset: on round trips, else on RTT(p); and on pairs."""
+    over_peers, over_sizes = _only_over_peers(dataset), bool(OVER_SIZES.values(dataset))
+    has_pairs = any(one.pattern == "pairs" for one in dataset.series)
+
+    def judged(model: Model) -> bool:
+        if of_pairs(model.name):
+            return has_pairs
+        if over_peers:
+            return ONE_TO_MANY in model.patterns
+        return _of_round_trips(model) and (over_sizes or not has_pairs)
+
+    return tuple(name for name in BUILT_IN if judged(load_model(name)))
 
 
 def _only_over_peers(dataset: Dataset) -> bool:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chiplog.compare.expression import parse_expression
 from chiplog.compare.judged import Judged, fitted_part, judged_on
+from chiplog.compare.pairs import pair_errors, pair_folds, pairs_held_out
 from chiplog.compare.result import ModelRow
-from chiplog.dataset.series import Dataset, Series
+from chiplog.compare.split import Errors, Split, part
+from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
+from chiplog.fit.choice import of_pairs
 from chiplog.fit.measured import Measured
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
@@ -25,7 +29,23 @@ from chiplog.fit.run import Boundaries, fit
 DEFAULT_FOLDS = 5
 FEWEST_TRAINING_VALUES = 3
 
-Split = tuple[Dataset, Dataset]
+
+@dataclass(frozen=True)
+class _Judgement:
+    """What models are judged on: the dataset, how points are held out, and the errors there."""
+
+    dataset: Dataset
+    held_out: Callable[[Dataset, str], Split]
+    folds: Callable[[Dataset, int], list[Split]]
+    dealt: str
+    """What is dealt out to the folds."""
+    errors: Callable[[Fit, Dataset, str, int], Errors]
+
+    def splits(self, hold_out: str | None, folds: int) -> list[Split]:
+        """The one split by the expression, or one for each fold."""
+        if hold_out is not None:
+            return [self.held_out(self.dataset, hold_out)]
+        return self.folds(self.dataset, folds)
 
 
 def compare_models(
@@ -41,52 +61,79 @@ def compare_models(
 ) -> tuple[ModelRow, ...]:
     """The error of each model on half round trips, or round trips to many peers, that it was not fitted to.
 
-    `hold_out` is an expression (`message_bytes>65536`, `peers>8`); else the sizes are dealt out to `folds` folds (5),
-    each held out in turn, and the errors of all folds make one row. Protocol changes are looked for in what is left
-    only. All models are judged on the same quantity, the half round trip, since not all speak of more. Where peers are
-    held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the folds are of numbers
-    of peers, and all models are fitted to RTT(p) and post times only.
+    `hold_out` is an expression (`message_bytes>65536`, `peers>8`, `pairs>8`); else the sizes are dealt out to `folds`
+    folds (5), each held out in turn, and the errors of all folds make one row. Protocol changes are looked for in what
+    is left only. All models of one pair are judged on the same quantity, the half round trip, since not all speak of
+    more. Where peers are held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the
+    folds are of numbers of peers, and these models are fitted to RTT(p) and post times only. Models of k pairs are
+    judged on the half round trips of k pairs, of which sizes and numbers of pairs are dealt out.
 
     Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and as `fit` does.
     """
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
-    judged = judged_on(dataset, models, hold_out)
-    dataset = fitted_part(dataset, judged)
-    if hold_out is not None:
-        splits, label = [_held_out(dataset, judged, hold_out)], hold_out
-    else:
-        count = DEFAULT_FOLDS if folds is None else folds
-        splits = _folds(dataset, judged, count)
-        label = f"each of {count} folds of {judged.values_text} in turn"
-    collected: dict[tuple[str, str], list[tuple[Fit, Dataset]]] = {}
-    for training, held in splits:
-        fits = fit(
-            training, models, method=method, boundaries=boundaries, statistic=statistic, seed=seed
-        )
-        for found in fits:
-            collected.setdefault((found.model, found.method), []).append((found, held))
+    count = DEFAULT_FOLDS if folds is None else folds
+    collected: dict[tuple[str, str], tuple[_Judgement, list[tuple[Fit, Dataset]]]] = {}
+    for names, judgement in _judgements(dataset, models, hold_out):
+        for training, held in judgement.splits(hold_out, count):
+            for found in fit(
+                training,
+                names,
+                method=method,
+                boundaries=boundaries,
+                statistic=statistic,
+                seed=seed,
+            ):
+                key = (found.model, found.method)
+                collected.setdefault(key, (judgement, []))[1].append((found, held))
     return tuple(
-        _row(judged, model, name, label, pairs, statistic, seed)
-        for (model, name), pairs in collected.items()
+        _row(
+            judgement,
+            hold_out or f"each of {count} folds of {judgement.dealt} in turn",
+            fits,
+            statistic,
+            seed,
+        )
+        for judgement, fits in collected.values()
     )
 
 
+def _judgements(
+    dataset: Dataset, models: Sequence[str], hold_out: str | None
+) -> list[tuple[list[str], _Judgement]]:
+    """The models of one process pair or of one to many, and those of k pairs, each with what they are judged on."""
+    pairs = [name for name in models if of_pairs(name)]
+    others = [name for name in models if name not in pairs]
+    found = []
+    if others:
+        judged = judged_on(dataset, others, hold_out)
+        judgement = _Judgement(
+            fitted_part(dataset, judged),
+            partial(_held_out, judged),
+            partial(_folds, judged),
+            judged.values_text,
+            partial(_errors, judged),
+        )
+        found.append((others, judgement))
+    if pairs:
+        judgement = _Judgement(dataset, pairs_held_out, pair_folds, "sizes and pairs", pair_errors)
+        found.append((pairs, judgement))
+    return found
+
+
 def _row(
-    judged: Judged,
-    model: str,
-    method: str,
+    judgement: _Judgement,
     label: str,
-    pairs: Sequence[tuple[Fit, Dataset]],
+    fits: Sequence[tuple[Fit, Dataset]],
     statistic: str,
     seed: int,
 ) -> ModelRow:
-    errors = [_errors(judged, found, held, statistic, seed) for found, held in pairs]
+    errors = [judgement.errors(found, held, statistic, seed) for found, held in fits]
     return ModelRow(
-        model,
-        method,
+        fits[0][0].model,
+        fits[0][0].method,
         label,
-        max(fitted_numbers(found) for found, _ in pairs),
+        max(fitted_numbers(found) for found, _ in fits),
         summarise(
             np.concatenate([relative for relative, _ in errors]),
             np.concatenate([logarithmic for _, logarithmic in errors]),
@@ -94,9 +141,7 @@ def _row(
     )
 
 
-def _errors(
-    judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _errors(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
     chosen = held.select(operation=found.operation)
     if not judged.values(chosen):
         return np.empty(0), np.empty(0)
@@ -110,7 +155,7 @@ def fitted_numbers(found: Fit) -> int:
         return 1 + sum(
             one.message_bytes.size for one in found.curves if one.quantity != HALF_ROUND_TRIP
         )
-    derived = {"L_half", "n_half", "EEL", "f_argmin"}
+    derived = {"L_half", "n_half", "EEL", "f_argmin", "k_sat"}
     return sum(
         parameter.identified and symbol not in derived
         for segment in found.segments
@@ -118,15 +163,10 @@ def fitted_numbers(found: Fit) -> int:
     )
 
 
-def _part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
-    chosen = tuple(one for one in dataset.series if wanted(one))
-    return Dataset(dataset.header, chosen, dataset.complete, dataset.source)
-
-
-def _held_out(dataset: Dataset, judged: Judged, expression: str) -> Split:
+def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
     accepts = parse_expression(expression)
-    held = _part(dataset, accepts)
-    training = _part(dataset, lambda one: not accepts(one))
+    held = part(dataset, accepts)
+    training = part(dataset, lambda one: not accepts(one))
     values, left = judged.values(dataset), judged.values(training)
     if not judged.values(held):
         raise UsageError(
@@ -141,7 +181,7 @@ def _held_out(dataset: Dataset, judged: Judged, expression: str) -> Split:
     return training, held
 
 
-def _folds(dataset: Dataset, judged: Judged, folds: int) -> list[Split]:
+def _folds(judged: Judged, dataset: Dataset, folds: int) -> list[Split]:
     values, text = judged.values(dataset), judged.values_text
     most = len(values) - FEWEST_TRAINING_VALUES
     if not 2 <= folds <= max(most, 1):
@@ -153,8 +193,8 @@ def _folds(dataset: Dataset, judged: Judged, folds: int) -> list[Split]:
     fold_of = {value: number % folds for number, value in enumerate(values)}
     return [
         (
-            _part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) != k),  # type: ignore[misc]
-            _part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
+            part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) != k),  # type: ignore[misc]
+            part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
         )
         for fold in range(folds)
     ]

@@ -43,6 +43,7 @@ class RunRow:
     high: float
     verdict: str
     reason: str
+    pairs: int = 1
 
 
 def _finite(value: float) -> float | None:
@@ -70,6 +71,7 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
         "pattern": row.pattern,
         "operation": row.operation,
         "train": row.train,
+        "pairs": row.pairs,
         "message_bytes": row.message_bytes,
         "ratio": row.ratio,
         "low": row.low,

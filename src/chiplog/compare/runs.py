@@ -21,7 +21,7 @@ TOLERANCE = 0.05
 SAME_PLACEMENT = 1.25
 """Up to this factor between their flag exchanges, two runs had their cores in the same placement state."""
 
-Key = tuple[str, str, int]
+Key = tuple[str, str, int, int]
 
 
 def compare_runs(
@@ -32,7 +32,7 @@ def compare_runs(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[RunRow, ...]:
-    """The ratio of B's times to A's, by pattern, train and size, and over all of them in the last row.
+    """The ratio of B's times to A's, by pattern, train, pairs and size, and over all of them in the last row.
 
     Series with a delay are left out: the delay, not the machine, makes their time. A verdict is `faster` or `slower`
     if the 95 % interval excludes 1 and the ratio is off by `tolerance` or more, `same` if the whole interval is within
@@ -59,7 +59,7 @@ def compare_runs(
     if not rows:
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
     mean = np.exp(np.mean(logs, axis=0))
-    overall: Key = ("all", rows[0].operation, 0)
+    overall: Key = ("all", rows[0].operation, 0, 1)
     rows.append(_row(overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows))
     return tuple(rows)
 
@@ -77,15 +77,21 @@ def _is_compared(one: Series) -> bool:
 
 
 def _keys(dataset: Dataset) -> set[Key]:
-    return {(one.pattern, one.operation, one.train) for one in dataset.series if _is_compared(one)}
+    return {
+        (one.pattern, one.operation, one.train, one.pairs)
+        for one in dataset.series
+        if _is_compared(one)
+    }
 
 
 def _quantity(measured: Measured, key: Key) -> Quantity:
-    pattern, operation, train = key
+    pattern, operation, train, pairs = key
     return series_quantity(
         measured,
         f"{pattern}({train})",
-        lambda one: (one.pattern, one.operation, one.train) == (pattern, operation, train),
+        lambda one: (
+            (one.pattern, one.operation, one.train, one.pairs) == (pattern, operation, train, pairs)
+        ),
     )
 
 
@@ -104,7 +110,9 @@ def _row(
         verdict, reason = "unclear", placement
     elif parts:
         reason += _counts(parts)
-    return RunRow(key[0], key[1], key[2], message_bytes, ratio, low, high, verdict, reason)
+    return RunRow(
+        key[0], key[1], key[2], message_bytes, ratio, low, high, verdict, reason, pairs=key[3]
+    )
 
 
 def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str, str]:

@@ -13,8 +13,10 @@ from chiplog.fit.methods.kielmann import kielmann
 from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import MODELS, ONE_TO_MANY, can_fit, needed
+from chiplog.fit.pairs.run import METHODS as PAIR_METHODS
 from chiplog.fit.result import Fit
 
+PAIRS = "pairs"
 METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
     "prtt": prtt,
     "culler": culler,
@@ -30,6 +32,10 @@ METHODS_OF: Mapping[str, tuple[str, ...]] = {
     "lop": (ONE_TO_MANY,),
     "lop-overhead": (ONE_TO_MANY,),
     "logfp": (ONE_TO_MANY,),
+    "postal": ("k=all", "k=1", "k=max"),
+    "max-rate": ("k=all",),
+    "max-rate-4": ("k=all",),
+    "max-rate-modified": ("k=all",),
 }
 """Which methods can give a model's parameters, the default one first."""
 
@@ -44,7 +50,7 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
         return known[:1]
     if method == "all":
         return known
-    methods = (*METHODS, ONE_TO_MANY)
+    methods = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
     if method not in methods:
         raise UsageError(
             f"method: '{method}' is unknown; it accepts " + ", ".join((*methods, "all")) + "."
@@ -56,8 +62,16 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
     return (method,)
 
 
+def of_pairs(model: str) -> bool:
+    """Whether a model is fitted to k pairs of processes."""
+    return any(method in PAIR_METHODS for method in METHODS_OF.get(model, ()))
+
+
 def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[str, ...]:
     """The methods to use for a model on one operation's series: those that the series are made for."""
+    if of_pairs(model):
+        has_pairs = any(one.pattern == PAIRS for one in dataset.series)
+        return methods_of(model, method) if has_pairs else ()
     over_peers = model in MODELS and can_fit(model, dataset)
     by_size = any(one.pattern in ("prtt", "ping_pong", "flood") for one in dataset.series)
     if method is None and over_peers and not by_size:
@@ -80,6 +94,11 @@ def refuse_unfitted(models: Sequence[str], fits: Sequence[Fit], method: str | No
         if name in fitted or method == "all":
             continue
         by = methods_of(name, method)
+        if of_pairs(name):
+            raise UsageError(
+                f"Model {name} needs series of the pattern pairs (one-way or round-trip, no train) in the dataset; "
+                "there are none."
+            )
         if by and by[0] == ONE_TO_MANY:
             raise UsageError(f"Model {name} needs {needed(name)} in the dataset; there are none.")
         if by:

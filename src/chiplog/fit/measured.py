@@ -47,12 +47,15 @@ class Measured:
         clock = dataset.header.get("clock")
         step_ns = clock.get("resolution_ns") if isinstance(clock, dict) else None
         self.resolution_seconds = float(step_ns or 0.0) * 1e-9
-        self.at: Locations = locate(
+        self.at: Locations = _as_round_trips(
             dataset.series,
-            statistic=statistic,
-            replicates=replicates,
-            resolution_seconds=self.resolution_seconds,
-            rng=self.rng,
+            locate(
+                dataset.series,
+                statistic=statistic,
+                replicates=replicates,
+                resolution_seconds=self.resolution_seconds,
+                rng=self.rng,
+            ),
         )
         self.sigma = smoothed_errors(dataset.series, self.at)
         self._draws = self._smoothed_draws()
@@ -118,6 +121,16 @@ class Measured:
             draws += weight[:, None] * self._draws[where]
             variance += (weight * sigma[where]) ** 2
         return value, draws, np.sqrt(variance)
+
+
+def _as_round_trips(series: Sequence[Series], at: Locations) -> Locations:
+    """The statistics where those of ping-pongs that are given one-way are doubled, as all others are round trips."""
+    factor = np.array(
+        [2.0 if (one.pattern, one.direction) == ("ping_pong", "one-way") else 1.0 for one in series]
+    )
+    if not np.any(factor != 1.0):
+        return at
+    return Locations(factor * at.value, factor * at.sigma, factor[:, None] * at.draws, at.samples)
 
 
 def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float64]:

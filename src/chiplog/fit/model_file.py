@@ -120,6 +120,7 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
             "seconds": float(fit.cost.seconds),
         },
         "warnings": list(fit.warnings),
+        "advice": list(fit.advice),
         "curves": [_curve_to_json(curve) for curve in fit.curves],
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
     }
@@ -178,6 +179,7 @@ def _fit_from_json(fields: Fields) -> Fit:
             name: _array(fields, f"draws.{name}", one)
             for name, one in fields.mapping("draws").items()
         },
+        advice=fields.texts("advice"),
     )
 
 

@@ -108,3 +108,5 @@ class Fit:
     warnings: tuple[str, ...] = ()
     draws: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     """Bootstrap draws by "segment index/symbol", shape (draws,): what predictions carry through."""
+    advice: tuple[str, ...] = ()
+    """What a designer of programs takes from it, one sentence a protocol; only some models have such."""

@@ -12,7 +12,7 @@ import numpy as np
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit, without_cold_start
-from chiplog.fit.choice import METHODS, methods_of, refuse_unfitted, suited_methods
+from chiplog.fit.choice import METHODS, methods_of, of_pairs, refuse_unfitted, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
 from chiplog.fit.hockney import hockney_estimates
@@ -20,6 +20,7 @@ from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import Measured
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
+from chiplog.fit.pairs.run import fit_pairs
 from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
@@ -37,7 +38,7 @@ from chiplog.fit.segments import segment_ranges
 from chiplog.fit.short import last_short_size
 from chiplog.fit.synchronisation import synchronisation_estimate
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_model
+from chiplog.models.registry import BUILT_IN, load_model
 
 KEPT_DRAWS = 200
 
@@ -69,12 +70,13 @@ def fit(
 ) -> tuple[Fit, ...]:
     """Fits each of `models` by `method` to each operation of the dataset.
 
-    `method` None takes each model's default (LogGP: prtt; pLogP: kielmann), "all" takes all that can give the model's
-    parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds them, None means
-    one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal intervals.
+    `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
+    give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
+    them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal
+    intervals.
 
     Returns one Fit per model, method and operation. Raises UsageError for an unknown model, method or statistic, and
-    for a dataset without round trips.
+    for a dataset without the series that a model speaks about.
     """
     loaded = {name: load_model(name) for name in models}
     for name in loaded:
@@ -87,38 +89,69 @@ def fit(
         jobs = [
             (loaded[name], by) for name in loaded for by in suited_methods(name, method, chosen)
         ]
-        if not jobs:
-            continue
-        by_size = any(by != ONE_TO_MANY for _, by in jobs)
-        changes = _changes(chosen, boundaries) if by_size else ()
-        chosen, warnings = without_cold_start(chosen)
-        chosen, placed = in_one_placement(chosen)
-        measured = Measured(chosen, statistic, seed)
-        found: dict[str, MethodQuantities] = {}
-        for model, name in jobs:
-            if name == ONE_TO_MANY:
-                fits.append(
-                    fit_one_to_many(
-                        model,
-                        measured,
-                        operation=operation,
-                        transport=str(dataset.header.get("transport", "unknown")),
-                        seed=seed,
-                        warnings=(*warnings, *placed),
-                    )
-                )
-                continue
-            quantities = found.setdefault(name, METHODS[name](measured))
-            job = _Job(
-                model, name, measured, quantities, changes, statistic, seed, (*warnings, *placed)
-            )
-            fits.append(_fit_one(job, dataset, operation))
+        one_pair = [job for job in jobs if not of_pairs(job[0].name)]
+        if one_pair:
+            fits += _fit_one_pair(chosen, operation, one_pair, boundaries, statistic, seed)
+        fits += fit_pairs(
+            chosen.select(pattern="pairs"),
+            [job for job in jobs if of_pairs(job[0].name)],
+            boundaries=boundaries,
+            statistic=statistic,
+            seed=seed,
+        )
     refuse_unfitted(tuple(loaded), fits, method)
     if not fits:
         raise UsageError(
             f"{dataset.source}: there are no series that any of these models speaks of."
         )
     return tuple(fits)
+
+
+def models_for(dataset: Dataset) -> tuple[str, ...]:
+    """The names of the built-in models that speak about a pattern of `dataset` and can be fitted to it."""
+    measured = {one.pattern for one in dataset.series}
+    return tuple(
+        name
+        for name in BUILT_IN
+        if measured & set(load_model(name).patterns) and suited_methods(name, None, dataset)
+    )
+
+
+def _fit_one_pair(
+    dataset: Dataset,
+    operation: str,
+    jobs: Sequence[tuple[Model, str]],
+    boundaries: Boundaries,
+    statistic: str,
+    seed: int,
+) -> list[Fit]:
+    """The fits of the models of one process pair, or of one process to many."""
+    by_size = any(by != ONE_TO_MANY for _, by in jobs)
+    changes = _changes(dataset, boundaries) if by_size else ()
+    chosen, warnings = without_cold_start(dataset)
+    chosen, placed = in_one_placement(chosen)
+    told = (*warnings, *placed)
+    measured = Measured(chosen, statistic, seed)
+    transport = str(dataset.header.get("transport", "unknown"))
+    found: dict[str, MethodQuantities] = {}
+    fits = []
+    for model, name in jobs:
+        if name == ONE_TO_MANY:
+            fits.append(
+                fit_one_to_many(
+                    model,
+                    measured,
+                    operation=operation,
+                    transport=transport,
+                    seed=seed,
+                    warnings=told,
+                )
+            )
+            continue
+        quantities = found.setdefault(name, METHODS[name](measured))
+        job = _Job(model, name, measured, quantities, changes, statistic, seed, told)
+        fits.append(_fit_one(job, dataset, operation))
+    return fits
 
 
 def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:

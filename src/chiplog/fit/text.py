@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
@@ -15,6 +16,16 @@ def seconds_text(seconds: float) -> str:
         return "0 s"
     scale, unit = next((pair for pair in SCALES if abs(seconds) >= pair[0]), SCALES[-1])
     return f"{seconds / scale:.3g} {unit}"
+
+
+def rate_text(bytes_per_second: float) -> str:
+    """A rate with three digits; 1 GB = 1e9 B.
+
+    >>> rate_text(6.98e9)
+    '6.98 GB/s'
+    """
+    scale, unit = next((pair for pair in RATES if bytes_per_second >= pair[0]), RATES[-1])
+    return f"{bytes_per_second / scale:.3g} {unit}"
 
 
 def sizes_text(first_bytes: int, last_bytes: int) -> str:

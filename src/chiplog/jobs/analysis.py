@@ -7,9 +7,8 @@ from chiplog.compare.models import compare_models
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
-from chiplog.fit.run import fit
+from chiplog.fit.run import fit, models_for
 from chiplog.jobs.placement import placement_of
-from chiplog.models.registry import BUILT_IN
 from chiplog.report.input import ComparisonRow, SeriesChanges, TargetReport
 
 ALL_METHODS = "all"
@@ -24,7 +23,7 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=fit(dataset, tuple(BUILT_IN), method=ALL_METHODS),
+        fits=fit(dataset, models_for(dataset), method=ALL_METHODS),
         series_changes=tuple(SeriesChanges(one.quantity, one.changes) for one in found.series),
         consensus=found.consensus,
         comparison=_comparison(dataset),

@@ -26,16 +26,22 @@ class ParameterSpec:
 
 @dataclass(frozen=True)
 class Points:
-    """Points of one pattern: what was sent, not how long it took. All arrays have shape (points,).
-
-    `peers` may be left out: one process addresses one peer then.
-    """
+    """Points of one pattern: what was sent, not how long it took. All arrays have shape (points,)."""
 
     pattern: str
     message_bytes: NDArray[np.int64]
     train: NDArray[np.int64]
     delay_seconds: NDArray[np.float64]
-    peers: NDArray[np.int64] = field(default_factory=lambda: np.array(1, dtype=np.int64))
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.ones(1, dtype=np.int64))
+    """Pairs of processes that exchange messages at once; 1 unless it is said."""
+    peers: NDArray[np.int64] = field(default_factory=lambda: np.ones(1, dtype=np.int64))
+    """Peers that one process addresses in one round; 1 unless it is said."""
+
+    def __post_init__(self) -> None:
+        """Gives `pairs` and `peers` the shape of the other arrays."""
+        for name in ("pairs", "peers"):
+            whole = np.broadcast_to(getattr(self, name), self.message_bytes.shape)
+            object.__setattr__(self, name, whole)
 
     def subset(self, chosen: NDArray[np.bool_]) -> Points:
         """The points where `chosen`, shape (points,), is true."""
@@ -44,7 +50,8 @@ class Points:
             self.message_bytes[chosen],
             self.train[chosen],
             self.delay_seconds[chosen],
-            peers=np.broadcast_to(self.peers, chosen.shape)[chosen],
+            self.pairs[chosen],
+            self.peers[chosen],
         )
 
 
@@ -53,6 +60,7 @@ def points(
     message_bytes: ArrayLike,
     train: ArrayLike = 1,
     delay_seconds: ArrayLike = 0.0,
+    pairs: ArrayLike = 1,
     peers: ArrayLike = 1,
 ) -> Points:
     """Points of one pattern from anything that broadcasts to one shape.
@@ -62,15 +70,20 @@ def points(
     >>> points("one_to_many", 8, peers=[1, 2]).message_bytes.tolist()
     [8, 8]
     """
-    sizes, trains, delays, addressed = np.broadcast_arrays(
-        *map(np.atleast_1d, (message_bytes, train, delay_seconds, peers))
+    sizes, trains, delays, counts, addressed = np.broadcast_arrays(
+        np.atleast_1d(message_bytes),
+        np.atleast_1d(train),
+        np.atleast_1d(delay_seconds),
+        np.atleast_1d(pairs),
+        np.atleast_1d(peers),
     )
     return Points(
         pattern,
         sizes.astype(np.int64),
         trains.astype(np.int64),
         delays.astype(np.float64),
-        peers=addressed.astype(np.int64),
+        counts.astype(np.int64),
+        addressed.astype(np.int64),
     )
 
 

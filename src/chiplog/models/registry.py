@@ -20,6 +20,10 @@ BUILT_IN = {
     "lop": "chiplog.models.lop:LOP",
     "lop-overhead": "chiplog.models.lop_overhead:LOP_OVERHEAD",
     "logfp": "chiplog.models.logfp:LOGFP",
+    "postal": "chiplog.models.postal:POSTAL",
+    "max-rate": "chiplog.models.max_rate:MAX_RATE",
+    "max-rate-4": "chiplog.models.max_rate_4:MAX_RATE_4",
+    "max-rate-modified": "chiplog.models.max_rate_modified:MAX_RATE_MODIFIED",
 }
 """The same as in pyproject.toml, so that a source tree works without its metadata installed."""
 

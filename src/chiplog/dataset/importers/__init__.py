@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from chiplog.dataset.importers import csv_table, netgauge, simgrid_calibration
+from chiplog.dataset.importers import (
+    csv_table,
+    imb,
+    netgauge,
+    nodecomm,
+    osu,
+    simgrid_calibration,
+)
 from chiplog.dataset.importers.base import Importer, Options, write_import
 from chiplog.dataset.records import DIRECTIONS, PATTERNS
 from chiplog.errors import UsageError
@@ -19,7 +26,10 @@ KINDS: Mapping[str, Importer] = MappingProxyType(
     {
         "csv": csv_table.read,
         "netgauge": netgauge.read,
+        "nodecomm": nodecomm.read,
         "simgrid-calibration": simgrid_calibration.read,
+        "osu": osu.read,
+        "imb": imb.read,
     }
 )
 

@@ -54,7 +54,8 @@ def section(target: TargetReport, key: str) -> Section | None:
             )
         return Section(f"{key}-verdict", line("Verdict"), tuple(blocks))
     blocks.append(Paragraph(_prediction(target, fit)))
-    items = [_changes(target), *_unidentified(fit), *_best(target, fit), *_placement(target)]
+    items = [_changes(target), *_unidentified(fit), *_best(target, fit)]
+    items += [*_advice(target), *_placement(target)]
     if not target.dataset.complete:
         items.append(
             line(
@@ -155,6 +156,15 @@ def _best(target: TargetReport, fit: Fit) -> list[Inline]:
             f"The closest of {len(rows)} fits is {_named(best)}; the verdict is on {_named(mine)}."
         )
     ]
+
+
+def _advice(target: TargetReport) -> list[Inline]:
+    """How many processes of a node should send, by the closest fit that says so."""
+    advising = [fit for fit in target.fits if fit.advice]
+    if not advising:
+        return []
+    closest = min(advising, key=lambda fit: fit.error.mean_relative)
+    return [line(sentence) for sentence in closest.advice]
 
 
 def _named(row: ComparisonRow) -> str:

@@ -1,0 +1,58 @@
+"""Which points of k pairs are held out, and the errors of fitted models there."""
+
+from __future__ import annotations
+
+from chiplog.compare.expression import parse_expression
+from chiplog.compare.split import Errors, Split, divide
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.pairs.run import round_trips
+from chiplog.fit.pairs.table import is_pair_point, pair_table
+from chiplog.fit.predictions import fitted_predictor, relative_errors
+from chiplog.fit.result import Fit
+
+
+def pair_errors(found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
+    """The errors of a fit on the half round trips of k pairs in `held`; `seed` means nothing here."""
+    del seed
+    table = pair_table(held.select(operation=found.operation), statistic)
+    return relative_errors(fitted_predictor(found), round_trips(table))
+
+
+def pairs_held_out(dataset: Dataset, expression: str) -> Split:
+    """The split by an expression; UsageError where it holds out no point of k pairs, or all of them."""
+    split = divide(dataset, parse_expression(expression))
+    training, held = (sum(map(is_pair_point, one.series)) for one in split)
+    if not held:
+        pairs = sorted({one.pairs for one in dataset.series if is_pair_point(one)})
+        raise UsageError(
+            f"--hold-out: '{expression}' holds out no point of the pattern pairs; "
+            + (f"they have {pairs[0]} to {pairs[-1]} pairs." if pairs else "there are none.")
+        )
+    if not training:
+        raise UsageError(
+            f"--hold-out: '{expression}' leaves no point of the pattern pairs to fit to."
+        )
+    return split
+
+
+def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
+    """Each (size, k) in one of `folds` folds, so that each fold has all sizes and all k where there are enough."""
+    measured = [one for one in dataset.series if is_pair_point(one)]
+    sizes = sorted({one.message_bytes for one in measured})
+    pairs = sorted({one.pairs for one in measured})
+    most = max(len(sizes), len(pairs))
+    if min(len(sizes), len(pairs)) < 2 or not 2 <= folds <= most:
+        raise UsageError(
+            f"--folds: {folds} can't be met with {len(sizes)} sizes and {len(pairs)} numbers of pairs; it accepts "
+            f"2 to {most}, and needs two of each."
+        )
+    fold_of = {
+        (size, count): (row + column) % folds
+        for row, size in enumerate(sizes)
+        for column, count in enumerate(pairs)
+    }
+    return [
+        divide(dataset, lambda one, k=fold: fold_of.get((one.message_bytes, one.pairs)) == k)  # type: ignore[misc]
+        for fold in range(folds)
+    ]

@@ -1,0 +1,27 @@
+"""A dataset in two: what a model is fitted to, and what it is judged on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Dataset, Series
+
+Split = tuple[Dataset, Dataset]
+"""What is left for the fit, and what is held out."""
+
+Errors = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""|predicted - measured|/measured and |ln(predicted/measured)|, both of shape (points,)."""
+
+
+def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
+    """The series that `wanted` accepts."""
+    return replace(dataset, series=tuple(one for one in dataset.series if wanted(one)))
+
+
+def divide(dataset: Dataset, held: Callable[[Series], bool]) -> Split:
+    """The dataset without the series that `held` accepts, and these."""
+    return part(dataset, lambda one: not held(one)), part(dataset, held)

@@ -1,0 +1,151 @@
+"""The parameters of one protocol with their intervals, and which of them the data tell.
+
+The intervals are those of the pigeonhole bootstrap: each replicate weights every launch and every (size, k) by an
+exponential variate, so that they carry what launches differ by and what the model misses. Independent scatter
+would count more than once that way, so the replicates' deviations are scaled to the standard errors of `spread`.
+
+Source: A. B. Owen, "The pigeonhole bootstrap", Ann. Appl. Stat. 1 (2007); D. B. Rubin, "The Bayesian bootstrap",
+Ann. Stat. 9 (1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from scipy.stats import norm
+
+from chiplog.fit.pairs.solve import SOLVERS, Solution
+from chiplog.fit.pairs.spread import standard_errors
+from chiplog.fit.pairs.table import Floats, PairTable
+from chiplog.fit.parameters import TAILS, Estimate, identified, unidentified
+from chiplog.fit.text import rate_text, sizes_text
+from chiplog.models.protocol import Model
+
+REPLICATES = 200
+Draws = Mapping[str, Floats]
+
+
+def pair_estimates(model: Model, table: PairTable, rng: np.random.Generator) -> dict[str, Estimate]:
+    """The model's parameters and, where it has one, the number of pairs that saturate the node.
+
+    `table` holds the points of one protocol. R_N is not identified where the measured pairs don't reach it, in the fit
+    or in more than 2.5 % of the replicates; the others are then those of the fit without it.
+    """
+    solve = SOLVERS[model.name]
+    weights = [table.random_weights(rng) for _ in range(REPLICATES)]
+    value, draws = _solved(solve, table, weights, reached=True)
+    if "R_N" in value and not _told(value, draws, "R_N"):
+        value, draws = _solved(solve, table, weights, reached=False)
+    draws = _with_spread(value, draws, standard_errors(model, table, _finite(value)))
+    found = {
+        spec.symbol: _estimate(spec.symbol, spec.unit, value, draws, table)
+        for spec in model.parameters
+    }
+    if "R_N" in value:
+        found["k_sat"] = _saturation(value, draws, found)
+    return found
+
+
+def _solved(
+    solve: Callable[..., Solution], table: PairTable, weights: list[Floats], *, reached: bool
+) -> tuple[Solution, Draws]:
+    value = solve(table.cells(), reached=reached)
+    replicates = [solve(table.cells(weight), reached=reached) for weight in weights]
+    draws = {symbol: np.array([one[symbol] for one in replicates]) for symbol in value}
+    return value, draws
+
+
+def _finite(value: Solution) -> Solution:
+    return {symbol: one for symbol, one in value.items() if np.isfinite(one)}
+
+
+def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> Draws:
+    """The replicates, their relative deviations scaled to the standard `errors`; infinite ones stay as they are."""
+    spread = dict(draws)
+    for symbol, error in errors.items():
+        finite = np.isfinite(draws[symbol])
+        deviation = np.log(np.maximum(draws[symbol][finite], 1e-300) / value[symbol])
+        if deviation.size == 0:
+            continue
+        low, high = np.quantile(deviation, TAILS)
+        factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, 1e-300)
+        scaled = draws[symbol].copy()
+        scaled[finite] = value[symbol] * np.exp(factor * deviation)
+        spread[symbol] = scaled
+    return spread
+
+
+def _told(value: Solution, draws: Draws, symbol: str) -> bool:
+    return bool(np.isfinite(value[symbol]) and np.mean(~np.isfinite(draws[symbol])) <= TAILS[0])
+
+
+def _estimate(symbol: str, unit: str, value: Solution, draws: Draws, table: PairTable) -> Estimate:
+    if symbol == "s0" and value["s0"] <= 0.0:
+        return unidentified(symbol, unit, "the times, taken back to 0 B, leave no start-up time.")
+    if not _told(value, draws, symbol):
+        return unidentified(symbol, unit, _REASONS[symbol](value, draws, table))
+    kept = draws[symbol][np.isfinite(draws[symbol])]
+    return identified(symbol, unit, value[symbol], kept)
+
+
+def _at_least(draws: Floats) -> str:
+    low = float(np.quantile(np.where(np.isfinite(draws), draws, np.inf), TAILS[0], method="lower"))
+    return f": it is at least {rate_text(low)}" if np.isfinite(low) else ""
+
+
+def _node_rate(value: Solution, draws: Draws, table: PairTable) -> str:
+    del value, draws
+    most = int(table.pairs.max())
+    chosen = (table.pairs == most) & (table.message_bytes == table.sizes[-1])
+    sent = (
+        most * float(table.sizes[-1]) / float(np.median(table.seconds[chosen]))
+        if chosen.any()
+        else 0
+    )
+    together = f", which sent {rate_text(sent)} together" if sent else ""
+    return f"not reached: {most} pairs{together} do not show a limit of the node beyond doubt."
+
+
+def _process_rate(value: Solution, draws: Draws, table: PairTable) -> str:
+    symbol = "R_C" if "R_C" in value else "R_Cb"
+    if not np.isfinite(value.get("R_N", np.inf)):
+        sizes = sizes_text(int(table.sizes[0]), int(table.sizes[-1]))
+        return f"the times of {sizes} do not grow with the size beyond doubt{_at_least(draws[symbol])}."
+    fewest = int(table.pairs.min())
+    pairs = "1 pair reaches" if fewest == 1 else f"{fewest} pairs reach"
+    return f"already {pairs} the node's rate, or nearly{_at_least(draws[symbol])}."
+
+
+def _further_rate(value: Solution, draws: Draws, table: PairTable) -> str:
+    del value, draws, table
+    return (
+        "fewer than two of the measured numbers of pairs stay below the node's rate beyond doubt."
+    )
+
+
+_REASONS: Mapping[str, Callable[[Solution, Draws, PairTable], str]] = {
+    "R_N": _node_rate,
+    "R_C": _process_rate,
+    "R_Cb": _process_rate,
+    "R_Ci": _further_rate,
+    "s0": lambda value, draws, table: "the times leave no start-up time.",
+}
+
+
+def _saturation(value: Solution, draws: Draws, found: Mapping[str, Estimate]) -> Estimate:
+    """The number of pairs from which R_N binds; at least 1."""
+    for symbol, one in found.items():
+        if symbol != "s0" and not one.parameter.identified:
+            return unidentified("k_sat", "", f"{symbol} is not identified.")
+    replicates = _saturating_pairs(draws)
+    point = _saturating_pairs({symbol: np.array([one]) for symbol, one in value.items()})
+    return identified("k_sat", "", float(point[0]), replicates[np.isfinite(replicates)])
+
+
+def _saturating_pairs(rates: Draws) -> Floats:
+    """R_N/R_C, or 1 + (R_N - R_Cb)/R_Ci."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if "R_C" in rates:
+            return np.asarray(np.maximum(rates["R_N"] / rates["R_C"], 1.0))
+        return np.asarray(np.maximum(1.0 + (rates["R_N"] - rates["R_Cb"]) / rates["R_Ci"], 1.0))

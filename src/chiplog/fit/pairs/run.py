@@ -1,0 +1,179 @@
+"""The fit of models of k pairs to one operation's series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.caution import bad_fit
+from chiplog.fit.cost import cost_of
+from chiplog.fit.pairs.advice import advice
+from chiplog.fit.pairs.estimate import pair_estimates
+from chiplog.fit.pairs.regimes import FEWEST_SIZES, regime_changes, regime_limits
+from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
+from chiplog.fit.parameters import TAILS, Estimate
+from chiplog.fit.predictions import MeasuredPoints, Predictor, predictor, relative_errors, summarise
+from chiplog.fit.result import Curve, Fit, Segment
+from chiplog.fit.segments import segment_ranges
+from chiplog.fit.text import sizes_text
+from chiplog.models.pair_points import PATTERNS
+from chiplog.models.protocol import Model, points
+
+EVERY_K = "k=all"
+METHODS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.bool_]]] = {
+    EVERY_K: lambda pairs: np.ones(pairs.shape, dtype=np.bool_),
+    "k=1": lambda pairs: pairs == 1,
+    "k=max": lambda pairs: pairs == pairs.max(),
+}
+"""Which numbers of pairs a method fits to."""
+RESAMPLES = 200
+
+
+def is_pair_model(model: Model) -> bool:
+    """Does the model speak of k pairs?"""
+    return set(model.patterns) == set(PATTERNS)
+
+
+def fit_pairs(
+    dataset: Dataset,
+    jobs: Sequence[tuple[Model, str]],
+    *,
+    boundaries: Sequence[int] | Literal["auto"] | None,
+    statistic: str,
+    seed: int,
+) -> tuple[Fit, ...]:
+    """Each model by its method on the pairs series of `dataset`, which are of one operation; none without such series.
+
+    Protocols are looked for over all k and hold for all methods. Raises UsageError for an unknown statistic, for a
+    method whose number of pairs wasn't measured and for a protocol with fewer than two sizes.
+    """
+    table = pair_table(dataset, statistic)
+    if table.seconds.size == 0:
+        return ()
+    limits = _limits(table, boundaries, seed)
+    return tuple(
+        _fit_one(dataset, table, limits, model, method, statistic, seed) for model, method in jobs
+    )
+
+
+def _limits(
+    table: PairTable, boundaries: Sequence[int] | Literal["auto"] | None, seed: int
+) -> list[int]:
+    if boundaries is None:
+        return []
+    if boundaries == "auto":
+        return regime_limits(table, np.random.default_rng([seed, 2]))
+    return [limit for limit in sorted(set(boundaries)) if limit < table.sizes[-1]]
+
+
+def _fit_one(
+    dataset: Dataset,
+    table: PairTable,
+    limits: Sequence[int],
+    model: Model,
+    method: str,
+    statistic: str,
+    seed: int,
+) -> Fit:
+    used = METHODS[method](table.pairs)
+    if not np.any(used):
+        raise UsageError(
+            f"Model {model.name} by {method}: no series of so many pairs was measured."
+        )
+    rng = np.random.default_rng([seed, 3])
+    ranges = segment_ranges(table.sizes, limits)
+    estimates = [
+        _estimates(model, method, table.subset(used), first, last, rng) for first, last in ranges
+    ]
+    segments = tuple(
+        Segment(first, last, {symbol: one.parameter for symbol, one in found.items()})
+        for (first, last), found in zip(ranges, estimates, strict=True)
+    )
+    predict = predictor(model, segments)
+    error = summarise(*relative_errors(predict, round_trips(table)))
+    indices = {id(one): index for index, one in enumerate(dataset.series)}
+    fitted = [one for one, chosen in zip(table.series, used, strict=True) if chosen]
+    return Fit(
+        model=model.name,
+        method=method,
+        transport=dataset.transport,
+        operation=table.series[0].operation,
+        direction="one-way",
+        statistic=statistic,
+        segments=segments,
+        changes=regime_changes(table, limits),
+        error=error,
+        cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
+        curves=_curves(table, predict, rng),
+        warnings=(*_few_sizes(table, ranges), *bad_fit(error)),
+        draws={
+            f"{number}/{symbol}": one.draws
+            for number, found in enumerate(estimates)
+            for symbol, one in found.items()
+            if one.draws.size
+        },
+        advice=tuple(
+            sentence
+            for segment in segments
+            if (
+                sentence := advice(
+                    model, segment, table.within(segment.first_bytes, segment.last_bytes)
+                )
+            )
+        ),
+    )
+
+
+def _estimates(
+    model: Model, method: str, table: PairTable, first: int, last: int, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    mine = table.within(first, last)
+    if mine.sizes.size < 2:
+        raise UsageError(
+            f"Model {model.name} by {method} needs pairs series of two sizes or more from {first} to {last} B; "
+            f"there are {mine.sizes.size}."
+        )
+    return pair_estimates(model, mine, rng)
+
+
+def round_trips(table: PairTable) -> MeasuredPoints:
+    """The points with the seconds of whole round trips, as models answer them."""
+    return MeasuredPoints(table.points, 2.0 * table.seconds)
+
+
+def _few_sizes(table: PairTable, ranges: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    if len(ranges) > 1 or table.sizes.size >= 2 * FEWEST_SIZES:
+        return ()
+    return (
+        f"Protocol changes were not looked for: {table.sizes.size} sizes "
+        f"({sizes_text(int(table.sizes[0]), int(table.sizes[-1]))}) are too few, "
+        f"{2 * FEWEST_SIZES} are needed.",
+    )
+
+
+def _curves(table: PairTable, predict: Predictor, rng: np.random.Generator) -> tuple[Curve, ...]:
+    """The half round trips over the size, one curve for each k; medians over the launches."""
+    medians = launch_medians(table, rng, RESAMPLES)
+    curves = []
+    for column, pairs in enumerate(np.unique(table.pairs).tolist()):
+        known = np.isfinite(medians[0, :, column])
+        sizes, mine = table.sizes[known], medians[:, known, column]
+        resampled = np.where(np.isfinite(mine), mine, mine[0])
+        low, high = np.quantile(resampled, TAILS, axis=0)
+        predicted = predict(points("pairs", sizes, pairs=pairs)) / 2.0
+        curves.append(
+            Curve(
+                f"half_round_trip(k={pairs})",
+                sizes,
+                mine[0],
+                np.minimum(low, mine[0]),
+                np.maximum(high, mine[0]),
+                predicted,
+            )
+        )
+    return tuple(curves)

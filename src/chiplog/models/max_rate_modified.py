@@ -1,0 +1,40 @@
+"""Max-rate modified for networks where the node's rate hides the start-up (found on Blue Gene/Q).
+
+    T = k n / min(R_N, k n/(s0 + n/R_C)) = max(k n/R_N, s0 + n/R_C)
+
+Source: W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance on SMP nodes: is it time to retire the
+ping pong test", EuroMPI 2016: the model for Blue Gene/Q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.models.pair_points import PATTERNS, R_C, R_N, S0, check, guess, volume
+from chiplog.models.protocol import ParameterSpec, Points, Theta
+
+
+@dataclass(frozen=True)
+class MaxRateModified:
+    """`T = max(k n/R_N, s0 + n/R_C)`."""
+
+    name: str = "max-rate-modified"
+    source: str = "Gropp, Olson, Samfass 2016"
+    parameters: tuple[ParameterSpec, ...] = (S0, R_C, R_N)
+    patterns: tuple[str, ...] = PATTERNS
+
+    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
+        """Full round trips `2 T` in seconds; a rate that is missing from `theta` doesn't bind."""
+        check(self.name, points)
+        alone = theta.get("s0", 0.0) + points.message_bytes / theta.get("R_C", np.inf)
+        return np.asarray(2.0 * np.maximum(volume(points) / theta.get("R_N", np.inf), alone))
+
+    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
+        """From the fewest pairs, and from where most leaves the node."""
+        return guess(points, seconds)
+
+
+MAX_RATE_MODIFIED = MaxRateModified()

@@ -1,0 +1,176 @@
+"""k pairs on Blue Waters: the published re-fits, protocols found without being told, predictions for more pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from needs import require_data
+
+from chiplog.compare.models import compare_models
+from chiplog.compare.result import ModelRow
+from chiplog.dataset.importers import import_file
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.fit.pairs.run import round_trips
+from chiplog.fit.pairs.table import pair_table
+from chiplog.fit.predictions import fitted_predictor, relative_errors
+from chiplog.fit.result import Fit
+from chiplog.fit.run import fit
+
+MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
+TOLERANCE = 0.05
+RENDEZVOUS = {
+    "postal": ({"s0": 8.85e-6, "R_C": 2.15e9}, 0.462),
+    "max-rate": ({"s0": 5.22e-6, "R_C": 4.00e9, "R_N": 6.98e9}, 0.063),
+    "max-rate-4": ({"s0": 5.10e-6, "R_Cb": 3.97e9, "R_Ci": 2.00e9, "R_N": 7.00e9}, 0.060),
+    "max-rate-modified": ({"s0": 8.81e-6, "R_C": 4.58e9, "R_N": 6.29e9}, 0.063),
+}
+EAGER = {"s0": 6.69e-6, "R_C": 1.11e9, "R_N": 6.73e9}
+
+
+@pytest.fixture(scope="module")
+def blue_waters(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """The table under the column names that the csv importer documents."""
+    header, _, rows = require_data("bluewaters_nodecomm.csv").read_text().partition("\n")
+    renamed = header.replace("run", "launch").replace("ping_pong_seconds", "seconds")
+    directory = tmp_path_factory.mktemp("blue_waters")
+    table = directory / "table.csv"
+    table.write_text(f"{renamed}\n{rows}")
+    run: Path = import_file(
+        "csv", table, directory / "run.jsonl", pattern="pairs", direction="round-trip"
+    )
+    return read_run(run)
+
+
+@pytest.fixture(scope="module")
+def fits(blue_waters: Dataset) -> dict[str, Fit]:
+    return {one.model: one for one in fit(blue_waters, MODELS)}
+
+
+@pytest.fixture(scope="module")
+def more_pairs(blue_waters: Dataset) -> dict[str, ModelRow]:
+    rows = compare_models(blue_waters, MODELS, hold_out="pairs>8 and message_bytes>=8192")
+    return {row.model: row for row in rows}
+
+
+def errors_of(found: Fit, dataset: Dataset, first_bytes: int, last_bytes: int) -> np.ndarray:
+    table = pair_table(dataset, "median").within(first_bytes, last_bytes)
+    return relative_errors(fitted_predictor(found), round_trips(table))[0]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_rendezvous_parameters_are_those_of_the_published_refit(
+    fits: dict[str, Fit], name: str
+) -> None:
+    parameters = fits[name].segments[2].parameters
+    for symbol, golden in RENDEZVOUS[name][0].items():
+        one = parameters[symbol]
+        assert one.value == pytest.approx(golden, rel=TOLERANCE), symbol
+        assert one.low is not None
+        assert one.high is not None
+        assert 0 <= one.low < one.value < one.high
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_so_is_the_error_in_that_regime(
+    fits: dict[str, Fit], blue_waters: Dataset, name: str
+) -> None:
+    errors = errors_of(fits[name], blue_waters, 8192, 262144)
+    assert errors.mean() == pytest.approx(RENDEZVOUS[name][1], rel=TOLERANCE)
+
+
+def test_the_modified_model_misses_no_point_by_as_much_as_max_rate(
+    fits: dict[str, Fit], blue_waters: Dataset
+) -> None:
+    worst = {
+        name: errors_of(fits[name], blue_waters, 8192, 262144).max()
+        for name in ("max-rate", "max-rate-modified")
+    }
+    assert worst["max-rate"] == pytest.approx(0.43, rel=TOLERANCE)
+    assert worst["max-rate-modified"] == pytest.approx(0.28, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_protocols_change_at_512_bytes_and_8_kib_without_being_told(
+    fits: dict[str, Fit], name: str
+) -> None:
+    assert [(one.last_before_bytes, one.first_after_bytes) for one in fits[name].changes] == [
+        (256, 512),
+        (4096, 8192),
+    ]
+
+
+def test_the_eager_parameters_are_those_of_the_published_refit(
+    fits: dict[str, Fit], blue_waters: Dataset
+) -> None:
+    """Two optima leave the same squares within 1 %; the published one has the smaller mean error."""
+    found = fits["max-rate"]
+    for symbol, golden in EAGER.items():
+        assert found.segments[1].parameters[symbol].value == pytest.approx(golden, rel=TOLERANCE)
+    assert errors_of(found, blue_waters, 512, 4096).mean() == pytest.approx(0.075, rel=TOLERANCE)
+
+
+def test_nothing_is_negative_and_what_the_data_cannot_tell_has_a_reason(
+    fits: dict[str, Fit],
+) -> None:
+    for found in fits.values():
+        for segment in found.segments:
+            for one in segment.parameters.values():
+                assert one.value is None or one.value >= 0
+                assert one.identified == (one.value is not None)
+                assert one.identified or one.reason
+
+
+def test_the_rates_of_more_processes_stay_positive_where_the_published_ones_do_not(
+    fits: dict[str, Fit],
+) -> None:
+    for segment in fits["max-rate-4"].segments:
+        further = segment.parameters["R_Ci"]
+        assert further.value is None or further.value >= 0
+
+
+def test_a_designer_is_told_from_where_on_more_senders_do_not_help(fits: dict[str, Fit]) -> None:
+    short, eager, rendezvous = fits["max-rate"].advice
+    assert "4 to 256 B: start-up" in short
+    assert "from k = 7 on, more senders don't help" in eager
+    assert "from k = 2 on, more senders don't help" in rendezvous
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("postal", 0.60, 0.70),
+        ("max-rate", 0.0, 0.08),
+        ("max-rate-4", 0.0, 0.08),
+        ("max-rate-modified", 0.0, 0.065),
+    ],
+)
+def test_fitted_on_up_to_8_pairs_max_rate_predicts_16_and_postal_does_not(
+    more_pairs: dict[str, ModelRow], name: str, least: float, most: float
+) -> None:
+    error = more_pairs[name].error
+    assert error.points == 576
+    assert least <= error.mean_relative <= most
+    assert error.mean_factor >= 1 + error.mean_relative / 2
+
+
+def test_the_three_postal_baselines_bracket_one_another(blue_waters: Dataset) -> None:
+    found = {
+        one.method: one.segments[2].parameters["R_C"].value or 0.0
+        for one in fit(blue_waters, ["postal"], method="all")
+    }
+    assert found["k=1"] > found["k=all"] > found["k=max"] > 0
+
+
+@pytest.mark.parametrize("launch", [0, 4, 8, 11])
+def test_each_single_launch_shows_the_same_protocols(blue_waters: Dataset, launch: int) -> None:
+    one = Dataset(
+        blue_waters.header,
+        tuple(series for series in blue_waters.series if series.launch == launch),
+        True,
+        blue_waters.source,
+    )
+    changes = fit(one, ["postal"])[0].changes
+    assert [change.last_before_bytes for change in changes] == [256, 4096]

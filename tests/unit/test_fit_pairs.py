@@ -1,0 +1,222 @@
+"""Fits of k pairs whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.model_file import fits_from_json, fits_to_json, json_text
+from chiplog.fit.result import Fit
+from chiplog.fit.run import fit, models_for
+from chiplog.models.piecewise import Piece
+from chiplog.models.registry import load_model
+from chiplog.testing.schemas import validate
+from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic_pairs import pairs_dataset
+
+TRUTHS = {
+    "postal": {"s0": 5e-6, "R_C": 2e9},
+    "max-rate": {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9},
+    "max-rate-4": {"s0": 5e-6, "R_Cb": 2e9, "R_Ci": 1e9, "R_N": 7e9},
+    "max-rate-modified": {"s0": 8e-6, "R_C": 2e9, "R_N": 7e9},
+}
+SIZES = tuple(8192 << step for step in range(6))
+LOGGP = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+
+
+def fitted(name: str, dataset: Dataset, **options: object) -> Fit:
+    return fit(dataset, [name], **options)[0]  # type: ignore[arg-type]
+
+
+def made(name: str, theta: dict[str, float], **options: object) -> Dataset:
+    return pairs_dataset(load_model(name), [Piece(None, theta)], SIZES, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+@pytest.mark.parametrize("direction", ["round-trip", "one-way"])
+def test_exact_times_give_the_exact_parameters_whatever_a_time_is(
+    name: str, direction: str
+) -> None:
+    found = fitted(name, made(name, TRUTHS[name], direction=direction))
+    assert found.changes == ()
+    parameters = found.segments[0].parameters
+    for symbol, truth in TRUTHS[name].items():
+        assert parameters[symbol].value == pytest.approx(truth, rel=1e-4), symbol
+    assert found.error.max_relative < 1e-4
+    assert found.direction == "one-way"
+
+
+def test_the_node_saturates_where_the_processes_reach_its_rate() -> None:
+    three = fitted("max-rate", made("max-rate", TRUTHS["max-rate"]))
+    assert three.segments[0].parameters["k_sat"].value == pytest.approx(3.5, rel=1e-3)
+    assert "from k = 4 on, more senders don't help" in three.advice[0]
+    four = fitted("max-rate-4", made("max-rate-4", TRUTHS["max-rate-4"]))
+    assert four.segments[0].parameters["k_sat"].value == pytest.approx(6.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["max-rate", "max-rate-4", "max-rate-modified"])
+def test_a_rate_of_the_node_that_is_not_reached_is_not_a_number(name: str) -> None:
+    few = made(name, TRUTHS[name], pairs=(1, 2, 3), disturbance=Disturbance(noise=0.01))
+    found = fitted(name, few)
+    node = found.segments[0].parameters["R_N"]
+    assert not node.identified
+    assert node.value is node.low is node.high is None
+    assert "not reached: 3 pairs" in (node.reason or "")
+    assert not found.segments[0].parameters["k_sat"].identified
+    assert "every further sender helps" in found.advice[0]
+    assert found.error.mean_relative < 0.02
+
+
+def test_a_node_that_one_process_saturates_leaves_the_rate_of_a_process_open() -> None:
+    truth = {"s0": 5e-6, "R_C": 20e9, "R_N": 7e9}
+    parameters = fitted("max-rate", made("max-rate", truth)).segments[0].parameters
+    assert parameters["R_N"].value == pytest.approx(7e9, rel=1e-4)
+    assert not parameters["R_C"].identified
+    assert "already 1 pair" in (parameters["R_C"].reason or "")
+
+
+def test_further_processes_never_take_rate_away() -> None:
+    """Where four pairs share less than one has, R_Ci is 0 at least: a negative one would end below a rate of 0."""
+    shrinking = {"s0": 5e-6, "R_Cb": 4e9, "R_Ci": -0.2e9, "R_N": 7e9}
+    found = fitted("max-rate-4", made("max-rate-4", shrinking, pairs=(1, 2, 4, 8)))
+    further = found.segments[0].parameters["R_Ci"]
+    assert further.value is None or further.value >= 0
+
+
+def test_protocols_are_found_over_all_pairs_and_can_be_given_or_switched_off() -> None:
+    model = load_model("max-rate")
+    pieces = [
+        Piece(1024, {"s0": 2e-6, "R_C": 1e9, "R_N": 7e9}),
+        Piece(None, {"s0": 9e-6, "R_C": 4e9, "R_N": 7e9}),
+    ]
+    sizes = tuple(16 << step for step in range(14))
+    dataset = pairs_dataset(
+        model, pieces, sizes, launches=3, disturbance=Disturbance(noise=0.02, launch_noise=0.02)
+    )
+    found = fitted("max-rate", dataset)
+    assert [(one.last_before_bytes, one.first_after_bytes) for one in found.changes] == [
+        (1024, 2048)
+    ]
+    assert found.changes[0].kind == "both"
+    assert found.segments[1].parameters["R_C"].value == pytest.approx(4e9, rel=0.1)
+    assert len(fitted("max-rate", dataset, boundaries=None).segments) == 1
+    given = fitted("max-rate", dataset, boundaries=[256])
+    assert [one.last_bytes for one in given.segments] == [256, sizes[-1]]
+
+
+def test_noise_alone_makes_no_protocols() -> None:
+    for seed in range(5):
+        dataset = pairs_dataset(
+            load_model("max-rate"),
+            [Piece(None, TRUTHS["max-rate"])],
+            tuple(16 << step for step in range(14)),
+            pairs=(1, 2, 4, 8),
+            launches=3,
+            disturbance=Disturbance(noise=0.05),
+            seed=seed,
+        )
+        assert fitted("postal", dataset).changes == ()
+
+
+def test_the_three_postal_baselines_take_the_pairs_that_they_name() -> None:
+    dataset = made("max-rate", TRUTHS["max-rate"])
+    one, most = (
+        fitted("postal", dataset, method=method).segments[0].parameters["R_C"].value
+        for method in ("k=1", "k=max")
+    )
+    assert one == pytest.approx(2e9, rel=1e-4)
+    assert most == pytest.approx(7e9 / 16, rel=1e-4)
+    without_one = replace(dataset, series=tuple(s for s in dataset.series if s.pairs > 1))
+    with pytest.raises(UsageError, match="k=1"):
+        fit(without_one, ["postal"], method="k=1")
+
+
+def test_launches_that_differ_widen_the_intervals() -> None:
+    def width(launch_noise: float) -> float:
+        disturbance = Disturbance(noise=0.01, launch_noise=launch_noise)
+        found = fitted(
+            "max-rate", made("max-rate", TRUTHS["max-rate"], launches=8, disturbance=disturbance)
+        )
+        one = found.segments[0].parameters["R_N"]
+        assert one.high is not None
+        assert one.low is not None
+        return one.high - one.low
+
+    assert width(0.1) > 5 * width(0.0)
+
+
+def test_points_that_were_not_measured_are_not_needed() -> None:
+    dataset = made("max-rate", TRUTHS["max-rate"], launches=2)
+    kept = tuple(s for number, s in enumerate(dataset.series) if number % 5)
+    found = fitted("max-rate", replace(dataset, series=kept))
+    assert found.segments[0].parameters["R_N"].value == pytest.approx(7e9, rel=1e-4)
+    assert found.error.points == len(kept)
+
+
+def test_one_pair_may_be_measured_in_one_protocol_only() -> None:
+    pieces = [
+        Piece(1024, {"s0": 2e-6, "R_C": 1e9, "R_N": 7e9}),
+        Piece(None, {"s0": 9e-6, "R_C": 4e9, "R_N": 7e9}),
+    ]
+    sizes = tuple(16 << step for step in range(14))
+    dataset = pairs_dataset(load_model("max-rate"), pieces, sizes, pairs=(1, 2, 4, 8))
+    kept = tuple(s for s in dataset.series if s.pairs > 1 or s.message_bytes <= 1024)
+    found = fitted("max-rate", replace(dataset, series=kept))
+    assert [one.last_before_bytes for one in found.changes] == [1024]
+    assert found.changes[0].kind == "both"
+
+
+def test_the_document_is_valid_and_comes_back() -> None:
+    fits = fit(made("max-rate", TRUTHS["max-rate"]), ["max-rate"])
+    document = json.loads(json_text(fits_to_json(fits)))
+    validate(document)
+    back = fits_from_json(document)[0]
+    assert back.advice == fits[0].advice
+    assert back.segments == fits[0].segments
+    assert {one.quantity for one in back.curves} == {
+        f"half_round_trip(k={k})" for k in range(1, 17)
+    }
+
+
+def test_pairs_beside_round_trips_do_not_touch_the_fit_of_one_pair() -> None:
+    alone = synthetic_dataset([Piece(None, LOGGP)], size_grid(4096), samples=3, visits=1)
+    beside = replace(
+        alone, series=(*alone.series, *made("max-rate", TRUTHS["max-rate"], samples=3).series)
+    )
+    before, after = (fit(one, ["loggp"], boundaries=None)[0] for one in (alone, beside))
+    for symbol, one in before.segments[0].parameters.items():
+        assert after.segments[0].parameters[symbol].value == pytest.approx(one.value, rel=1e-6)
+    both = fit(beside, ["loggp", "max-rate"], boundaries=None)
+    assert [one.model for one in both] == ["loggp", "max-rate"]
+
+
+def test_a_model_without_its_series_says_which_it_needs() -> None:
+    one_pair = synthetic_dataset([Piece(None, LOGGP)], (1, 8, 64), samples=3, visits=1)
+    with pytest.raises(UsageError, match="max-rate needs series of the pattern pairs"):
+        fit(one_pair, ["max-rate"])
+    with pytest.raises(UsageError, match="loggp by prtt needs round trips"):
+        fit(made("postal", TRUTHS["postal"]), ["loggp"])
+    with pytest.raises(UsageError, match="max-rate can't be fitted by k=1"):
+        fit(made("postal", TRUTHS["postal"]), ["max-rate"], method="k=1")
+    lone = pairs_dataset(load_model("postal"), [Piece(None, TRUTHS["postal"])], (64,))
+    with pytest.raises(UsageError, match="two sizes or more"):
+        fit(lone, ["postal"])
+
+
+def test_a_dataset_names_the_models_that_speak_about_it() -> None:
+    assert models_for(made("postal", TRUTHS["postal"])) == tuple(TRUTHS)
+    one_pair = synthetic_dataset([Piece(None, LOGGP)], (1, 8, 64), samples=3, visits=1)
+    assert models_for(one_pair) == ("hockney", "logp", "loggp", "loggps", "plogp")
+
+
+def test_equal_seeds_give_equal_intervals() -> None:
+    dataset = made("max-rate", TRUTHS["max-rate"], disturbance=Disturbance(noise=0.05))
+    first, second, other = (fitted("max-rate", dataset, seed=seed) for seed in (1, 1, 2))
+    assert first.segments == second.segments
+    assert first.segments != other.segments
+    assert np.array_equal(first.draws["0/R_N"], second.draws["0/R_N"])
