@@ -33,7 +33,7 @@ from chiplog.plan.request import Request
 
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
-BYTES = 200_000_000
+BYTES = 170_000_000
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
