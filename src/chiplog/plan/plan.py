@@ -26,7 +26,7 @@ LARGE_VISITS = 2
 MAX_SAMPLES = 400
 SECONDS_PER_RECORD = 0.020
 BYTES_PER_RUN = 700_000_000
-"""For the grid of a run; measuring again around protocol changes may take 170 MB more."""
+"""For the grid of a run; measuring again around protocol changes may take 200 MB more."""
 DEFAULT_SIZES = "1:1MiB"
 DEFAULT_PRECISION = 0.025
 DEFAULT_VISITS = 4

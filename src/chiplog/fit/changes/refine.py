@@ -33,7 +33,7 @@ from chiplog.plan.request import Request
 
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
-BYTES = 170_000_000
+BYTES = 200_000_000
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
@@ -44,7 +44,7 @@ SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.20
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
 CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
-SWEEPS = 3
+SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
 FIRST_SWEPT_BYTES, LAST_SWEPT_BYTES = 128, 65536
 """Below two cache lines, copies jump by themselves; above, one sweep costs too many bytes."""
