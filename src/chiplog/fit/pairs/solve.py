@@ -17,8 +17,6 @@ from chiplog.fit.pairs.table import Cells, Floats
 
 Solution = dict[str, float]
 EVALUATIONS = 400
-EQUAL = 0.02
-"""Share by which the squares of two optima may differ for both to count as the best."""
 BINDS = 1e-3
 """A rate binds where it makes a time longer by more than this share."""
 
@@ -48,9 +46,7 @@ def max_rate(cells: Cells, *, reached: bool = True) -> Solution:
     """s0, R_C and R_N of `s0 + max(k n/R_N, n/R_C)`: all optima are looked at.
 
     For each m, the largest k below saturation, the model is linear with 1/R_C = m p + (m+1) q and 1/R_N = p + q, where
-    p, q >= 0 is what m <= R_N/R_C <= m + 1 means. Of optima whose squares are as small but for `EQUAL`, the one with
-    the least mean relative error is taken, since that is what models are judged by. Not `reached` forces R_N to be out
-    of reach.
+    p, q >= 0 is what m <= R_N/R_C <= m + 1 means. Not `reached` forces R_N to be out of reach.
     """
     n, k = cells.message_bytes, cells.pairs
     alone = postal(cells)
@@ -58,7 +54,7 @@ def max_rate(cells: Cells, *, reached: bool = True) -> Solution:
     if not reached:
         return unlimited
     straight = alone["s0"] + n / alone["R_C"]
-    optima = [(cells.cost(straight) * (1.0 - 1e-9), unlimited, straight)]
+    optima = [(cells.cost(straight) * (1.0 - 1e-9), unlimited)]
     for m in range(int(k.min()) - 1, int(k.max())):
         below = k <= m
         columns = [np.ones_like(n), n * np.where(below, m, k), n * np.where(below, m + 1, k)]
@@ -66,10 +62,8 @@ def max_rate(cells: Cells, *, reached: bool = True) -> Solution:
         if p + q > 0:
             alone_rate = np.inf if m < k.min() else _rate(m * p + (m + 1) * q)
             found = {"s0": float(s0), "R_C": alone_rate, "R_N": _rate(p + q)}
-            optima.append((cost, found, np.stack(columns, axis=1) @ np.array([s0, p, q])))
-    least = min(cost for cost, _, _ in optima)
-    equal = [one for one in optima if one[0] <= least + EQUAL * abs(least)]
-    return min(equal, key=lambda one: cells.mean_relative(one[2]))[1]
+            optima.append((cost, found))
+    return min(optima, key=lambda one: one[0])[1]
 
 
 def _positive_squares(

@@ -52,11 +52,6 @@ class Cells:
             np.sum(self.square * predicted**2 - 2.0 * self.linear * predicted + self.weight)
         )
 
-    def mean_relative(self, predicted: Floats) -> float:
-        """The mean of |f/T - 1| over the points for `predicted` seconds f, shape (cells,)."""
-        errors = np.abs(predicted[self.index] / self.seconds - 1.0)
-        return float(np.average(errors, weights=self.shares))
-
 
 @dataclass(frozen=True)
 class PairTable:
