@@ -90,8 +90,7 @@ def _cells(sizes: Floats, pairs: Floats, times: Floats) -> Cells:
     known = np.isfinite(times)
     seconds = times[known]
     size, count = (grid[known] for grid in np.meshgrid(sizes, pairs, indexing="ij"))
-    one, index = np.ones(seconds.size), np.arange(seconds.size)
-    return Cells(size, count, seconds**-2.0, seconds**-1.0, one, index, seconds, one)
+    return Cells(size, count, seconds**-2.0, seconds**-1.0, np.ones(seconds.size))
 
 
 def _modified_seconds(cells: Cells) -> Floats:

@@ -23,7 +23,6 @@ TRIPS = {"round-trip": 2.0, "one-way": 1.0}
 class Cells:
     """Weighted sums over the points of each (size, k), all of shape (cells,).
 
-    `index`, `seconds` and `shares` are the points' cells, times and weights, shape (P,).
     With the sums `sum w (f/T - 1)^2 = sum over cells of square f^2 - 2 linear f + weight` for any prediction f.
     """
 
@@ -32,9 +31,6 @@ class Cells:
     square: Floats
     linear: Floats
     weight: Floats
-    index: Integers
-    seconds: Floats
-    shares: Floats
 
     @cached_property
     def root(self) -> Floats:
@@ -108,7 +104,7 @@ class PairTable:
 
     def cells(self, weight: Floats | None = None) -> Cells:
         """The sums by (size, k), each point with its `weight`, shape (P,); 1 by default."""
-        keys, index = self._cell
+        keys, _ = self._cell
         mine = np.ones(self.seconds.size) if weight is None else weight
         return Cells(
             keys[:, 0].astype(np.float64),
@@ -116,9 +112,6 @@ class PairTable:
             self._sums(mine / self.seconds**2),
             self._sums(mine / self.seconds),
             self._sums(mine),
-            index,
-            self.seconds,
-            mine,
         )
 
     def random_weights(self, rng: np.random.Generator) -> Floats:
