@@ -136,6 +136,11 @@ def synthetic_dataset(
                     tag={"purpose": ask.purpose},
                 )
             )
+    return as_run(made, seed, resolution_ns)
+
+
+def as_run(made: Sequence[Series], seed: int, resolution_ns: float = 0.0) -> Dataset:
+    """Made-up series as a finished run of the sim transport."""
     header = {
         "type": "header",
         "schema": "chiplog.run/1",

@@ -12,7 +12,7 @@ from chiplog.models.logfp import LOGFP
 from chiplog.models.lop import LOP
 from chiplog.models.lop_overhead import LOP_OVERHEAD
 from chiplog.models.protocol import Model, Theta, points
-from chiplog.testing.synthetic import Disturbance, disturbed
+from chiplog.testing.synthetic import Disturbance, as_run, disturbed
 
 Truth = Mapping[str, tuple[Model, Theta]]
 """By pattern, the model that is true and its parameters."""
@@ -54,15 +54,7 @@ def one_to_many_dataset(
             seconds = disturbed(exact * factor, samples, disturbance, rng)
             place = (launch, visit, record_id)
             made.append(_series(pattern, operation, message_bytes, p, place, seconds))
-    header = {
-        "type": "header",
-        "schema": "chiplog.run/1",
-        "target": "sim",
-        "transport": "sim",
-        "seed": seed,
-        "clock": {"name": "virtual", "resolution_ns": 0.0, "overhead_ns": 0.0},
-    }
-    return Dataset(header, tuple(made), True, "synthetic")
+    return as_run(made, seed)
 
 
 def _series(

@@ -9,7 +9,7 @@ import numpy as np
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.protocol import Model, points
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import Disturbance, as_run
 
 UNDISTURBED = Disturbance()
 
@@ -61,12 +61,4 @@ def pairs_dataset(
                         pairs=count,
                     )
                 )
-    header = {
-        "type": "header",
-        "schema": "chiplog.run/1",
-        "target": "sim",
-        "transport": "sim",
-        "seed": seed,
-        "clock": {"name": "virtual", "resolution_ns": 0.0, "overhead_ns": 0.0},
-    }
-    return Dataset(header, tuple(made), True, "synthetic")
+    return as_run(made, seed)
