@@ -57,11 +57,11 @@ StoppingRule::Settings rule_settings(const StopRequest& stop, double resolution_
 
 }  // namespace
 
-Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement,
+Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witnesses,
                        std::chrono::nanoseconds time_limit, const MeasureRequest& request)
     : endpoint_(endpoint),
       bootstrap_(bootstrap),
-      placement_(placement),
+      witnesses_(witnesses),
       time_limit_(time_limit),
       request_(request),
       rank_(bootstrap.rank()),
@@ -87,6 +87,7 @@ Record Experiment::run() {
   choose_batches();
   warm_up_batched();
   take_samples();
+  record_.reference = reference_.times();
   record_.elapsed_ns = elapsed_ns();
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     record_.series[i].setup = setups_[i];
@@ -136,7 +137,13 @@ void Experiment::check_payloads() {
 }
 
 void Experiment::measure_placement() {
-  if (placement_ != nullptr && rank_ <= 1) record_.placement_ns = placement_->round_trip_ns(rank_, placement_patience);
+  if (witnesses_.placement == nullptr || rank_ > 1) return;
+  record_.placement_ns = witnesses_.placement->round_trip_ns(rank_, placement_patience);
+}
+
+void Experiment::look_at_reference(std::int64_t rounds) {
+  const std::int64_t own_rounds = reference_.look(endpoint_, rounds);
+  for (const SeriesSetup& setup : Reference::setups) count_traffic(0, setup, own_rounds);
 }
 
 std::vector<double> Experiment::sample_apart(const SeriesSetup& setup, std::int64_t rounds) {
@@ -346,6 +353,7 @@ void Experiment::take_samples() {
       count_traffic(i, setups_[i], 1);
     }
     sample(rounds);
+    if (witnesses_.reference) look_at_reference(rounds);
     rounds_ += rounds;
   }
 }

@@ -10,16 +10,22 @@
 #include "core/endpoint.hpp"
 #include "core/placement.hpp"
 #include "core/record.hpp"
+#include "core/reference.hpp"
 #include "core/request.hpp"
 
 namespace chiplog {
+
+// What tells in which state the machine was while a record was taken.
+struct Witnesses {
+  PlacementPage* placement = nullptr;  // null where ranks 0 and 1 share no memory
+  bool reference = false;
+};
 
 // Every rank makes one for each request and calls `run`. Rank 0 decides, the others hear of it over the bootstrap;
 // between two decisions nothing but the transport is used.
 class Experiment {
  public:
-  // `placement` may be null.
-  Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement, std::chrono::nanoseconds time_limit,
+  Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witnesses, std::chrono::nanoseconds time_limit,
              const MeasureRequest& request);
 
   // The record on rank 0, an empty one elsewhere. UsageError, on all ranks alike, if the request turns out to outlast
@@ -31,6 +37,7 @@ class Experiment {
 
   void check_payloads();
   void measure_placement();
+  void look_at_reference(std::int64_t rounds);
   void resolve_delays();
   void measure_spent_delays();
   void warm_up();
@@ -60,7 +67,7 @@ class Experiment {
 
   Endpoint& endpoint_;
   Bootstrap& bootstrap_;
-  PlacementPage* placement_;
+  Witnesses witnesses_;
   std::chrono::nanoseconds time_limit_;
   const MeasureRequest& request_;
   Rank rank_;
@@ -76,6 +83,7 @@ class Experiment {
   std::int64_t fed_rounds_ = 0;
   std::int64_t timed_rounds_ = 0;  // all, for the time that one takes
   std::chrono::nanoseconds sampling_time_{0};
+  Reference reference_;
 };
 
 }  // namespace chiplog

@@ -46,6 +46,14 @@ void append_series(std::string& text, const SeriesRequest& request, const Series
   text += '}';
 }
 
+std::string reference_json(const ReferenceTimes& times) {
+  return JsonObject()
+      .add("half_round_trip_ns", times.half_round_trip_ns)
+      .add("gap_ns", times.gap_ns)
+      .add("overhead_ns", times.overhead_ns)
+      .text();
+}
+
 }  // namespace
 
 std::string record_json(const MeasureRequest& request, const Record& record) {
@@ -63,6 +71,7 @@ std::string record_json(const MeasureRequest& request, const Record& record) {
                          .add("relative_half_width", record.relative_half_width)
                          .text();
   text.pop_back();
+  if (record.reference) text += ",\"reference\":" + reference_json(*record.reference);
   text += ",\"series\":[";
   for (std::size_t i = 0; i < record.series.size(); ++i) {
     if (i > 0) text += ',';

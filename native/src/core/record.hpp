@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reference.hpp"
 #include "core/request.hpp"
 
 namespace chiplog {
@@ -24,6 +25,7 @@ struct Record {
   std::int64_t started_ns = 0;
   std::int64_t elapsed_ns = 0;
   std::optional<double> placement_ns;
+  std::optional<ReferenceTimes> reference;
   bool payload_checked = false;
   std::string_view stopped;
   double relative_half_width = 0.0;

@@ -36,8 +36,9 @@ struct RunContext {
   RecordSink* records = nullptr;
   // Shared between ranks 0 and 1 before they were forked; null otherwise.
   PlacementPage* placement = nullptr;
-  // A transport whose ranks can't spin side by side (simulated hosts) turns the placement measurement off.
-  bool measure_placement = true;
+  // Simulated hosts, whose state is known and whose ranks can't spin side by side, turn the witnesses of the machine's
+  // state off: the flag exchange and the reference.
+  bool watch_machine = true;
 };
 
 }  // namespace chiplog

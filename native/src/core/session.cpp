@@ -43,7 +43,7 @@ class Session {
     for (const std::string& facts : bootstrap_.all_gather(rank_facts_json({host_name(), boot_id(), allowed_cpus()}))) {
       ranks_.push_back(parse_rank_facts(facts));
     }
-    if (!context_.measure_placement) return;
+    if (!context_.watch_machine) return;
     placement_ = context_.placement;
     if (placement_ != nullptr) return;
     const bool share_host = ranks_[0].host == ranks_[1].host && ranks_[0].boot == ranks_[1].boot;
@@ -119,7 +119,8 @@ class Session {
   }
 
   Record measure(const MeasureRequest& request, PlacementPage* placement) {
-    return Experiment(endpoint_, bootstrap_, placement, context_.settings.time_limit, request).run();
+    const Witnesses witnesses{placement, context_.watch_machine};
+    return Experiment(endpoint_, bootstrap_, witnesses, context_.settings.time_limit, request).run();
   }
 
   // `exit_code` 0 for an end without error. What has gone wrong already matters more than that it can't be written.

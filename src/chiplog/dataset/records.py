@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.lines import Where
-from chiplog.dataset.series import Series
+from chiplog.dataset.series import Reference, Series
 
 SCHEMA = "chiplog.run/1"
 
@@ -95,6 +95,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
     fields.integer("started_ns", default=0)
     elapsed_seconds = elapsed_ns * 1e-9
     placement_ns = fields.number_or_none("placement_ns")
+    reference = _reference(fields) if members.get("reference") is not None else None
     if "payload" in members:
         fields.text("payload", among=PAYLOADS)
     if "stopped" in members:
@@ -112,12 +113,22 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
             batch=batch,
             elapsed_seconds=elapsed_seconds * share,
             placement_seconds=None if placement_ns is None else placement_ns * 1e-9,
+            reference=reference,
             record_id=record_id,
             visit=visit,
             launch=launch,
             tag=tag,
         )
         for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
+    )
+
+
+def _reference(fields: Fields) -> Reference:
+    members = fields.child("reference")
+    return Reference(
+        half_round_trip_seconds=members.number("half_round_trip_ns") * 1e-9,
+        gap_seconds=members.number("gap_ns") * 1e-9,
+        overhead_seconds=members.number("overhead_ns") * 1e-9,
     )
 
 
@@ -145,6 +156,7 @@ def _series(
     batch: int,
     elapsed_seconds: float,
     placement_seconds: float | None,
+    reference: Reference | None,
     record_id: int,
     visit: int,
     launch: int,
@@ -167,6 +179,7 @@ def _series(
         visit=visit,
         record_id=record_id,
         placement_seconds=placement_seconds,
+        reference=reference,
         messages=messages,
         bytes_sent=bytes_sent,
         elapsed_seconds=elapsed_seconds,

@@ -12,6 +12,18 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
+class Reference:
+    """Medians of a fixed exchange of 1-byte messages that was taken along with a record, in seconds.
+
+    It tells in which state cores, caches and transport were; its samples are apart from those of the record.
+    """
+
+    half_round_trip_seconds: float
+    gap_seconds: float
+    overhead_seconds: float
+
+
+@dataclass(frozen=True)
 class Series:
     """The raw samples of one series of one record.
 
@@ -40,6 +52,8 @@ class Series:
     tag: Mapping[str, object] = field(default_factory=dict)
     pairs: int = 1
     peers: int = 1
+    reference: Reference | None = None
+    """Of the record; None where it was not taken."""
 
     @cached_property
     def median(self) -> float:

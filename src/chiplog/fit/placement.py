@@ -1,47 +1,64 @@
-"""Which records were taken in one placement state of the cores.
+"""Which records were taken in one state of the machine.
 
-A virtual machine's cores move while it measures, and latencies with them by a third and more. Each record carries the
-time of a bare flag exchange between the ranks, taken before it; where the visits of one size differ in it, the slower
-ones measured another machine. The choice looks at the flag exchange alone, never at what is fitted.
+A virtual machine's cores move while it measures, and latencies with them by a third and more; other guests take shares
+of them, and overheads grow with it. Each record carries two witnesses: a bare flag exchange between the ranks' cores,
+and a reference, a fixed exchange of 1-byte messages along with its samples. Where the visits of one point differ in
+them, the slower ones measured another machine. The choice looks at the witnesses alone, never at what is fitted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.dataset.states import SLOWED, slowed_records, slowness
 
 ALIKE = 1.05
-"""Up to this factor above the fastest flag exchange of its size, a record counts as in the same state."""
+"""Up to this factor above the fastest flag exchange of its point, a record counts as in the same state."""
 MANY = 0.1
 """Share of records in other states from which a reader should know."""
 
+Record = list[Series]
+
 
 def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
-    """The dataset without the records taken in a slower placement state than another visit of the same points.
+    """The dataset without the records taken in a slower state of the machine than another visit of the same points.
 
-    Also a sentence, where that leaves out many. At least one visit of each point is kept.
+    Also sentences, where that leaves out many, or where many points met a slower state only. At least one visit of
+    each point is kept.
     """
-    points: dict[tuple[object, ...], dict[int, Series]] = defaultdict(dict)
-    by_record: dict[int, list[Series]] = defaultdict(list)
+    by_record: dict[int, Record] = defaultdict(list)
     for one in dataset.series:
         by_record[one.record_id].append(one)
+    points: dict[tuple[object, ...], dict[int, Series]] = defaultdict(dict)
     for number, record in by_record.items():
-        if record[0].placement_seconds:
-            points[_point(record)][number] = record[0]
-    left_out: set[int] = set()
+        points[_point(record)][number] = record[0]
+    kept: set[int] = set()
     for visits in points.values():
-        placed = {number: one.placement_seconds or 0.0 for number, one in visits.items()}
-        limit = ALIKE * min(placed.values())
-        left_out |= {number for number, seconds in placed.items() if seconds > limit}
-    if not left_out:
-        return dataset, ()
-    kept = tuple(one for one in dataset.series if one.record_id not in left_out)
-    return replace(dataset, series=kept), _sentence(len(left_out), len(by_record))
+        kept |= _fastest(visits)
+    slowed = len(slowed_records(dataset.series) & kept)
+    told = (*_left_out(len(by_record) - len(kept), len(by_record)), *_slowed(slowed, len(kept)))
+    if len(kept) == len(by_record):
+        return dataset, told
+    series = tuple(one for one in dataset.series if one.record_id in kept)
+    return replace(dataset, series=series), told
 
 
-def _point(record: list[Series]) -> tuple[object, ...]:
+def _fastest(visits: Mapping[int, Series]) -> set[int]:
+    """The visits of one point with the fastest reference, and of these the ones with the fastest flags."""
+    references = {number: one.reference for number, one in visits.items() if one.reference}
+    alike = set(visits)
+    if len(references) == len(visits):
+        times_slower = dict(zip(references, slowness(references.values()).tolist(), strict=True))
+        limit = max(SLOWED, min(times_slower.values()))
+        alike = {number for number, factor in times_slower.items() if factor <= limit}
+    flags = {number: visits[number].placement_seconds or 0.0 for number in alike}
+    return {number for number in alike if flags[number] <= ALIKE * min(flags.values())}
+
+
+def _point(record: Record) -> tuple[object, ...]:
     """What a record measured, whenever it did."""
     return tuple(
         (
@@ -56,10 +73,19 @@ def _point(record: list[Series]) -> tuple[object, ...]:
     )
 
 
-def _sentence(left_out: int, records: int) -> tuple[str, ...]:
+def _left_out(left_out: int, records: int) -> tuple[str, ...]:
     if left_out < MANY * records:
         return ()
     return (
-        f"{left_out} of {records} records were taken while the cores were in a slower placement state than in another "
-        "visit of the same point; they are in the file, but not in the parameters.",
+        f"{left_out} of {records} records were taken while the machine was in a slower state (its cores, or the "
+        "transport on them) than in another visit of the same point; they are in the file, but not in the parameters.",
+    )
+
+
+def _slowed(slowed: int, kept: int) -> tuple[str, ...]:
+    if slowed < MANY * kept:
+        return ()
+    return (
+        f"{slowed} of the {kept} records that count met the machine in a slower state only: overheads and gaps are too "
+        "long there; repeat the run when it is quiet.",
     )

@@ -1,4 +1,7 @@
-"""Visiting again the sizes whose medians are not known well enough, as far as the plan's time and bytes reach."""
+"""Visiting again the sizes whose medians are not known well enough, as far as the plan's time and bytes reach.
+
+So are sizes that met the machine in a slower state only: their medians may be known well, but are another machine's.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.dataset.states import slowed_records
 from chiplog.measure.precision import imprecise_points
 from chiplog.plan import GRID, PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver
@@ -16,7 +20,7 @@ MOST_VISITS = 3
 
 
 class TopUp:
-    """A follow-up that asks for one more visit of every imprecise size at a time, the cheapest first."""
+    """A follow-up that asks for one more visit of every such size at a time, the cheapest first."""
 
     def __init__(self, options: PlanOptions) -> None:
         self._options = options
@@ -25,7 +29,7 @@ class TopUp:
         self._visit = options.visits
 
     def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
-        """One more visit of each imprecise size that can be afforded; none when all are precise."""
+        """One more visit of each such size that can be afforded; none when there is none."""
         if self._visit >= self._options.visits + MOST_VISITS:
             return ()
         chosen = self._affordable(dataset)
@@ -40,7 +44,7 @@ class TopUp:
         wanted = {
             (point.pattern, point.message_bytes)
             for point in imprecise_points(grid, self._options.relative_half_width)
-        }
+        } | _slowed_points(grid)
         seconds_left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)
         bytes_left = float(self._options.budget_bytes) - sum(one.bytes_sent for one in grid)
         chosen = []
@@ -54,6 +58,16 @@ class TopUp:
                 seconds_left -= seconds
                 bytes_left -= volume
         return chosen
+
+
+def _slowed_points(series: Sequence[Series]) -> set[tuple[str, int]]:
+    """Pattern and size of the points that were only measured in a slower state of the machine."""
+    slowed = slowed_records(series)
+    seen: dict[tuple[str, int], bool] = {}
+    for one in series:
+        point = (one.pattern, one.message_bytes)
+        seen[point] = seen.get(point, True) and one.record_id in slowed
+    return {point for point, always in seen.items() if always}
 
 
 def _cost_before(series: Sequence[Series], request: Request) -> tuple[float, float]:

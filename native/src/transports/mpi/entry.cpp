@@ -11,7 +11,7 @@ int run_mpi(RunContext& context) {
   MpiTransport transport;
 #if defined(CHIPLOG_SMPI)
   SimulatedClock clock;
-  context.measure_placement = false;
+  context.watch_machine = false;
   return serve(transport, clock, context);
 #else
   return serve_with_machine_clock(transport, context);

@@ -32,7 +32,7 @@ int run(RunContext& context) {
       RunContext own = context;
       own.bootstrap = &bootstrap;
       own.placement = nullptr;
-      own.measure_placement = false;
+      own.watch_machine = false;
       if (rank != 0) own.requests = nullptr;
       if (rank != 0) own.records = nullptr;
       SimTransport transport(network, rank);

@@ -1,0 +1,41 @@
+#include "core/reference.hpp"
+
+#include <algorithm>
+
+namespace chiplog {
+namespace {
+
+constexpr std::int64_t train_messages = 10;
+constexpr std::int64_t fewest_rounds = 3;
+constexpr std::int64_t most_rounds = 8;
+// What comes first after other messages finds cold caches.
+constexpr std::int64_t warmup_rounds = 1;
+
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+}  // namespace
+
+const std::array<SeriesSetup, Reference::series> Reference::setups{
+    SeriesSetup{Pattern::prtt, 1, 1}, SeriesSetup{Pattern::prtt, 1, train_messages},
+    SeriesSetup{Pattern::send_overhead, 1, 1}};
+
+std::int64_t Reference::look(Endpoint& endpoint, std::int64_t rounds) {
+  std::vector<std::vector<double>> unused_ns(series);
+  endpoint.sample(setups, warmup_rounds, unused_ns);
+  const std::int64_t own_rounds = std::clamp(rounds / 4, fewest_rounds, most_rounds);
+  endpoint.sample(setups, own_rounds, samples_ns_);
+  return warmup_rounds + own_rounds;
+}
+
+std::optional<ReferenceTimes> Reference::times() const {
+  if (samples_ns_[round_trip].empty()) return std::nullopt;
+  const double round_trip_ns = median(samples_ns_[round_trip]);
+  const double further_ns = (median(samples_ns_[train]) - round_trip_ns) / (train_messages - 1);
+  return ReferenceTimes{round_trip_ns / 2.0, std::max(further_ns, 0.0), median(samples_ns_[posting])};
+}
+
+}  // namespace chiplog

@@ -1,0 +1,44 @@
+"""In which state the machine was while a record was taken, as far as the record's reference tells.
+
+Cores, caches and transports have states that outlast many records: another guest takes a share of a core, trains of
+messages run in step with their receiver or ahead of it. Times differ by a third and more between them. The reference, a
+fixed exchange of 1-byte messages along with every record, differs likewise, whatever the record itself measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.series import Reference, Series
+
+SLOWED = 1.15
+"""Factor above the fastest reference from which a record was taken in a slower state."""
+FASTEST_SHARE = 0.1
+"""Share of the records that may have been lucky: the reference of the next one counts as the fastest."""
+
+
+def slowness(references: Iterable[Reference], fastest_share: float = 0.0) -> NDArray[np.float64]:
+    """How many times slower than the fastest each reference is in its slowest part, shape (references,).
+
+    The fastest of each part is its quantile `fastest_share`; parts that noise hides (0) don't count.
+    """
+    parts = np.array(
+        [(one.half_round_trip_seconds, one.gap_seconds, one.overhead_seconds) for one in references]
+    )
+    fastest = np.quantile(parts, fastest_share, axis=0)
+    seen = fastest > 0
+    if not np.any(seen):
+        return np.ones(len(parts))
+    return np.max(parts[:, seen] / fastest[seen], axis=1)  # type: ignore[no-any-return]
+
+
+def slowed_records(series: Iterable[Series]) -> frozenset[int]:
+    """The ids of the records that were taken in a slower state than the fastest of the run."""
+    references = {one.record_id: one.reference for one in series if one.reference}
+    if not references:
+        return frozenset()
+    times_slower = slowness(references.values(), FASTEST_SHARE)
+    return frozenset(np.array(list(references))[times_slower > SLOWED].tolist())
