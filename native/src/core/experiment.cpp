@@ -16,7 +16,7 @@ constexpr std::int64_t warmup_samples = 2;
 constexpr std::int64_t round_trips_for_a_delay = 5;
 constexpr std::int64_t fewest_samples = 3;
 constexpr std::int64_t max_batch = 10'000;
-constexpr double max_posted_bytes = 16'384;
+constexpr double max_posted_bytes = 8'192;
 // An interruption is heard between chunks.
 constexpr double longest_chunk_ns = 500e6;
 // A timed interval is at least this many steps of the clock, and this many times what reading the clock costs: a step

@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Reference, Series
 
-SLOWED = 1.15
-"""Factor above the fastest reference from which a record was taken in a slower state."""
+SLOWED = np.array([1.15, 1.3, 1.2])
+"""Factors above the fastest half round trip, gap and overhead from which a reference is of a slower state.
+
+Within one state they vary by up to a half of that; the states that were seen differ by more.
+"""
 FASTEST_SHARE = 0.1
 """Share of the records that may have been lucky: the reference of the next one counts as the fastest."""
 
 
 def slowness(references: Iterable[Reference], fastest_share: float = 0.0) -> NDArray[np.float64]:
-    """How many times slower than the fastest each reference is in its slowest part, shape (references,).
+    """How slow each reference is in its slowest part, shape (references,): above 1, it is of a slower state.
 
     The fastest of each part is its quantile `fastest_share`; parts that noise hides (0) don't count.
     """
@@ -31,8 +34,8 @@ def slowness(references: Iterable[Reference], fastest_share: float = 0.0) -> NDA
     fastest = np.quantile(parts, fastest_share, axis=0)
     seen = fastest > 0
     if not np.any(seen):
-        return np.ones(len(parts))
-    return np.max(parts[:, seen] / fastest[seen], axis=1)  # type: ignore[no-any-return]
+        return np.zeros(len(parts))
+    return np.max(parts[:, seen] / (SLOWED * fastest)[seen], axis=1)  # type: ignore[no-any-return]
 
 
 def slowed_records(series: Iterable[Series]) -> frozenset[int]:
@@ -40,5 +43,5 @@ def slowed_records(series: Iterable[Series]) -> frozenset[int]:
     references = {one.record_id: one.reference for one in series if one.reference}
     if not references:
         return frozenset()
-    times_slower = slowness(references.values(), FASTEST_SHARE)
-    return frozenset(np.array(list(references))[times_slower > SLOWED].tolist())
+    slow = slowness(references.values(), FASTEST_SHARE) > 1.0
+    return frozenset(np.array(list(references))[slow].tolist())

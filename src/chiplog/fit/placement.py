@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import SLOWED, slowed_records, slowness
+from chiplog.dataset.states import slowed_records, slowness
 
 ALIKE = 1.05
 """Up to this factor above the fastest flag exchange of its point, a record counts as in the same state."""
@@ -51,9 +51,9 @@ def _fastest(visits: Mapping[int, Series]) -> set[int]:
     references = {number: one.reference for number, one in visits.items() if one.reference}
     alike = set(visits)
     if len(references) == len(visits):
-        times_slower = dict(zip(references, slowness(references.values()).tolist(), strict=True))
-        limit = max(SLOWED, min(times_slower.values()))
-        alike = {number for number, factor in times_slower.items() if factor <= limit}
+        slow = dict(zip(references, slowness(references.values()).tolist(), strict=True))
+        limit = max(1.0, min(slow.values()))
+        alike = {number for number, how in slow.items() if how <= limit}
     flags = {number: visits[number].placement_seconds or 0.0 for number in alike}
     return {number for number in alike if flags[number] <= ALIKE * min(flags.values())}
 

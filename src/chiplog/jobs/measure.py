@@ -8,6 +8,7 @@ from functools import partial
 
 from chiplog.jobs.refine import Refine
 from chiplog.measure.progress import ProgressBar
+from chiplog.measure.revisit import Revisit
 from chiplog.measure.run import FollowUp, Measured
 from chiplog.measure.run import measure as measure_plan
 from chiplog.measure.start import launch_of
@@ -64,8 +65,11 @@ def measure(
 
 
 def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
-    """What to ask once the grid is measured: what is not precise yet, protocol changes, and Bell's ladders."""
-    chosen: list[FollowUp] = [TopUp(options)]
+    """What to ask once the grid is measured.
+
+    What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders.
+    """
+    chosen: list[FollowUp] = [TopUp(options), Revisit(options)]
     if refine:
         chosen.append(Refine())
     if {"prtt", "flood"} <= set(options.patterns):
