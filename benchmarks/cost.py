@@ -4,7 +4,8 @@
 
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
-and L_half, o_s, g of the first segment; below it, how far the runs lie apart within one placement state of the cores.
+and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and the reference's half round trip,
+gap and overhead in the records that count. Below it, how far the runs lie apart within one state of the machine.
 For mpi the last eager size is found beforehand by itself, with the definition: the largest message whose blocking send
 returns although its receive is posted late.
 """
@@ -18,22 +19,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.fit.placement import in_one_placement
 from chiplog.measure.start import launch_of
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 LATE_NS = 200_000
-SYMBOLS = ("L_half", "o_s", "g")
+SYMBOLS = ("L_half", "L", "o_s", "g")
+FIRST_SEGMENT_BYTES = 256
+SAME_STATE = 1.15
+"""Runs whose witnesses differ by no more than this factor were in one state."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One assessment: its cost, what it found, and where the cores were (median flag round trip, seconds)."""
+    """One assessment: its cost, what it found, and its witnesses of the machine's state."""
 
     seconds: float
     messages: int
@@ -41,7 +46,8 @@ class Run:
     changes: tuple[str, ...]
     parameters: dict[str, float | None]
     negative: tuple[str, ...]
-    placement_seconds: float | None
+    witnesses_seconds: tuple[float, ...]
+    """Flag round trip; the reference's half round trip, gap and overhead."""
 
     def line(self) -> str:
         """One row, for people."""
@@ -49,12 +55,10 @@ class Run:
             f"{symbol} {'      n/a' if value is None else f'{value * 1e9:9.1f}'} ns"
             for symbol, value in self.parameters.items()
         )
-        placement = (
-            "n/a" if self.placement_seconds is None else f"{self.placement_seconds * 1e9:.0f} ns"
-        )
+        witnesses = "/".join(f"{seconds * 1e9:.0f}" for seconds in self.witnesses_seconds)
         return (
             f"{self.seconds:5.2f} s  {self.bytes / 1e9:5.3f} GB  {self.messages:7d} messages  {values}  "
-            f"placement {placement}  changes: {', '.join(self.changes) or 'none'}"
+            f"state {witnesses} ns  changes: {', '.join(self.changes) or 'none'}"
             f"{'  NEGATIVE ' + str(self.negative) if self.negative else ''}"
         )
 
@@ -76,7 +80,6 @@ def assess(target: str, out: Path, seed: int) -> Run:
     fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
     parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
     first = fit["segments"][0]["parameters"]
-    placements = [s.placement_seconds for s in dataset.series if s.placement_seconds is not None]
     return Run(
         seconds=seconds,
         messages=sum(s.messages for s in dataset.series),
@@ -86,8 +89,25 @@ def assess(target: str, out: Path, seed: int) -> Run:
         ),
         parameters={symbol: first.get(symbol, {}).get("value") for symbol in SYMBOLS},
         negative=tuple(name for name, p in parameters if p["value"] is not None and p["value"] < 0),
-        placement_seconds=statistics.median(placements) if placements else None,
+        witnesses_seconds=witnesses_of(dataset),
     )
+
+
+def witnesses_of(dataset: Dataset) -> tuple[float, ...]:
+    """Medians over the records of small messages that count in the fit."""
+    counting, _ = in_one_placement(dataset)
+    records = {s.record_id: s for s in counting.series if s.message_bytes <= FIRST_SEGMENT_BYTES}
+    rows = [
+        (
+            one.placement_seconds,
+            one.reference.half_round_trip_seconds,
+            one.reference.gap_seconds,
+            one.reference.overhead_seconds,
+        )
+        for one in records.values()
+        if one.reference is not None and one.placement_seconds is not None
+    ]
+    return tuple(statistics.median(column) for column in zip(*rows, strict=True))
 
 
 def last_eager_bytes(target: str, largest: int = 1 << 20) -> int:
@@ -109,32 +129,35 @@ def last_eager_bytes(target: str, largest: int = 1 << 20) -> int:
     return eager
 
 
-def state_of(run: Run) -> str:
-    """Placement states are told apart by powers of 1.1 of the bare flag round trip."""
-    return (
-        "unknown"
-        if run.placement_seconds is None
-        else next(
-            f"{10 * 1.1**k:.0f}-{10 * 1.1 ** (k + 1):.0f} ns"
-            for k in range(150)
-            if run.placement_seconds * 1e9 < 10 * 1.1 ** (k + 1)
-        )
-    )
+def same_state(one: Run, other: Run) -> bool:
+    """Whether all witnesses of two runs are alike."""
+    pairs = zip(one.witnesses_seconds, other.witnesses_seconds, strict=True)
+    return all(max(pair) <= SAME_STATE * min(pair) for pair in pairs)
+
+
+def states_of(runs: list[Run]) -> list[list[Run]]:
+    """The runs by the machine's state; each state around the run that has the most others like it."""
+    states = []
+    left = list(runs)
+    while left:
+        centre = max(left, key=lambda run: sum(same_state(run, other) for other in left))
+        states.append([run for run in left if same_state(centre, run)])
+        left = [run for run in left if not same_state(centre, run)]
+    return states
 
 
 def spread_lines(runs: list[Run]) -> list[str]:
-    by_state: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        by_state[state_of(run)].append(run)
     lines = []
-    for state, members in by_state.items():
+    for members in states_of(runs):
+        columns = zip(*(run.witnesses_seconds for run in members), strict=True)
+        state = "/".join(f"{statistics.median(column) * 1e9:.0f}" for column in columns)
         for symbol in SYMBOLS:
             values = [v for run in members if (v := run.parameters[symbol]) is not None]
             if len(values) > 1:
                 centre = statistics.median(values)
                 worst = max(abs(value / centre - 1) for value in values) if centre else float("inf")
                 lines.append(
-                    f"  placement {state}: {symbol} of {len(values)} runs, "
+                    f"  state {state} ns: {symbol} of {len(values)} runs, "
                     f"median {centre * 1e9:.1f} ns, farthest {worst:.1%}"
                 )
     return lines

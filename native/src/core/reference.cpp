@@ -19,9 +19,9 @@ double median(std::vector<double> numbers) {
 
 }  // namespace
 
-const std::array<SeriesSetup, Reference::series> Reference::setups{
-    SeriesSetup{Pattern::prtt, 1, 1}, SeriesSetup{Pattern::prtt, 1, train_messages},
-    SeriesSetup{Pattern::send_overhead, 1, 1}};
+const std::array<SeriesSetup, Reference::series> Reference::setups{SeriesSetup{Pattern::prtt, 1, 1},
+                                                                   SeriesSetup{Pattern::prtt, 1, train_messages},
+                                                                   SeriesSetup{Pattern::send_overhead, 1, 1}};
 
 std::int64_t Reference::look(Endpoint& endpoint, std::int64_t rounds) {
   std::vector<std::vector<double>> unused_ns(series);

@@ -64,6 +64,7 @@ TEST(Session, CopiesIdVisitLaunchAndTagFromTheRequest) {
   EXPECT_EQ(record.at("tag").dump(), R"({"purpose":"bisect","x":[1]})");
   EXPECT_EQ(record.at("payload"), "ok");
   EXPECT_TRUE(record.at("placement_ns").is_null());
+  EXPECT_FALSE(record.contains("reference"));
 }
 
 TEST(Session, AnswersABadRequestAndGoesOn) {

@@ -165,6 +165,13 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "Bonachea et al. 2003.",
     ),
     (
+        "reference",
+        "reference",
+        "A fixed exchange of 1-byte messages that goes along with every record: half round trip, gap and "
+        "send overhead (with a clock reading). It tells in which state cores, caches and transport "
+        "were, whatever the record itself measured.",
+    ),
+    (
         "placement",
         "placement state",
         "How far apart the two ranks' cores are, told by a bare flag exchange through shared "

@@ -15,15 +15,16 @@ MOST_RECORDS = 240
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """Two small plots over the run's records; None with fewer than two of them."""
+    """Small plots over the run's records; None with fewer than two of them."""
     bare = _one_a_record(target)
     if len(bare) < 2:
         return None
     step = -(-len(bare) // MOST_RECORDS)
-    figures = [_drift(target, key, bare, step)]
-    placed = _placement(key, bare, step)
-    if placed is not None:
-        figures.append(placed)
+    witnesses = (_placement(key, bare, step), _reference(key, bare, step))
+    figures = [
+        _drift(target, key, bare, step),
+        *(figure for figure in witnesses if figure is not None),
+    ]
     blocks: list[Block] = [Panels(tuple(figures))]
     states = _states(target)
     if states is not None:
@@ -107,6 +108,37 @@ def _placement(key: str, bare: list[Series], step: int) -> Figure | None:
         "tell how far apart the cores were.",
     )
     return Figure("Placement of the cores", caption, plot)
+
+
+def _reference(key: str, bare: list[Series], step: int) -> Figure | None:
+    seen = [
+        (float(order), bare[order].reference, _label(bare[order]))
+        for order in range(0, len(bare), step)
+    ]
+    taken = [(x, reference, label) for x, reference, label in seen if reference is not None]
+    if len(taken) < 2:
+        return None
+    x = [order for order, _, _ in taken]
+    labels = tuple(label for _, _, label in taken)
+
+    def trace(name: str, colour: str, part: str) -> Trace:
+        y = [getattr(reference, part) for _, reference, _ in taken]
+        return Trace(name, "points", colour, x, y, labels=labels)
+
+    traces = (
+        trace("half round trip", "measured", "half_round_trip_seconds"),
+        trace("gap", "gap", "gap_seconds"),
+        trace("send overhead", "o-s", "overhead_seconds"),
+    )
+    axis = Axis("reference", "s", ("linear", "log"))
+    caption = line(
+        plain("Reference", term="reference"),
+        ": the same 1-byte messages along with every record. A level that lasts is a state of the machine: another "
+        "guest on a core, or trains that run in step with their receiver. Records of a slower state don't count "
+        "where another visit of their size met a faster one.",
+    )
+    plot = Plot(f"{key}-reference", _order_axis(bare), axis, traces, small=True)
+    return Figure("State of the machine", caption, plot)
 
 
 def _order_axis(bare: list[Series]) -> Axis:

@@ -1,0 +1,124 @@
+"""The reference of each record: which records were taken in a slower state, and what is done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chiplog.dataset.series import Dataset, Reference, Series
+from chiplog.dataset.states import slowed_records, slowness
+from chiplog.fit.placement import in_one_placement
+from chiplog.measure.revisit import MOST_VISITS, PAUSE_SECONDS, Revisit
+from chiplog.plan import PlanOptions
+
+FAST = Reference(350e-9, 112e-9, 70e-9)
+IN_STEP = Reference(350e-9, 163e-9, 68e-9)
+SHARED_CORE = Reference(360e-9, 137e-9, 108e-9)
+
+OPTIONS = PlanOptions("mpi", ("send_overhead",), (8, 64, 4096), visits=2)
+
+
+def series(
+    record: int,
+    reference: Reference | None,
+    *,
+    size: int = 8,
+    visit: int = 0,
+    flag: float | None = 250e-9,
+) -> Series:
+    samples = np.full(9, 1e-6)
+    return Series(
+        pattern="send_overhead",
+        operation="send",
+        posting="normal",
+        direction="call",
+        message_bytes=size,
+        train=1,
+        delay_seconds=0.0,
+        batch=1,
+        launch=0,
+        visit=visit,
+        record_id=record,
+        placement_seconds=flag,
+        messages=9,
+        bytes_sent=9 * size,
+        elapsed_seconds=1e-5,
+        warmup_seconds=samples[:0],
+        seconds=samples,
+        tag={"purpose": "grid"},
+        reference=reference,
+    )
+
+
+def dataset(*members: Series) -> Dataset:
+    return Dataset({}, members, False, "memory")
+
+
+def kept(measured: Dataset) -> list[int]:
+    return [one.record_id for one in in_one_placement(measured)[0].series]
+
+
+def test_slowness_is_that_of_the_slowest_part_and_above_1_in_another_state() -> None:
+    wobble = Reference(375e-9, 128e-9, 76e-9)
+    how = slowness([FAST, wobble, IN_STEP, SHARED_CORE])
+    assert how[0] < 1
+    assert how[1] == pytest.approx(375 / 350 / 1.15)
+    assert how[2] == pytest.approx(163 / 112 / 1.3)
+    assert how[3] == pytest.approx(108 / 68 / 1.2)
+
+
+def test_a_gap_that_noise_hides_does_not_count() -> None:
+    how = slowness([replace(FAST, gap_seconds=0.0), IN_STEP])
+    assert how[1] < 1
+
+
+def test_records_without_a_reference_are_never_slowed() -> None:
+    assert slowed_records([series(0, None), series(1, None)]) == frozenset()
+    assert slowed_records([series(0, FAST), series(1, IN_STEP)]) == {1}
+
+
+def test_of_the_visits_of_a_point_those_in_the_fastest_state_count() -> None:
+    measured = dataset(
+        series(0, IN_STEP), series(1, FAST, visit=1), series(2, SHARED_CORE, visit=2)
+    )
+    assert kept(measured) == [1]
+    assert "slower state" in in_one_placement(measured)[1][0]
+
+
+def test_a_point_that_met_slow_states_only_keeps_its_fastest_visit_and_the_reader_is_told() -> None:
+    measured = dataset(
+        series(0, FAST, size=64), series(1, IN_STEP), series(2, Reference(350e-9, 180e-9, 70e-9))
+    )
+    assert kept(measured) == [0, 1, 2]
+    slowed = in_one_placement(measured)[1][-1]
+    assert slowed.startswith("2 of the 3 records that count met the machine in a slower state")
+
+
+def test_among_equal_references_the_flags_decide() -> None:
+    assert kept(dataset(series(0, FAST, flag=300e-9), series(1, FAST, visit=1))) == [1]
+
+
+def test_small_sizes_that_met_a_slower_state_only_are_visited_again_after_a_pause() -> None:
+    pauses: list[float] = []
+    revisit = Revisit(OPTIONS, pauses.append)
+    measured = dataset(
+        series(0, FAST, size=64),
+        series(1, IN_STEP, size=8),
+        series(2, IN_STEP, size=8, visit=1),
+        series(3, IN_STEP, size=4096),
+    )
+    asked = [revisit.requests(measured, 10 + count) for count in range(MOST_VISITS + 1)]
+    assert [len(requests) for requests in asked] == [1] * MOST_VISITS + [0]
+    assert asked[0][0].series[0].message_bytes == 8
+    assert (asked[0][0].id, asked[0][0].visit) == (10, 2)
+    assert pauses == [PAUSE_SECONDS] * (MOST_VISITS - 1)
+
+
+def test_nothing_is_visited_again_where_each_size_met_the_fast_state_or_no_reference_is_there() -> (
+    None
+):
+    met = dataset(series(0, IN_STEP), series(1, FAST, visit=1))
+    assert not Revisit(OPTIONS).requests(met, 2)
+    assert not Revisit(OPTIONS).requests(dataset(series(0, None), series(1, None, size=64)), 2)
