@@ -33,7 +33,10 @@ from chiplog.plan.request import Request
 
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
-BYTES = 200_000_000
+LEAST_BYTES, MOST_BYTES = 100_000_000, 200_000_000
+"""For all questions of a run together."""
+BYTES_OF_RUN = 980_000_000
+"""The grid and the questions together, where the grid leaves enough of them."""
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
@@ -66,7 +69,7 @@ class Refiner:
 
     `dataset` is the run so far, `changes` and `suspects` what `find_changes` found in it. A slope change stays as it is
     unless a suspect at its place turns out to be a jump. Requests carry ids from `first_id` on; all of them together
-    put at most about `budget_bytes` on the wire.
+    put at most about `budget_bytes` on the wire: by default `MOST_BYTES`, and fewer where the run has used many.
     """
 
     def __init__(
@@ -77,12 +80,14 @@ class Refiner:
         suspects: Sequence[Change] = (),
         seed: int = 0,
         first_id: int = 0,
-        budget_bytes: int = BYTES,
+        budget_bytes: int | None = None,
     ) -> None:
         self._dataset = grid_of(dataset)
         self._all = tuple(changes)
         self._suspects = tuple(suspects)
-        self._questions = Questions(np.random.default_rng(seed), first_id, budget_bytes)
+        self._questions = Questions(
+            np.random.default_rng(seed), first_id, budget_bytes or _budget_bytes(dataset)
+        )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
         self._work = self._refine_all()
@@ -289,6 +294,11 @@ class Refiner:
             index, marks, sorted({below, low, high, above}), jumps
         )
         return None if evidence is None else jumps(evidence)
+
+
+def _budget_bytes(dataset: Dataset) -> int:
+    left = BYTES_OF_RUN - sum(one.bytes_sent for one in dataset.series)
+    return max(LEAST_BYTES, min(MOST_BYTES, left))
 
 
 def _clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:
