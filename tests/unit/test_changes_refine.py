@@ -10,7 +10,7 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import Refiner, find_changes
-from chiplog.fit.changes.refine import SWEEPS
+from chiplog.fit.changes.refine import MOST_BYTES, SWEEPS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
@@ -34,10 +34,10 @@ def finish(refiner: Refiner, machine: Machine) -> tuple[Change, ...]:
 
 def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> None:
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
-    refiner = Refiner(dataset, find_changes(dataset).consensus)
+    refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=MOST_BYTES)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
     assert len(machine.requests) <= 36 + SWEEPS
-    assert all(len(request.series) <= 16 for request in machine.requests[:-SWEEPS])
+    assert all(len(request.series) <= 32 for request in machine.requests[:-SWEEPS])
     assert all(len(request.series) <= 63 for request in machine.requests[-SWEEPS:])
 
 
@@ -45,7 +45,7 @@ def test_an_interval_beside_the_change_is_moved_to_it() -> None:
     dataset = run(THREE_PROTOCOLS)
     beside = Change(5793, 8192, "jump", 0.3, ("half_round_trip",))
     other = Change(65536, 92682, "jump", 0.2, ("send_overhead",))
-    refiner = Refiner(dataset, (beside, other))
+    refiner = Refiner(dataset, (beside, other), budget_bytes=MOST_BYTES)
     found = finish(refiner, Machine(THREE_PROTOCOLS))
     assert limits(found) == [(8192, 8193), (65536, 65537)]
 

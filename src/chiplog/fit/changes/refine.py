@@ -201,9 +201,7 @@ class Refiner:
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
         """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
-        round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
-        quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
-        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
+        marks = self._marks_to_scan(sizes)
         if len(sizes) < MIN_SCANNED or not marks:
             return None
 
@@ -212,6 +210,11 @@ class Refiner:
 
         evidence = yield from self._questions.ask(index, marks, sizes, lambda e: True)
         return steps(evidence) if evidence else None
+
+    def _marks_to_scan(self, sizes: Sequence[int]) -> list[Mark]:
+        round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
+        quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
+        return [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
 
     def _around(self, suspect: Change) -> list[int]:
         """The sizes of the grid within a suspect's interval, and two on each side."""
@@ -278,9 +281,15 @@ class Refiner:
     def _verify(
         self, index: int, marks: Sequence[Mark], last_before: int, least_jump: float
     ) -> Generator[Request, Record, bool | None]:
-        """Whether the time jumps between the two neighbouring sizes; None where the bytes don't suffice to ask."""
+        """Whether the time jumps between the two neighbouring sizes; None where the bytes don't suffice to ask.
+
+        All quantities are looked at: the one that jumps most need not be one that led here.
+        """
         low, high = last_before, last_before + 1
         below, above = max(low - 1, 1), high + 1
+        sizes = sorted({below, low, high, above})
+        led = {mark.quantity for mark in marks}
+        others = [mark for mark in self._marks_to_scan(sizes) if mark.quantity not in led]
 
         def jumps(evidence: Evidence) -> bool:
             return any(
@@ -290,9 +299,7 @@ class Refiner:
                 )
             )
 
-        evidence = yield from self._questions.ask(
-            index, marks, sorted({below, low, high, above}), jumps
-        )
+        evidence = yield from self._questions.ask(index, [*marks, *others], sizes, jumps)
         return None if evidence is None else jumps(evidence)
 
 
