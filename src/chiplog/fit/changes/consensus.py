@@ -3,7 +3,8 @@
 Breaks of different series whose intervals meet, give or take one sampled size, are one change; its place is that of the
 series which marks it most sharply. A group is a change if it holds a sharp jump and another series agrees, or the
 jump is a large one, or there is only one series to ask. A slope alone counts only where two kinds of series show it
-sharply: the gap of a train, for instance, bends by itself where it begins to exceed the overhead.
+sharply: the gap of a train, for instance, bends by itself where it begins to exceed the overhead. Where it doesn't, it
+is the overhead, so that for a slope all that a sender does is one kind.
 
 A group that is no change, or only one of slope, may still hide a jump that the grid was too coarse or too noisy to
 show: it is a suspect, for measuring again to decide.
@@ -33,6 +34,8 @@ CLEAR_SHARPNESS = 1.1
 """Sharpness that a lone witness must have."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
+SENDER = ("train", "o_s")
+"""Kinds that a sender's cost alone may bend."""
 CROSSING_FROM = ("gap", "half_round_trip")
 """Quantities whose lines say where the switch should be: those of the published tables, then the transfer itself."""
 
@@ -127,7 +130,7 @@ def _credible(group: Sequence[Witness], series: int) -> bool:
         return bool(sharp)
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in sharp}
     if len(kinds) >= 2:
-        return True
+        return best.kind != "slope" or not kinds <= set(SENDER)
     if kinds <= {"train"} or not best.jumps:
         return bool(kinds) and _large(best)
     return _large(best) or len(group) >= 2
