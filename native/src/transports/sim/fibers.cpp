@@ -130,10 +130,11 @@ void Fibers::wait(const Condition& condition) {
 void Fibers::finish() {
   fibers_[current_].finished = true;
   any_finished_ = true;
+  const std::size_t unfinished = next_unfinished();
+  if (unfinished == fibers_.size()) return_to_caller();
   std::size_t next = next_made_ready();
   if (next == fibers_.size()) {
-    next = next_unfinished();
-    if (next == fibers_.size()) return_to_caller();
+    next = unfinished;
     fibers_[next].given_up = true;
   }
   switch_to(next);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -55,12 +56,31 @@ std::optional<NodeLimit> parse_node(Options& options) {
   return has_rates ? std::optional(node) : std::nullopt;
 }
 
-// Answers would queue before a receiver that is slower than the sends, and RTT(p) would not be LogfP's.
+// Do answers to p messages wait for a receiver that is still sending or receiving? Then RTT(p) is not LogfP's.
+bool answers_queue(const Protocol& protocol, const Parameters& parameters, int p) {
+  const double posting_ns = p * protocol.o_s_ns + parameters.start_up.total_ns(p);
+  const double each_ns = posting_ns / p;
+  const double first_ns = protocol.o_s_ns + parameters.start_up.total_ns(1);
+  double answer_ns = 0.0;
+  double received_ns = posting_ns;
+  for (int i = 1; i <= p; ++i) {
+    const double waited = static_cast<double>(i) - static_cast<double>(parameters.f);
+    const double sent_ns = std::max(i * each_ns, each_ns + waited * protocol.g_ns);
+    answer_ns = sent_ns + 2.0 * protocol.L_ns + protocol.o_r_ns + first_ns;
+    received_ns = std::max(received_ns, answer_ns) + protocol.o_r_ns;
+  }
+  constexpr double rounding_ns = 1e-3;
+  return received_ns > answer_ns + protocol.o_r_ns + rounding_ns;
+}
+
 void refuse_slow_receives(const Options& options, const Parameters& parameters) {
   if (!options.has("f") && !options.has("o_max")) return;
   const auto refuse = [&](const Protocol& protocol) {
-    if (protocol.o_r_ns <= protocol.o_s_ns) return;
-    throw UsageError(options.named("o_r") + " accepts at most o_min beside 'f' or 'o_max', 0 for RDMA");
+    for (int p = 1; p < parameters.ranks; ++p) {
+      if (!answers_queue(protocol, parameters, p)) continue;
+      throw UsageError(options.named("o_r") + " accepts less beside 'f' or 'o_max', as the answers of " +
+                       std::to_string(p) + " peers would queue; 0 is LogfP's own");
+    }
   };
   refuse(parameters.first);
   for (const ProtocolChange& change : parameters.changes) refuse(change.protocol);
