@@ -38,9 +38,9 @@ def nanoseconds(seconds: float) -> str:
 
 
 def logfp_target(theta: Theta, ranks: int) -> str:
-    """LogfP with o_r = 0."""
+    """LogfP with o_r = 0, the same for all sizes."""
     times = ",".join(f"{name}={nanoseconds(theta[name])}" for name in ("L", "o_min", "o_max", "g"))
-    return f"sim:ranks={ranks},{times},o_r=0,f={theta['f']:.0f}"
+    return f"sim:ranks={ranks},{times},G=0,o_r=0,f={theta['f']:.0f}"
 
 
 def lop_target(curve: Theta, overhead: Theta, ranks: int) -> str:

@@ -68,6 +68,13 @@ class Dataset:
     warnings: tuple[str, ...] = ()
     """What reading or merging left out or could not tell, one sentence each."""
 
+    @property
+    def clock_step_seconds(self) -> float:
+        """The step of the clock that took the samples in seconds; 0 where the header doesn't tell."""
+        clock = self.header.get("clock")
+        step_ns = clock.get("resolution_ns") if isinstance(clock, dict) else None
+        return float(step_ns or 0.0) * 1e-9
+
     def select(
         self,
         *,

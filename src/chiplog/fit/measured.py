@@ -44,9 +44,7 @@ class Measured:
         self.statistic = statistic
         self.rng = np.random.default_rng(seed)
         self.replicates = replicates
-        clock = dataset.header.get("clock")
-        step_ns = clock.get("resolution_ns") if isinstance(clock, dict) else None
-        self.resolution_seconds = float(step_ns or 0.0) * 1e-9
+        self.resolution_seconds = dataset.clock_step_seconds
         self.at: Locations = _as_round_trips(
             dataset.series,
             locate(
