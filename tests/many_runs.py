@@ -11,7 +11,6 @@ from chiplog.fit.run import fit
 from chiplog.plan.request import SeriesRequest
 from chiplog.testing.simulated import simulated_runs
 
-RUNS = 100
 PARTS = 4
 """Probes that the runs are taken from, each with a seed of its own."""
 NOISE = 0.03
@@ -21,13 +20,14 @@ Found = Mapping[str, Parameter]
 
 @dataclass(frozen=True)
 class Case:
-    """A network, and how it is measured and fitted; its 100 runs have 3 % noise."""
+    """A network, and how it is measured and fitted; all its runs have 3 % noise."""
 
     target: str
     series: tuple[SeriesRequest, ...]
     model: str
     samples: int = 60
     statistic: str = "median"
+    runs: int = 100
 
 
 def fit_some(case: Case, part: int) -> list[Found]:
@@ -35,7 +35,7 @@ def fit_some(case: Case, part: int) -> list[Found]:
     runs = simulated_runs(
         f"{case.target},noise={NOISE}",
         case.series,
-        repetitions=RUNS // PARTS,
+        repetitions=case.runs // PARTS,
         samples=case.samples,
         seed=part,
     )
@@ -46,10 +46,15 @@ def fit_some(case: Case, part: int) -> list[Found]:
     return found
 
 
+_DONE: dict[Case, list[Found]] = {}
+
+
 def fit_all(pool: ProcessPoolExecutor, case: Case) -> list[Found]:
-    """The parameters found in each run."""
-    parts = pool.map(fit_some, [case] * PARTS, range(PARTS))
-    return [found for part in parts for found in part]
+    """The parameters found in each run; a case is measured once."""
+    if case not in _DONE:
+        parts = pool.map(fit_some, [case] * PARTS, range(PARTS))
+        _DONE[case] = [found for part in parts for found in part]
+    return _DONE[case]
 
 
 def claimed(runs: Sequence[Found], symbol: str) -> list[Parameter]:

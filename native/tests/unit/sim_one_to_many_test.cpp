@@ -96,14 +96,13 @@ TEST(SimLogfP, GivesTheGoldenNumbers) {
 
 // Sends that are completed one by one are no burst: each is the first one.
 TEST(SimLogfP, ChargesOMaxForEachSendThatIsWaitedFor) {
-  const double train_ns =
-      testing::measure_ns("sim:L=5us,o_min=0.2us,o_max=1us,o_r=0,g=0.1us,G=0",
-                          R"({"pattern":"prtt","message_bytes":1,"train":10})");
+  const double train_ns = testing::measure_ns("sim:L=5us,o_min=0.2us,o_max=1us,o_r=0,g=0.1us,G=0",
+                                              R"({"pattern":"prtt","message_bytes":1,"train":10})");
   EXPECT_NEAR(train_ns, 2 * (5000 + 1200) + 9 * 1200, rounding_ns);
 }
 
 struct LoPTruth {
-  double C, l1, l2, A, tau;             // us, us, -, us, -
+  double C, l1, l2, A, tau;            // us, us, -, us, -
   double first_overhead, more, shift;  // us, us, -
 
   [[nodiscard]] std::string target() const {
@@ -113,17 +112,15 @@ struct LoPTruth {
          << ",lop-overhead=l1=" << first_overhead << "us:l2=" << more << "us:l3=" << shift;
     return text.str();
   }
-  [[nodiscard]] double round_trip_ns(double p) const {
-    return 1e3 * p * (C + l1 / (l2 + p) - A * std::exp(-p / tau));
-  }
+  [[nodiscard]] double round_trip_ns(double p) const { return 1e3 * p * (C + l1 / (l2 + p) - A * std::exp(-p / tau)); }
   [[nodiscard]] double posting_ns(double p) const { return 1e3 * p * (first_overhead + more / (shift + p)); }
 };
 
 // The published curve of sends: C = l3 + l4, A = l4 exp(-l5 l6), tau = -1/l5 of the six printed parameters.
 const LoPTruth published_send{
     9.1637 + 0.0174, 22.4558, -0.0140, 0.0174 * std::exp(0.0625 * 101.3065), 16.0, 0.52, 0.84, -0.12};
-const LoPTruth published_rdma_write{
-    4.4642 + 4.4751, 16.7937, 0.0058, 4.4751 * std::exp(0.0642 * 12.9209), 1.0 / 0.0642, 0.52, 0.84, -0.12};
+const LoPTruth published_rdma_write{4.4642 + 4.4751, 16.7937, 0.0058, 4.4751 * std::exp(0.0642 * 12.9209),
+                                    1.0 / 0.0642,    0.52,    0.84,   -0.12};
 
 class SimLoP : public ::testing::TestWithParam<LoPTruth> {};
 

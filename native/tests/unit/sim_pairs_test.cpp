@@ -23,8 +23,8 @@ constexpr std::array sizes_asked{0, 1, 1000, 65'537, 4'194'304};
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 struct MaxRate {
-  double s0;             // ns
-  double R_Cb, R_Ci;     // bytes per second
+  double s0;          // ns
+  double R_Cb, R_Ci;  // bytes per second
   double R_N = no_limit;
   bool hidden = false;
 

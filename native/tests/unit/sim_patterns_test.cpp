@@ -220,11 +220,11 @@ TEST(Noise, HasTheSpreadAndTheOutliersThatWereAskedFor) {
 
 // Taken before the network knew anything but LogGP.
 TEST(Noise, IsTheSameSampleForSampleInEveryVersion) {
-  const auto run = run_simulated("sim:noise=0.05,outliers=0.1,seed=3,ranks=8",
-                                 request_for(series("prtt", 4096, 1) + "," + series("prtt", 4096, 10) + "," +
-                                                 to_peers("one_to_many", 4096, 5) + "," +
-                                                 to_peers("send_overhead", 4096, 5, 5),
-                                             4));
+  const auto run =
+      run_simulated("sim:noise=0.05,outliers=0.1,seed=3,ranks=8",
+                    request_for(series("prtt", 4096, 1) + "," + series("prtt", 4096, 10) + "," +
+                                    to_peers("one_to_many", 4096, 5) + "," + to_peers("send_overhead", 4096, 5, 5),
+                                4));
   const auto record = run.of_type("record").at(0).at("series");
   using Samples = std::vector<int>;
   EXPECT_EQ(record.at(0).at("samples_ns").get<Samples>(), (Samples{18783, 173699, 19075, 17587, 18666, 18341}));

@@ -40,11 +40,8 @@ void parse_lop(Options& options, Parameters& parameters) {
                     .tau = curve.number_above(0.0, "tau")};
   curve.refuse_others();
   Assignments overhead(overhead_text, options.named("lop-overhead"), "all of l1=0.5us:l2=0.8us:l3=-0.1");
-  parameters.first = {.L_ns = 0.0,
-                      .o_s_ns = duration_ns(overhead, "l1", "lop-overhead"),
-                      .o_r_ns = 0.0,
-                      .g_ns = 0.0,
-                      .G_ns = 0.0};
+  parameters.first = {
+      .L_ns = 0.0, .o_s_ns = duration_ns(overhead, "l1", "lop-overhead"), .o_r_ns = 0.0, .g_ns = 0.0, .G_ns = 0.0};
   parameters.start_up = {.ns = duration_ns(overhead, "l2", "lop-overhead"), .shift = overhead.number_above(-1.0, "l3")};
   overhead.refuse_others();
   refuse_impossible(options, parameters);

@@ -41,8 +41,9 @@ void refuse_combinations(const Options& options) {
   refuse_without(options, "R_Ci", "R_Cb");
   if (!options.has("R_Cb")) refuse_without(options, "R_N", "R_C");
   refuse_without(options, "start-up", "R_N");
-  refuse_beside(options, "lop", {"L", "o",   "o_s",  "o_r",  "o_min", "o_max",     "g",     "G",
-                                 "f", "R_C", "R_Cb", "R_Ci", "S",     "handshake", "change"});
+  refuse_beside(
+      options, "lop",
+      {"L", "o", "o_s", "o_r", "o_min", "o_max", "g", "G", "f", "R_C", "R_Cb", "R_Ci", "S", "handshake", "change"});
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
 }

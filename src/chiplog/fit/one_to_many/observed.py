@@ -56,7 +56,9 @@ def _over_peers(
 ) -> OverPeers:
     """The series at the indices `factors`, each times its factor, combined to one value a number of peers."""
     entries = [
-        Entry(count_sends(measured.series[index]), measured.series[index].launch, ((index, factor),))
+        Entry(
+            count_sends(measured.series[index]), measured.series[index].launch, ((index, factor),)
+        )
         for index, factor in factors.items()
     ]
     found = measured.quantity(name, entries)

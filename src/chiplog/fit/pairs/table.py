@@ -53,8 +53,8 @@ class Cells:
 class PairTable:
     """One-way times of P points: size in bytes, pairs, launch (numbered from 0), seconds; all of shape (P,).
 
-    `rounding`, shape (P,), is the clock's step as a share of what it timed. `series` are the series that the points come
-    from, in the same order.
+    `rounding`, shape (P,), is the clock's step as a share of what it timed. `series` are the series that the points
+    come from, in the same order.
     """
 
     message_bytes: Integers
