@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
+from chiplog.models.logfp import LOGFP
+from chiplog.models.protocol import points
 
 RANKS = 4
 TRUTH_SECONDS = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6}
@@ -38,6 +41,21 @@ def test_on_sim_each_further_peer_costs_a_gap(tmp_path: Path) -> None:
         }
         assert one.median == pytest.approx(exact[one.pattern], rel=1e-3)
     assert {one.peers for one in run.series} == set(range(1, 9))
+
+
+def test_on_sim_the_first_f_messages_are_free_of_the_gap(tmp_path: Path) -> None:
+    truth = {"L": 9e-6, "o_min": 1e-6, "o_max": 0.0, "o_r": 1e-6, "g": 2e-6, "f": 4.0}
+    run = measured("sim:L=9us,o=1us,g=2us,f=4", tmp_path, ranks=9)
+    for one in run.select(message_bytes=1, purpose="grid").series:
+        asked = points(one.pattern, one.message_bytes, train=one.train, peers=one.peers)
+        exact = LOGFP.seconds(asked, truth)[0]
+        assert one.seconds == pytest.approx(np.full(one.seconds.size, exact), abs=0.6e-9)
+
+
+def test_truths_that_contradict_each_other_are_wrong_usage(tmp_path: Path) -> None:
+    finished = chiplog("measure", "sim:f=4,S=8KiB", "-o", tmp_path / "run.jsonl")
+    assert finished.code == 2
+    assert "option 'f' of sim accepts no 'S' beside it" in finished.stderr
 
 
 @pytest.mark.parametrize("transport", ["shm", "unix", "tcp"])

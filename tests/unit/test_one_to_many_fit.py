@@ -62,6 +62,20 @@ def test_lop_recovers_the_published_curves_within_one_percent(
     assert (curve.direction, overhead.direction) == ("round-trip", "call")
 
 
+def test_a_train_to_all_peers_in_turn_is_read_as_many_sends_as_a_train_to_one() -> None:
+    in_turn = logfp_run()
+    to_one = replace(
+        in_turn,
+        series=tuple(
+            replace(one, peers=1) if one.pattern == "send_overhead" else one
+            for one in in_turn.series
+        ),
+    )
+    found, same = (values(fit(run, ["logfp"], seed=1)[0]) for run in (in_turn, to_one))
+    assert found == same
+    assert found["o_min"] == pytest.approx(LOGFP["o_min"], rel=0.05)
+
+
 def test_no_parameter_of_lop_leaves_its_bounds_where_the_curve_is_another() -> None:
     found = parameters(fit(logfp_run(), ["lop"])[0])
     for symbol, least in {"C": 0.0, "l1": 0.0, "l2": -1.0, "A": 0.0, "tau": 0.0}.items():

@@ -1,6 +1,7 @@
 // One rank's transport and clock, as the session drives them: at most one indirect call a sample.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,6 +33,14 @@ ClockFacts clock_facts(const C& clock) {
   return facts;
 }
 
+// Two ranks that exchange messages.
+struct Link {
+  Rank client = 0;
+  Rank server = 1;
+
+  auto operator<=>(const Link&) const = default;
+};
+
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
@@ -50,9 +59,9 @@ class Endpoint {
 
   // Room for messages of this size from now on.
   virtual void reserve(std::size_t message_bytes) = 0;
-  // Sends a filled message each way and compares; what was wrong, or nothing. All ranks, at the same time: those that
-  // are neither 0 nor the peer only count the check.
-  virtual std::optional<std::string> check_payload(std::size_t message_bytes, Rank peer) = 0;
+  // Sends a filled message each way and compares; what was wrong, or nothing. All ranks, for the same links in the same
+  // order: those that are at neither end only count the check.
+  virtual std::optional<std::string> check_payload(std::size_t message_bytes, const Link& link) = 0;
   // `rounds` samples of each series, one of each in turn. On the rank that times a series its durations are appended
   // to its vector, nothing elsewhere. All ranks, at the same time.
   virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds,

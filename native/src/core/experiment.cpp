@@ -114,16 +114,26 @@ void Experiment::count_traffic(std::size_t series, const SeriesSetup& setup, std
   record_.series[series].wire.bytes += rounds * count.bytes;
 }
 
-// Each size once with each peer; its two messages are counted for the first series of that size and peer.
+std::vector<Link> Experiment::links_of(const SeriesSetup& setup) const {
+  std::vector<Link> links;
+  const Rank half = bootstrap_.size() / 2;
+  for (Rank pair = 0; setup.pattern == Pattern::pairs && pair < setup.pairs; ++pair) {
+    links.push_back({pair, half + pair});
+  }
+  for (Rank peer = 1; setup.pattern != Pattern::pairs && peer <= setup.peers; ++peer) links.push_back({0, peer});
+  return links;
+}
+
+// Each size once over each link; the two messages are counted for the first series of that size and link.
 void Experiment::check_payloads() {
-  std::set<std::pair<std::size_t, Rank>> checked;
+  std::set<std::pair<std::size_t, Link>> checked;
   std::string verdict;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     const std::size_t message_bytes = setups_[i].message_bytes;
-    for (Rank peer = 1; peer <= setups_[i].peers; ++peer) {
-      if (!checked.insert({message_bytes, peer}).second) continue;
+    for (const Link& link : links_of(setups_[i])) {
+      if (!checked.insert({message_bytes, link}).second) continue;
       count_traffic(i, {Pattern::ping_pong, message_bytes}, 1);
-      const auto mismatch = endpoint_.check_payload(message_bytes, peer);
+      const auto mismatch = endpoint_.check_payload(message_bytes, link);
       if (mismatch && verdict.empty()) {
         verdict = "a message of " + std::to_string(message_bytes) + " bytes arrived damaged at rank " +
                   std::to_string(rank_) + ": " + *mismatch;

@@ -35,6 +35,8 @@ class Experiment {
  private:
   using SteadyClock = std::chrono::steady_clock;
 
+  // Over which ranks' connections a series goes.
+  [[nodiscard]] std::vector<Link> links_of(const SeriesSetup& setup) const;
   void check_payloads();
   void measure_placement();
   void look_at_reference(std::int64_t rounds);

@@ -86,6 +86,11 @@ std::uint64_t Options::bytes(std::string_view key, std::uint64_t fallback) {
   return value ? parse_bytes(*value, named(key)) : fallback;
 }
 
+double Options::bytes_per_second(std::string_view key, double fallback) {
+  const auto value = take(key);
+  return value ? parse_bytes_per_second(*value, named(key)) : fallback;
+}
+
 bool Options::flag(std::string_view key, bool fallback) {
   const auto value = take(key);
   return value ? parse_integer(*value, named(key), 0, 1) == 1 : fallback;

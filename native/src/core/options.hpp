@@ -32,6 +32,7 @@ class Options {
   double number(std::string_view key, double fallback, double low, double high);
   double duration_ns(std::string_view key, double fallback_ns);
   std::uint64_t bytes(std::string_view key, std::uint64_t fallback);
+  double bytes_per_second(std::string_view key, double fallback);
   // 0 or 1.
   bool flag(std::string_view key, bool fallback);
   // A bare word, as `rma` in `mpi:rma`.

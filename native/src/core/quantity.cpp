@@ -66,6 +66,18 @@ std::uint64_t parse_bytes(std::string_view text, const std::string& what) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+double parse_bytes_per_second(std::string_view text, const std::string& what) {
+  constexpr std::string_view accepts = "a rate >= 0 (B/s, kB/s, KiB/s, MB/s, MiB/s, GB/s or GiB/s), such as 10GB/s";
+  constexpr std::string_view per_second = "/s";
+  const auto parts = split(text);
+  if (!parts || parts->number < 0.0 || !parts->unit.ends_with(per_second) || parts->unit == per_second) {
+    refuse(what, accepts, text);
+  }
+  const auto factor = factor_of(parts->unit.substr(0, parts->unit.size() - per_second.size()), size_units);
+  if (!factor) refuse(what, accepts, text);
+  return parts->number * *factor;
+}
+
 double parse_number(std::string_view text, const std::string& what) {
   const auto parts = split(text);
   if (!parts || !parts->unit.empty()) refuse(what, "a number", text);

@@ -1,4 +1,4 @@
-// Quantities with units as users write them: 5us, 0.5ns, 8KiB, 1.5MiB.
+// Quantities with units as users write them: 5us, 0.5ns, 8KiB, 1.5MiB, 10GB/s.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@ double parse_duration_ns(std::string_view text, const std::string& what);
 
 // A size in bytes; units B, kB, KiB, MB, MiB, GB, GiB; a bare number is bytes. Must be a whole number of bytes.
 std::uint64_t parse_bytes(std::string_view text, const std::string& what);
+
+// A rate >= 0 in bytes per second; the units of a size, each with /s behind it.
+double parse_bytes_per_second(std::string_view text, const std::string& what);
 
 // A finite number without unit.
 double parse_number(std::string_view text, const std::string& what);

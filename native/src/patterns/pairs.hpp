@@ -13,11 +13,13 @@ void start_together(Bench<T, C>& bench, const SeriesSetup& setup) {
   if (setup.self != client_rank) {
     transport.send(client_rank, out, no_bytes);
     transport.recv(client_rank, in, no_bytes);
-    return;
+  } else {
+    for (Rank other = 1; other < setup.pairs; ++other) transport.recv(other, in, no_bytes);
+    for (Rank other = 1; other < setup.pairs; ++other) transport.send(other, out, no_bytes);
   }
-  for (Rank other = 1; other < setup.pairs; ++other) transport.recv(other, in, no_bytes);
-  for (Rank other = 1; other < setup.pairs; ++other) transport.send(other, out, no_bytes);
-  if constexpr (requires { transport.settle(); }) transport.settle();
+  if constexpr (requires { transport.settle_together(1); }) {
+    transport.settle_together(static_cast<int>(setup.pairs));
+  }
 }
 
 template <Transport T, Clock C>

@@ -23,6 +23,7 @@ namespace chiplog {
 // What a transport or a clock may offer beyond its concept; each is used where it is there:
 //   transport.carry_payloads(bool)   whether contents matter (simulated messages need none while they are timed)
 //   transport.settle()               makes the simulated network idle before a sample
+//   transport.settle_together(n)     the same, for n ranks that then begin at the same time
 //   transport.mpi_json()             the header's "mpi"
 //   clock.frequency_hz(), clock.frequency_relative_error(), clock.measured_frequency_hz()
 template <Transport T, Clock C>
@@ -61,15 +62,15 @@ class PatternEndpoint final : public Endpoint {
     bench_.in = bench_.transport.make_buffer(message_bytes);
   }
 
-  std::optional<std::string> check_payload(std::size_t message_bytes, Rank peer) override {
+  std::optional<std::string> check_payload(std::size_t message_bytes, const Link& link) override {
     carry_payloads(true);
     std::optional<std::string> mismatch;
-    if (rank_ == patterns::client_rank) {
-      send_filled(peer, message_bytes, salt(Role::client));
-      mismatch = receive_and_compare(peer, message_bytes, salt(Role::server));
-    } else if (rank_ == peer) {
-      mismatch = receive_and_compare(patterns::client_rank, message_bytes, salt(Role::client));
-      send_filled(patterns::client_rank, message_bytes, salt(Role::server));
+    if (rank_ == link.client) {
+      send_filled(link.server, message_bytes, salt(Role::client));
+      mismatch = receive_and_compare(link.server, message_bytes, salt(Role::server));
+    } else if (rank_ == link.server) {
+      mismatch = receive_and_compare(link.client, message_bytes, salt(Role::client));
+      send_filled(link.client, message_bytes, salt(Role::server));
     }
     carry_payloads(false);
     ++payload_checks_;

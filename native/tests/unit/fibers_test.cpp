@@ -32,6 +32,25 @@ TEST(Fibers, ThatAllWaitForEachOtherTimeOut) {
   EXPECT_THROW(fibers.run({stuck, stuck}), Error);
 }
 
+TEST(Fibers, GoOnWhereSomethingHappensWhenAllWait) {
+  Fibers fibers;
+  int time = 0;
+  fibers.when_all_wait([&] { return ++time <= 7; });
+  std::string order;
+  fibers.run({[&] {
+                fibers.wait_until([&] { return time >= 5; });
+                order += 'a';
+              },
+              [&] {
+                fibers.wait_until([&] { return time >= 2; });
+                order += 'b';
+              }});
+  EXPECT_EQ(order, "ba");
+  EXPECT_EQ(time, 5);
+  const auto never = [&] { fibers.wait_until([] { return false; }); };
+  EXPECT_THROW(fibers.run({never, never}), Error);
+}
+
 TEST(Fibers, ThatWaitForOneThatEndedLoseAPeer) {
   Fibers fibers;
   bool lost = false;

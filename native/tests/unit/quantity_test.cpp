@@ -34,6 +34,15 @@ TEST(Quantity, RefusesSizesThatAreNoWholeBytes) {
   }
 }
 
+TEST(Quantity, ReadsRatesAsASizeASecond) {
+  EXPECT_DOUBLE_EQ(parse_bytes_per_second("2.5GB/s", "x"), 2.5e9);
+  EXPECT_DOUBLE_EQ(parse_bytes_per_second("1KiB/s", "x"), 1024.0);
+  EXPECT_DOUBLE_EQ(parse_bytes_per_second("0B/s", "x"), 0.0);
+  for (const char* text : {"5", "5GB", "5/s", "-1GB/s", "5Gb/s", "5 GB/s", "/s", ""}) {
+    EXPECT_THROW((void)parse_bytes_per_second(text, "x"), UsageError) << text;
+  }
+}
+
 TEST(Quantity, NamesTheOptionAndWhatItAccepts) {
   try {
     (void)parse_integer("7x", "--ranks", 2, 64);

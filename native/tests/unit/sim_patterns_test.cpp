@@ -218,6 +218,21 @@ TEST(Noise, HasTheSpreadAndTheOutliersThatWereAskedFor) {
   EXPECT_NEAR(std::sqrt(sum_of_squares / double(samples.size() - size_t(outliers))), 0.05, 0.002);
 }
 
+// Taken before the network knew anything but LogGP.
+TEST(Noise, IsTheSameSampleForSampleInEveryVersion) {
+  const auto run =
+      run_simulated("sim:noise=0.05,outliers=0.1,seed=3,ranks=8",
+                    request_for(series("prtt", 4096, 1) + "," + series("prtt", 4096, 10) + "," +
+                                    to_peers("one_to_many", 4096, 5) + "," + to_peers("send_overhead", 4096, 5, 5),
+                                4));
+  const auto record = run.of_type("record").at(0).at("series");
+  using Samples = std::vector<int>;
+  EXPECT_EQ(record.at(0).at("samples_ns").get<Samples>(), (Samples{18783, 173699, 19075, 17587, 18666, 18341}));
+  EXPECT_EQ(record.at(1).at("samples_ns").get<Samples>(), (Samples{52604, 523161, 51952, 580106, 558001, 54461}));
+  EXPECT_EQ(record.at(2).at("samples_ns").get<Samples>(), (Samples{32854, 31472, 30735, 351184, 35554, 30611}));
+  EXPECT_EQ(record.at(3).at("samples_ns").get<Samples>(), (Samples{4749, 5051, 5003, 5016, 5124, 4364}));
+}
+
 // The six rows of the published LogGP table, in µs and µs/B, and the gap at a size of each.
 struct GoldenRow {
   const char* network;

@@ -82,6 +82,21 @@ class Dataset:
     warnings: tuple[str, ...] = ()
     """What reading or merging left out or could not tell, one sentence each."""
 
+    @property
+    def clock_step_seconds(self) -> float:
+        """The step of the clock that took the samples in seconds; 0 where the header doesn't tell."""
+        return self._clock_seconds("resolution_ns")
+
+    @property
+    def clock_overhead_seconds(self) -> float:
+        """What one reading of that clock adds to a timed interval in seconds; 0 where the header doesn't tell."""
+        return self._clock_seconds("overhead_ns")
+
+    def _clock_seconds(self, fact: str) -> float:
+        clock = self.header.get("clock")
+        nanoseconds = clock.get(fact) if isinstance(clock, dict) else None
+        return float(nanoseconds or 0.0) * 1e-9
+
     def select(
         self,
         *,

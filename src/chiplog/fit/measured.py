@@ -44,7 +44,7 @@ class Measured:
         self.statistic = statistic
         self.rng = np.random.default_rng(seed)
         self.replicates = replicates
-        self.resolution_seconds = _clock_seconds(dataset, "resolution_ns")
+        self.resolution_seconds = dataset.clock_step_seconds
         located = locate(
             dataset.series,
             statistic=statistic,
@@ -52,9 +52,7 @@ class Measured:
             resolution_seconds=self.resolution_seconds,
             rng=self.rng,
         )
-        without_clock = _without_clock(
-            dataset.series, located, _clock_seconds(dataset, "overhead_ns")
-        )
+        without_clock = _without_clock(dataset.series, located, dataset.clock_overhead_seconds)
         self.at: Locations = _as_round_trips(dataset.series, without_clock)
         self.sigma = smoothed_errors(dataset.series, self.at)
         self._draws = self._smoothed_draws()
@@ -120,12 +118,6 @@ class Measured:
             draws += weight[:, None] * self._draws[where]
             variance += (weight * sigma[where]) ** 2
         return value, draws, np.sqrt(variance)
-
-
-def _clock_seconds(dataset: Dataset, fact: str) -> float:
-    clock = dataset.header.get("clock")
-    nanoseconds = clock.get(fact) if isinstance(clock, dict) else None
-    return float(nanoseconds or 0.0) * 1e-9
 
 
 def _without_clock(series: Sequence[Series], at: Locations, overhead_seconds: float) -> Locations:

@@ -53,7 +53,7 @@ def _one_to_many(points: Points, theta: Theta) -> Seconds:
 
 
 def _posts(points: Points, theta: Theta) -> Seconds:
-    sends = points.train * points.peers
+    sends = points.sends
     return sends * overhead(sends, theta)
 
 
@@ -84,7 +84,7 @@ class LogfP:
 
     def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
         """From the fewest and the most peers, or sends: f is where RTT(p)/p is least."""
-        count = (points.train * points.peers).astype(np.float64)
+        count = points.sends.astype(np.float64)
         first, last = int(np.argmin(count)), int(np.argmax(count))
         each = seconds / count
         if points.pattern == "send_overhead":

@@ -31,7 +31,7 @@ def _one_to_many(points: Points, theta: Theta) -> Seconds:
 
 
 def _posts(points: Points, theta: Theta) -> Seconds:
-    return np.asarray(points.train * points.peers * theta["o_s"])
+    return np.asarray(points.sends * theta["o_s"])
 
 
 _FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {

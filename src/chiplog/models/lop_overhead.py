@@ -40,15 +40,15 @@ class LoPOverhead:
     patterns: tuple[str, ...] = ("send_overhead",)
 
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Time to post the points' sends, p = train times peers of them, in seconds, shape (points,)."""
+        """Time to post the points' sends, p of them, in seconds, shape (points,)."""
         if points.pattern not in self.patterns:
             raise unknown_pattern(self.name, points.pattern, self.patterns)
-        sends = points.train * points.peers
+        sends = points.sends
         return sends * overhead(sends, theta)
 
     def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
         """With the pole at 0: from the fewest and the most sends."""
-        sends = points.train * points.peers
+        sends = points.sends
         first, last = int(np.argmin(sends)), int(np.argmax(sends))
         few, many = float(seconds[first] / sends[first]), float(seconds[last] / sends[last])
         rise = 1.0 / float(sends[first]) - 1.0 / float(sends[last])

@@ -43,6 +43,11 @@ class Points:
             whole = np.broadcast_to(getattr(self, name), self.message_bytes.shape)
             object.__setattr__(self, name, whole)
 
+    @property
+    def sends(self) -> NDArray[np.int64]:
+        """Messages that one process posts in one operation, shape (points,): see `sends_of`."""
+        return sends_of(self.train, self.peers)
+
     def subset(self, chosen: NDArray[np.bool_]) -> Points:
         """The points where `chosen`, shape (points,), is true."""
         return Points(
@@ -53,6 +58,15 @@ class Points:
             self.pairs[chosen],
             self.peers[chosen],
         )
+
+
+def sends_of(train: ArrayLike, peers: ArrayLike) -> NDArray[np.int64]:
+    """How many messages a train holds that goes to `peers` in turn: its length, and at least one to each.
+
+    >>> sends_of([1, 6, 4], [4, 3, 1]).tolist()
+    [4, 6, 4]
+    """
+    return np.maximum(np.asarray(train, dtype=np.int64), np.asarray(peers, dtype=np.int64))
 
 
 def points(

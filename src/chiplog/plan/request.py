@@ -83,8 +83,8 @@ class Request:
         """Messages before the first sample: the payload check and the round trips that delays are found by."""
         named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
         delays = sum(3 if name == "rtt2" else 2 for name in named)
-        peers = max((one.peers for one in self.series), default=0)
-        return 2 * peers * self.check_payload + DELAY_ROUND_TRIPS * delays
+        links = max((max(one.peers, one.pairs) for one in self.series), default=0)
+        return 2 * links * self.check_payload + DELAY_ROUND_TRIPS * delays
 
     @property
     def preparation_bytes(self) -> int:

@@ -73,7 +73,7 @@ def _series(
         posting="normal",
         direction="round-trip" if answered else "call",
         message_bytes=message_bytes,
-        train=1,
+        train=1 if answered else peers,
         delay_seconds=0.0,
         batch=1,
         launch=place[0],

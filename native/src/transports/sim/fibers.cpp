@@ -89,6 +89,12 @@ std::size_t Fibers::next_ready() const {
   return fibers_.size();
 }
 
+std::size_t Fibers::next_made_ready() {
+  std::size_t next = next_ready();
+  while (next == fibers_.size() && go_on_()) next = next_ready();
+  return next;
+}
+
 std::size_t Fibers::next_unfinished() const {
   for (std::size_t at = 0; at < fibers_.size(); ++at) {
     if (!fibers_[at].finished) return at;
@@ -108,7 +114,7 @@ void Fibers::switch_to(std::size_t next) {
 void Fibers::wait(const Condition& condition) {
   Fiber& fiber = fibers_[current_];
   fiber.waits_for = condition;
-  const std::size_t next = next_ready();
+  const std::size_t next = next_made_ready();
   if (next == fibers_.size()) {
     fiber.given_up = true;
   } else if (next != current_) {
@@ -124,10 +130,11 @@ void Fibers::wait(const Condition& condition) {
 void Fibers::finish() {
   fibers_[current_].finished = true;
   any_finished_ = true;
-  std::size_t next = next_ready();
+  const std::size_t unfinished = next_unfinished();
+  if (unfinished == fibers_.size()) return_to_caller();
+  std::size_t next = next_made_ready();
   if (next == fibers_.size()) {
-    next = next_unfinished();
-    if (next == fibers_.size()) return_to_caller();
+    next = unfinished;
     fibers_[next].given_up = true;
   }
   switch_to(next);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace chiplog::sim {
@@ -20,6 +21,9 @@ class Fibers {
   // Runs one fiber a function, until all have returned. If any ended in an exception, the one of the lowest such
   // fiber is thrown, unless it only lost a peer and another has more to say.
   void run(std::vector<std::function<void()>> bodies);
+
+  // What may change something when all fibers wait, before any gives up: true if it did. Called again and again.
+  void when_all_wait(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
 
   // From within a fiber: lets others run until `ready()`. PeerLost if a fiber has ended and this one can't become
   // ready any more; TimedOut if all wait for each other.
@@ -57,12 +61,15 @@ class Fibers {
   void finish();
   // The next fiber after the current one that can go on; the number of fibers if there is none.
   [[nodiscard]] std::size_t next_ready() const;
+  // The same, after what may make one ready.
+  [[nodiscard]] std::size_t next_made_ready();
   [[nodiscard]] std::size_t next_unfinished() const;
   void switch_to(std::size_t next);
   void return_to_caller();
   void rethrow_failure() const;
 
   std::vector<Fiber> fibers_;
+  std::function<bool()> go_on_ = [] { return false; };
   std::size_t current_ = 0;
   bool any_finished_ = false;
   ucontext_t caller_{};

@@ -1,26 +1,26 @@
 #include "transports/sim/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "chiplog/error.hpp"
 
 namespace chiplog::sim {
 
-Picoseconds to_picoseconds(double nanoseconds) {
-  return nanoseconds <= 0.0 ? 0 : static_cast<Picoseconds>(std::llround(nanoseconds * 1e3));
-}
-
 Network::Network(const Parameters& parameters, Fibers& fibers)
     : parameters_(parameters),
       fibers_(fibers),
-      nodes_(static_cast<std::size_t>(parameters.ranks)),
-      queues_(nodes_.size() * nodes_.size()) {}
+      processes_(static_cast<std::size_t>(parameters.ranks)),
+      queues_(processes_.size() * processes_.size()) {
+  if (!parameters.node) return;
+  nodes_.assign(2, NodeNic(parameters.node->R_N, parameters.ranks));
+  fibers.when_all_wait([this] { return next_event(); });
+}
 
-std::deque<Network::Message>& Network::queue(Rank from, Rank to) {
-  return queues_[static_cast<std::size_t>(from) * nodes_.size() + static_cast<std::size_t>(to)];
+std::deque<Message>& Network::queue(Rank from, Rank to) {
+  return queues_[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
 }
 
 Network::Times Network::times(std::size_t bytes) const {
@@ -30,16 +30,22 @@ Network::Times Network::times(std::size_t bytes) const {
           to_picoseconds(protocol.g_ns), to_picoseconds(further_bytes * protocol.G_ns)};
 }
 
-Picoseconds Network::inject(Node& sender, Picoseconds earliest, const Times& times) {
-  const Picoseconds injection = std::max(earliest, sender.nic_free);
-  sender.nic_free = injection + times.g + times.bytes;
+Picoseconds Network::inject(Process& sender, Picoseconds earliest, const Times& times) const {
+  const Picoseconds injection = sender.nic.inject(earliest, times.g + times.bytes, parameters_.f);
   return injection + times.bytes + times.L;
 }
 
+Picoseconds Network::start_up(const Burst& burst) const {
+  const auto total = [&](std::size_t sends) {
+    return to_picoseconds(parameters_.start_up.total_ns(static_cast<double>(sends)));
+  };
+  return total(burst.sends.size() + 1) - total(burst.sends.size());
+}
+
 void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
-  Node& sender = node(from);
+  Process& sender = process(from);
   const Times time = times(bytes);
-  Message message;
+  Message& message = queue(from, to).emplace_back();
   message.bytes = bytes;
   message.posted = sender.cpu;
   message.synchronises = parameters_.waits_for_receive(bytes);
@@ -48,21 +54,63 @@ void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_
     message.has_payload = true;
   }
   sender.cpu += time.o_s;
+  if (parameters_.counts_sends_in_a_row()) {
+    if (sender.burst.sends.empty()) sender.burst.begin = message.posted;
+    sender.cpu += start_up(sender.burst);
+    sender.burst.sends.push_back({&message, time});
+  } else if (parameters_.node) {
+    send_between_nodes(from, to, message, time);
+  } else if (!message.synchronises || parameters_.handshake == Handshake::none) {
+    message.arrival = inject(sender, sender.cpu, time);
+  }
   sender.ready_since = sender.cpu;
   if (message.synchronises) ++sender.synchronised_sends;
-  const bool data_follows_handshake = message.synchronises && parameters_.handshake == Handshake::sync;
-  if (!data_follows_handshake) message.arrival = inject(sender, sender.cpu, time);
-  queue(from, to).push_back(std::move(message));
+}
+
+// Only now it is known what each of the sends cost, and so when each was posted.
+void Network::end_burst(Process& sender) {
+  Burst& burst = sender.burst;
+  if (burst.sends.empty()) return;
+  const auto count = static_cast<double>(burst.sends.size());
+  const auto posting = static_cast<double>(sender.cpu - burst.begin);
+  for (std::size_t i = 0; i < burst.sends.size(); ++i) {
+    const auto [message, time] = burst.sends[i];
+    if (parameters_.lop) {
+      message->arrival = std::max(sender.cpu, burst.begin + to_picoseconds(parameters_.lop->one_way_ns(count)));
+    } else {
+      const double spent = posting * (static_cast<double>(i + 1) / count);
+      message->arrival = inject(sender, burst.begin + static_cast<Picoseconds>(std::llround(spent)), time);
+    }
+  }
+  burst.sends.clear();
+}
+
+// Where start-up is hidden, the node's NIC works from the beginning on, beside what the process needs for itself.
+void Network::send_between_nodes(Rank from, Rank to, Message& message, const Times& times) {
+  Process& sender = process(from);
+  const Protocol& protocol = parameters_.protocol(message.bytes);
+  const Picoseconds alone = to_picoseconds(static_cast<double>(message.bytes) / protocol.R_Cb * 1e9);
+  const bool is_local = node_of(from) == node_of(to);
+  const bool hidden = parameters_.node->hides_start_up;
+  if (is_local || hidden) message.arrival = sender.cpu + alone + times.L;
+  if (is_local) return;
+  constexpr double no_limit = std::numeric_limits<double>::infinity();
+  nodes_[node_of(from)].add(from, {.message = &message,
+                                   .earliest = hidden ? message.posted : sender.cpu,
+                                   .gap = times.g,
+                                   .R_Cb = hidden ? no_limit : protocol.R_Cb,
+                                   .R_Ci = hidden ? no_limit : protocol.R_Ci});
 }
 
 void Network::wait_sends(Rank rank) {
-  Node& sender = node(rank);
+  Process& sender = process(rank);
+  end_burst(sender);
   fibers_.wait_until([&] { return sender.matched_sends == sender.synchronised_sends; });
   sender.cpu = std::max(sender.cpu, sender.latest_match);
   sender.ready_since = std::max(sender.ready_since, sender.cpu);
 }
 
-void Network::match(Message& message, Node& sender, const Node& receiver, const Times& times) const {
+void Network::match(Message& message, Process& sender, const Process& receiver, const Times& times) const {
   Picoseconds sender_goes_on = std::max(message.posted + times.o_s, receiver.ready_since);
   if (parameters_.handshake == Handshake::sync) {
     const Picoseconds request = std::max(message.posted + times.o_s + times.L, receiver.ready_since) + times.o_r;
@@ -74,15 +122,24 @@ void Network::match(Message& message, Node& sender, const Node& receiver, const 
   sender.latest_match = std::max(sender.latest_match, sender_goes_on);
 }
 
+Picoseconds Network::received(const Message& message, Picoseconds ready, const Times& times) const {
+  if (!message.drained) return std::max(ready, message.arrival) + times.o_r;
+  if (!parameters_.node->hides_start_up) return std::max(ready, *message.drained + times.L) + times.o_r;
+  return std::max(std::max(ready, message.arrival) + times.o_r, *message.drained);
+}
+
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
+  Process& receiver = process(rank);
+  end_burst(receiver);
   std::deque<Message>& arriving = queue(source, rank);
   fibers_.wait_until([&] { return !arriving.empty(); });
+  end_burst(process(source));
+  fibers_.wait_until([&] { return !arriving.front().under_way; });
   Message message = std::move(arriving.front());
   arriving.pop_front();
-  Node& receiver = node(rank);
   const Times time = times(message.bytes);
-  if (message.synchronises) match(message, node(source), receiver, time);
-  receiver.cpu = std::max(receiver.cpu, message.arrival) + time.o_r;
+  if (message.synchronises) match(message, process(source), receiver, time);
+  receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
     throw Truncated("a message of " + std::to_string(message.bytes) + " bytes arrived where there was room for " +
                     std::to_string(capacity_bytes));
@@ -92,15 +149,53 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
 }
 
 void Network::compute(Rank rank, Picoseconds duration) {
-  Node& busy = node(rank);
+  Process& busy = process(rank);
+  end_burst(busy);
   busy.cpu += duration;
   busy.ready_since = busy.cpu;
 }
 
-void Network::settle(Rank rank) {
-  Node& idle = node(rank);
-  for (const Node& other : nodes_) idle.cpu = std::max(idle.cpu, other.nic_free);
-  idle.ready_since = idle.cpu;
+bool Network::next_event() {
+  const auto next = std::min_element(nodes_.begin(), nodes_.end(), [](const NodeNic& one, const NodeNic& other) {
+    return one.next_event() < other.next_event();
+  });
+  if (next == nodes_.end() || next->is_empty()) return false;
+  next->advance();
+  return true;
+}
+
+bool Network::nodes_are_idle() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const NodeNic& node) { return node.is_empty(); });
+}
+
+Picoseconds Network::idle_at() {
+  Picoseconds latest = 0;
+  for (Process& one : processes_) {
+    end_burst(one);
+    latest = std::max(latest, one.nic.empty_at());
+  }
+  for (const NodeNic& node : nodes_) latest = std::max(latest, node.free_at());
+  return latest;
+}
+
+void Network::settle(Rank rank, int parties) {
+  Process& self = process(rank);
+  self.settled = false;
+  settling_.push_back(rank);
+  if (settling_.size() < static_cast<std::size_t>(parties)) {
+    fibers_.wait_until([&] { return self.settled; });
+    return;
+  }
+  fibers_.wait_until([&] { return nodes_are_idle(); });
+  Picoseconds begin = idle_at();
+  for (const Rank party : settling_) begin = std::max(begin, now(party));
+  if (parties > 1) ++meetings_;
+  for (const Rank party : std::exchange(settling_, {})) {
+    Process& one = process(party);
+    one.cpu = one.ready_since = begin;
+    one.settled = true;
+    one.meeting = parties > 1 ? meetings_ : 0;
+  }
 }
 
 }  // namespace chiplog::sim

@@ -1,4 +1,4 @@
-// The simulated network: LogGP in virtual time, exact to the picosecond.
+// The simulated network: LogGP in virtual time, exact to the picosecond, and the models that refine it.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,12 @@
 
 #include "chiplog/transport.hpp"
 #include "transports/sim/fibers.hpp"
+#include "transports/sim/message.hpp"
+#include "transports/sim/node_nic.hpp"
 #include "transports/sim/parameters.hpp"
+#include "transports/sim/process_nic.hpp"
 
 namespace chiplog::sim {
-
-// Virtual time in picoseconds.
-using Picoseconds = std::uint64_t;
-
-[[nodiscard]] Picoseconds to_picoseconds(double nanoseconds);
 
 // A sender at time t is busy to t + o_s; injection starts when its NIC is free, too, and keeps the NIC busy for
 // g + (s-1)G; the last byte arrives (s-1)G + L after the injection began; the receiver is done o_r after the arrival
@@ -25,9 +23,16 @@ using Picoseconds = std::uint64_t;
 // nothing to do but to receive: between two receives it does not stop being ready (its receives are posted ahead), so
 // a train runs at the speed of LogGP. With the handshake `sync` the data is sent only after a request and its answer,
 // each L + o_s + o_r.
+//
+// LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
+// anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.
+//
+// Max-rate: messages between nodes, the two halves of the ranks, share the NodeNic, and there is no G.
 class Network {
  public:
   Network(const Parameters& parameters, Fibers& fibers);
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
 
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
 
@@ -37,44 +42,65 @@ class Network {
   void wait_sends(Rank rank);
   std::size_t recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
 
-  [[nodiscard]] Picoseconds now(Rank rank) const { return node(rank).cpu; }
+  [[nodiscard]] Picoseconds now(Rank rank) const { return process(rank).cpu; }
   void compute(Rank rank, Picoseconds duration);
-  // Lets `rank` idle until no NIC is busy any more.
-  void settle(Rank rank);
+  // Until `parties` ranks are here; they go on at the same time, when no NIC is busy any more.
+  void settle(Rank rank, int parties);
+  void leave_meeting(Rank rank) { process(rank).meeting = 0; }
+  // The number of the last `settle` of several ranks that `rank` was a party of and has not left; else 0.
+  [[nodiscard]] std::uint64_t meeting(Rank rank) const { return process(rank).meeting; }
 
  private:
-  struct Message {
-    std::size_t bytes = 0;
-    Picoseconds posted = 0;
-    Picoseconds arrival = 0;  // not known yet if `waits`
-    bool synchronises = false;
-    std::vector<std::byte> payload;
-    bool has_payload = false;
+  struct Times {
+    Picoseconds L, o_s, o_r, g, bytes;  // bytes: (s-1)G
   };
-  struct Node {
+  struct Posted {
+    Message* message;
+    Times times;
+  };
+  struct Burst {  // posted in a row, and not injected yet
+    Picoseconds begin = 0;
+    std::vector<Posted> sends;
+  };
+  struct Process {
     Picoseconds cpu = 0;
-    Picoseconds nic_free = 0;
+    ProcessNic nic;
+    Burst burst;
     Picoseconds ready_since = 0;  // to receive
     std::uint64_t synchronised_sends = 0;
     std::uint64_t matched_sends = 0;
     Picoseconds latest_match = 0;  // when the sender may go on
-  };
-  struct Times {
-    Picoseconds L, o_s, o_r, g, bytes;  // bytes: (s-1)G
+    bool settled = false;
+    std::uint64_t meeting = 0;
   };
 
-  [[nodiscard]] Node& node(Rank rank) { return nodes_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] const Node& node(Rank rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Process& process(Rank rank) { return processes_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const Process& process(Rank rank) const { return processes_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::size_t node_of(Rank rank) const { return rank < parameters_.ranks / 2 ? 0 : 1; }
   [[nodiscard]] std::deque<Message>& queue(Rank from, Rank to);
   [[nodiscard]] Times times(std::size_t bytes) const;
+
+  // What the next send in the open burst costs beyond o_s.
+  [[nodiscard]] Picoseconds start_up(const Burst& burst) const;
+  void end_burst(Process& sender);
   // When the last byte arrives of what may be injected from `earliest` on.
-  static Picoseconds inject(Node& sender, Picoseconds earliest, const Times& times);
-  void match(Message& message, Node& sender, const Node& receiver, const Times& times) const;
+  [[nodiscard]] Picoseconds inject(Process& sender, Picoseconds earliest, const Times& times) const;
+  void send_between_nodes(Rank from, Rank to, Message& message, const Times& times);
+  void match(Message& message, Process& sender, const Process& receiver, const Times& times) const;
+  [[nodiscard]] Picoseconds received(const Message& message, Picoseconds ready, const Times& times) const;
+
+  // When all ranks wait, the next event in a node's NIC happens; false if there is none.
+  bool next_event();
+  [[nodiscard]] bool nodes_are_idle() const;
+  [[nodiscard]] Picoseconds idle_at();
 
   Parameters parameters_;
   Fibers& fibers_;
-  std::vector<Node> nodes_;
+  std::vector<Process> processes_;
+  std::vector<NodeNic> nodes_;  // none without max-rate
   std::vector<std::deque<Message>> queues_;
+  std::vector<Rank> settling_;
+  std::uint64_t meetings_ = 0;
 };
 
 }  // namespace chiplog::sim

@@ -3,21 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/options.hpp"
+#include "transports/sim/lop.hpp"
+#include "transports/sim/start_up.hpp"
 
 namespace chiplog::sim {
 
-// LogGP parameters of one protocol; G is a time per byte.
+// LogGP parameters of one protocol; G is a time per byte. o_s is LogfP's o_min. Under max-rate a byte takes what the
+// rates of the sending processes say, in bytes per second, instead of G.
 struct Protocol {
   double L_ns = 5000.0;
   double o_s_ns = 1000.0;
   double o_r_ns = 1000.0;
   double g_ns = 2000.0;
   double G_ns = 0.5;
+  double R_Cb = 0.0;  // of the first process of a node
+  double R_Ci = 0.0;  // that each further one adds
 };
 
 // In force above a message size.
@@ -28,18 +34,30 @@ struct ProtocolChange {
 
 enum class Handshake { none, sync };
 
+// What all processes of a node share; nodes are the two halves of the ranks.
+struct NodeLimit {
+  double R_N = std::numeric_limits<double>::infinity();  // bytes per second
+  bool hides_start_up = false;                           // the NIC works while L, o_s and o_r pass
+};
+
 struct Parameters {
   Protocol first;
   std::vector<ProtocolChange> changes;   // ascending
   std::optional<std::uint64_t> S_bytes;  // above it a send waits for its receive
   Handshake handshake = Handshake::none;
-  double noise = 0.0;     // standard deviation of the samples' logarithm
-  double outliers = 0.0;  // share of the samples that are ten times as long
+  std::uint64_t f = 1;            // messages of a process that are free of the gap
+  StartUp start_up;               // what beginning to send costs beyond o_s
+  std::optional<LoP> lop;         // instead of L, g and G
+  std::optional<NodeLimit> node;  // under max-rate
+  double noise = 0.0;             // standard deviation of the samples' logarithm
+  double outliers = 0.0;          // share of the samples that are ten times as long
   std::uint64_t seed = 0;
   int ranks = 2;
 
   [[nodiscard]] const Protocol& protocol(std::size_t message_bytes) const;
   [[nodiscard]] bool waits_for_receive(std::size_t message_bytes) const;
+  // Does what a send costs depend on how many are posted in a row?
+  [[nodiscard]] bool counts_sends_in_a_row() const { return start_up.ns > 0.0 || lop.has_value(); }
   [[nodiscard]] std::string json() const;
 };
 

@@ -36,7 +36,9 @@ int run(RunContext& context) {
       if (rank != 0) own.requests = nullptr;
       if (rank != 0) own.records = nullptr;
       SimTransport transport(network, rank);
-      VirtualClock clock(network, rank, noise_seed(parameters.seed, context.settings.launch, rank));
+      const auto own_seed = noise_seed(parameters.seed, context.settings.launch, rank);
+      const auto common_seed = noise_seed(parameters.seed, context.settings.launch, parameters.ranks);
+      VirtualClock clock(network, rank, own_seed, common_seed);
       const int code = serve(transport, clock, own);
       if (rank == 0) exit_code = code;
     });
@@ -64,9 +66,10 @@ Capabilities SimTransport::capabilities() const {
 
 constinit const TransportEntry sim_transport{
     .name = "sim",
-    .summary = "a simulated network in virtual time, exact LogGP with known parameters",
+    .summary = "a simulated network in virtual time: exact LogGP, LogfP, LoP or max-rate with known parameters",
     .options =
-        "L=,o=,o_s=,o_r=,g=,G=DURATION,S=SIZE,handshake=0|sync,noise=X,outliers=SHARE,seed=N,ranks=N,"
+        "L=,o=,o_s=,o_r=,g=,G=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,R_N=RATE,"
+        "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,outliers=SHARE,seed=N,ranks=N,"
         "change=SIZE:key=value:...",
     .capabilities = sim::capabilities,
     .run = sim::run,

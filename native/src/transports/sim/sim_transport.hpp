@@ -50,9 +50,16 @@ class SimTransport {
 
   // Copying takes no virtual time but real time; who does not look at contents turns it off.
   void carry_payloads(bool carried) { carries_payloads_ = carried; }
+  // Rank 0 begins its sample when no NIC is busy any more.
   void settle() {
-    if (rank_ == 0) network_.settle(rank_);
+    if (rank_ == 0) {
+      network_.settle(rank_, 1);
+    } else {
+      network_.leave_meeting(rank_);
+    }
   }
+  // So many ranks begin theirs at the same time.
+  void settle_together(int parties) { network_.settle(rank_, parties); }
 
  private:
   Network& network_;

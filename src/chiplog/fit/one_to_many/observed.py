@@ -1,7 +1,7 @@
 """What was measured of one process to many, over the number of peers, at one message size.
 
 round_trips   RTT(p), the total                                 series one_to_many
-overheads     o(p) = time to post p sends / p                   series send_overhead, p = train times peers
+overheads     o(p) = time to post p sends / p                   series send_overhead
 receive       o_r                                               series receive_overhead, if any
 """
 
@@ -16,6 +16,7 @@ from chiplog.dataset.series import Series
 from chiplog.fit.measured import Entry, Measured
 from chiplog.fit.quantities import receive_overhead
 from chiplog.fit.quantity import Quantity
+from chiplog.models.protocol import sends_of
 
 ROUND_TRIP = "round_trip_over_peers"
 OVERHEAD = "o_s_over_peers"
@@ -45,9 +46,9 @@ class Observed:
         return self.operation != "send"
 
 
-def sends_of(one: Series) -> int:
+def count_sends(one: Series) -> int:
     """How many messages one operation of the series sends out."""
-    return one.train * one.peers
+    return int(sends_of(one.train, one.peers))
 
 
 def _over_peers(
@@ -55,7 +56,9 @@ def _over_peers(
 ) -> OverPeers:
     """The series at the indices `factors`, each times its factor, combined to one value a number of peers."""
     entries = [
-        Entry(sends_of(measured.series[index]), measured.series[index].launch, ((index, factor),))
+        Entry(
+            count_sends(measured.series[index]), measured.series[index].launch, ((index, factor),)
+        )
         for index, factor in factors.items()
     ]
     found = measured.quantity(name, entries)
@@ -93,7 +96,7 @@ def observe(measured: Measured, operation: str, posting: str, message_bytes: int
         index: 2.0 if measured.series[index].direction == "one-way" else 1.0
         for index in of("one_to_many")
     }
-    posts = {index: 1.0 / sends_of(measured.series[index]) for index in of("send_overhead")}
+    posts = {index: 1.0 / count_sends(measured.series[index]) for index in of("send_overhead")}
     return Observed(
         operation,
         message_bytes,

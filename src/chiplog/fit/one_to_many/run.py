@@ -14,7 +14,7 @@ from chiplog.fit.measured import Measured
 from chiplog.fit.one_to_many.logfp import logfp_estimates
 from chiplog.fit.one_to_many.logp import logp_estimates
 from chiplog.fit.one_to_many.lop import lop_estimates, lop_overhead_estimates
-from chiplog.fit.one_to_many.observed import Observed, OverPeers, observe_all, sends_of
+from chiplog.fit.one_to_many.observed import Observed, OverPeers, count_sends, observe_all
 from chiplog.fit.parameters import TAILS, Estimate
 from chiplog.fit.predictions import (
     MeasuredPoints,
@@ -55,7 +55,7 @@ def needed(model: str) -> str:
 def can_fit(model: str, dataset: Dataset) -> bool:
     """Does the dataset hold what the model needs?"""
     if model == "lop-overhead":
-        posts = {sends_of(one) for one in dataset.series if one.pattern == "send_overhead"}
+        posts = {count_sends(one) for one in dataset.series if one.pattern == "send_overhead"}
         return len(posts) >= FEWEST_POSTS
     return any(one.pattern == "one_to_many" for one in dataset.series)
 

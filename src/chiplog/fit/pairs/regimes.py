@@ -28,7 +28,7 @@ MOST_REGIMES = 8
 THRESHOLD = 0.2
 """The share by which one more protocol must lower the residual deviation."""
 EXACT = 1e-6
-"""A relative residual deviation below which lines are as good as exact."""
+"""A relative residual deviation below which lines are as good as exact, however fine the clock."""
 RESAMPLES = 50
 SUPPORT = 2 / 3
 NOTICEABLE = 0.05
@@ -46,6 +46,7 @@ def regime_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
     points = int(np.isfinite(centres[0]).sum())
     best: NDArray[np.int64] = np.empty(0, dtype=np.int64)
     deviation = np.inf
+    exact = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
     for count, (cost, starts) in enumerate(found, start=1):
         freedom = points - 2 * pairs * count
         if freedom <= 0:
@@ -54,13 +55,15 @@ def regime_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
         if count > 1 and (now > (1.0 - THRESHOLD) * deviation or not _supported(starts)):
             break
         best, deviation = starts[0], now
-        if deviation < EXACT:
+        if deviation < exact:
             break
-    kept = _without_hidden_start_up(table, centres[0], best.tolist())
+    kept = _without_hidden_start_up(table, centres[0], best.tolist(), exact)
     return [int(table.sizes[start - 1]) for start in kept]
 
 
-def _without_hidden_start_up(table: PairTable, times: Floats, starts: list[int]) -> list[int]:
+def _without_hidden_start_up(
+    table: PairTable, times: Floats, starts: list[int], exact: float
+) -> list[int]:
     """The `starts` without those where the node's rate only ceases to be hidden behind the start-up.
 
     Where `max(k n/R_N, s0 + n/R_C)` describes both sides of a boundary about as well as the lines do, each k has a bend
@@ -80,7 +83,7 @@ def _without_hidden_start_up(table: PairTable, times: Floats, starts: list[int])
         bent = cells.cost(_modified_seconds(cells))
         points = cells.weight.size
         split_freedom = max(points - 4 * pairs.size, 1)
-        tolerated = lines / split_freedom / (1.0 - THRESHOLD) ** 2 + EXACT**2
+        tolerated = lines / split_freedom / (1.0 - THRESHOLD) ** 2 + exact**2
         if bent / max(points - 3, 1) <= tolerated:
             kept.remove(start)
     return kept

@@ -53,13 +53,15 @@ class Cells:
 class PairTable:
     """One-way times of P points: size in bytes, pairs, launch (numbered from 0), seconds; all of shape (P,).
 
-    `series` are the series that they come from, in the same order.
+    `rounding`, shape (P,), is the clock's step as a share of what it timed. `series` are the series that the points
+    come from, in the same order.
     """
 
     message_bytes: Integers
     pairs: Integers
     launch: Integers
     seconds: Floats
+    rounding: Floats
     series: tuple[Series, ...]
 
     def subset(self, chosen: NDArray[np.bool_]) -> PairTable:
@@ -69,6 +71,7 @@ class PairTable:
             self.pairs[chosen],
             _numbered(self.launch[chosen]),
             self.seconds[chosen],
+            self.rounding[chosen],
             tuple(self.series[index] for index in np.flatnonzero(chosen)),
         )
 
@@ -148,7 +151,7 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
     series = tuple(one for one in dataset.series if is_pair_point(one))
     if not series:
         none = np.empty(0, dtype=np.int64)
-        return PairTable(none, none, none, np.empty(0), ())
+        return PairTable(none, none, none, np.empty(0), np.empty(0), ())
     located = locate(
         series,
         statistic=statistic,
@@ -162,6 +165,8 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
         np.array([one.pairs for one in series], dtype=np.int64),
         _numbered(np.array([one.launch for one in series], dtype=np.int64)),
         seconds,
+        dataset.clock_step_seconds
+        / (np.maximum(located.value, 1e-15) * np.array([one.batch for one in series])),
         series,
     )
     return table.subset(seconds > 0)

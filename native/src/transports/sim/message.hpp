@@ -1,0 +1,23 @@
+// A message between two simulated processes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "transports/sim/picoseconds.hpp"
+
+namespace chiplog::sim {
+
+struct Message {
+  std::size_t bytes = 0;
+  Picoseconds posted = 0;
+  Picoseconds arrival = 0;             // of its last byte
+  bool under_way = false;              // in a node's NIC, which does not know yet how long it takes
+  std::optional<Picoseconds> drained;  // when a node's NIC was done with it
+  bool synchronises = false;
+  bool has_payload = false;
+  std::vector<std::byte> payload;
+};
+
+}  // namespace chiplog::sim

@@ -1,0 +1,19 @@
+// The parts of `parse_parameters`.
+#pragma once
+
+#include <string>
+
+#include "transports/sim/parameters.hpp"
+
+namespace chiplog::sim {
+
+// The duration, unless virtual time could overflow with it.
+double checked_duration(double duration_ns, const std::string& what);
+
+// Takes `lop` and `lop-overhead`; `parameters.ranks` is known already.
+void parse_lop(Options& options, Parameters& parameters);
+
+// Takes the parameters of the first protocol and every `change`.
+void parse_protocols(Options& options, Parameters& parameters);
+
+}  // namespace chiplog::sim
