@@ -58,7 +58,8 @@ StoppingRule::Settings rule_settings(const StopRequest& stop, double resolution_
 }  // namespace
 
 Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement,
-                       std::chrono::nanoseconds time_limit, const MeasureRequest& request)
+                       std::chrono::nanoseconds time_limit, std::span<const PairGroups> pair_groups,
+                       const MeasureRequest& request)
     : endpoint_(endpoint),
       bootstrap_(bootstrap),
       placement_(placement),
@@ -70,8 +71,9 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* 
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
   std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back(
-        {series.pattern, series.message_bytes, series.train, series.delay_ns, 1, series.peers, series.pairs});
+    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, series.window, series.peers,
+                       series.pairs});
+    if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
     largest = std::max(largest, series.message_bytes);
   }
   record_.series.resize(request.series.size());
@@ -212,10 +214,12 @@ void Experiment::collect_from_pairs(std::int64_t rounds) {
   const auto length = static_cast<std::size_t>(rounds);
   std::vector<double> latest;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (setups_[i].pairs == 1) continue;
-    const bool timed_here = rank_ < setups_[i].pairs;
+    if (!is_pairs(setups_[i].pattern)) continue;
+    const bool timed_here = setups_[i].groups->role(rank_, setups_[i].pairs) == Role::client;
     latest.resize(latest.size() + length, 0.0);
     if (timed_here) std::copy(samples_ns_[i].end() - rounds, samples_ns_[i].end(), latest.end() - rounds);
+    // Rank 0 keeps all samples, those of pairs that it is not one of, too.
+    if (leads() && !timed_here) samples_ns_[i].resize(samples_ns_[i].size() + length);
   }
   if (latest.empty()) return;
   const std::vector<std::string> all = bootstrap_.gather(pack(latest));
@@ -227,7 +231,7 @@ void Experiment::collect_from_pairs(std::int64_t rounds) {
   }
   auto from = latest.begin();
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (setups_[i].pairs == 1) continue;
+    if (!is_pairs(setups_[i].pattern)) continue;
     std::copy(from, from + rounds, samples_ns_[i].end() - rounds);
     from += rounds;
   }
@@ -268,7 +272,8 @@ double Experiment::most_posted(const SeriesSetup& setup) const {
 void Experiment::choose_batches() {
   const ClockFacts clock = endpoint_.clock_facts();
   const double shortest_ns = std::max(steps_a_sample * clock.resolution_ns, clock_reads_a_sample * clock.overhead_ns);
-  std::vector<double> batches(setups_.size(), 1.0);
+  std::vector<double> batches;
+  for (const SeriesSetup& setup : setups_) batches.push_back(static_cast<double>(setup.batch));
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const PatternFacts& facts = facts_of(setups_[i].pattern);
     if (!facts.batches) continue;
@@ -284,8 +289,9 @@ void Experiment::choose_batches() {
 
 // A series keeps one batch size throughout, so what was taken with batches of 1 has served its purpose.
 void Experiment::warm_up_batched() {
-  const bool batched =
-      std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.batch > 1; });
+  const bool batched = std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) {
+    return facts_of(setup.pattern).batches && setup.batch > 1;
+  });
   if (!batched) return;
   for (std::vector<double>& samples_ns : samples_ns_) samples_ns.clear();
   warm_up();

@@ -18,9 +18,9 @@ namespace chiplog {
 // between two decisions nothing but the transport is used.
 class Experiment {
  public:
-  // `placement` may be null.
+  // `placement` may be null; `pair_groups` holds those that the request names.
   Experiment(Endpoint& endpoint, Bootstrap& bootstrap, PlacementPage* placement, std::chrono::nanoseconds time_limit,
-             const MeasureRequest& request);
+             std::span<const PairGroups> pair_groups, const MeasureRequest& request);
 
   // The record on rank 0, an empty one elsewhere. UsageError, on all ranks alike, if the request turns out to outlast
   // the time limit; Corrupt, on all ranks alike, if a payload arrives damaged.

@@ -59,6 +59,26 @@ def measure(
     budget: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Measure for at most so long.")
     ] = None,
+    placement: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="filled (socket after socket), round-robin (over sockets and NUMA nodes), or both, a launch each.",
+        ),
+    ] = "filled",
+    direction: Annotated[
+        str,
+        typer.Option(
+            help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr."
+        ),
+    ] = "round-trip",
+    every_two_nodes: Annotated[
+        bool,
+        typer.Option(
+            "--every-two-nodes",
+            help="Measure pairs between every two nodes, not only the first two.",
+        ),
+    ] = False,
     refine: Annotated[
         bool,
         typer.Option("--refine/--no-refine", help="Measure again around each protocol change."),
@@ -88,6 +108,9 @@ def measure(
         relative_half_width=precision,
         budget_seconds=budget,
         ranks=ranks,
+        direction=None if direction == "round-trip" else direction,
+        placements=tuple(dict.fromkeys(name.strip() for name in placement.split(","))),
+        every_two_nodes=every_two_nodes,
     )
     if dry_run:
         from chiplog.cli.plan_text import plan_json, plan_text

@@ -95,6 +95,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
     fields.integer("started_ns", default=0)
     elapsed_seconds = elapsed_ns * 1e-9
     placement_ns = fields.number_or_none("placement_ns")
+    placement = fields.text_or_none("placement")
     if "payload" in members:
         fields.text("payload", among=PAYLOADS)
     if "stopped" in members:
@@ -116,6 +117,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
             visit=visit,
             launch=launch,
             tag=tag,
+            placement=placement,
         )
         for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
     )
@@ -149,6 +151,7 @@ def _series(
     visit: int,
     launch: int,
     tag: Mapping[str, object],
+    placement: str | None,
 ) -> Series:
     message_bytes, messages, bytes_sent = part.integers("message_bytes", "messages", "bytes")
     warmup = part.integer("warmup", default=0)
@@ -175,4 +178,6 @@ def _series(
         tag=tag,
         pairs=part.integer("pairs", minimum=1, default=1),
         peers=part.integer("peers", minimum=1, default=1),
+        placement=placement,
+        between=part.two_texts_or_none("between"),
     )

@@ -51,6 +51,8 @@ def _point(record: list[Series]) -> tuple[object, ...]:
             one.delay_seconds > 0.0,
             one.tag.get("purpose"),
             one.peers,
+            one.pairs,
+            one.placement,
         )
         for one in record
     )

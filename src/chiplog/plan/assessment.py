@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chiplog.errors import UsageError
-from chiplog.plan.request import Request, SeriesRequest
+from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
@@ -26,6 +26,8 @@ LATE_RECEIVER_BYTES = 512 * 1024
 """Larger messages are not sent to a late receiver: no eager limit is expected above."""
 FLOOD_TRAIN = 32
 FLOOD_BYTES = 1024 * 1024
+WINDOW = 64
+"""Messages of one-way pairs before an answer, as in osu_mbw_mr; fewer for large ones."""
 
 MEANINGS = {
     "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r, one send and, where sends can wait "
@@ -62,6 +64,11 @@ def flood_length(message_bytes: int) -> int:
     return max(FEW_SENDS, min(FLOOD_TRAIN, FLOOD_BYTES // max(message_bytes, 1)))
 
 
+def window_length(message_bytes: int) -> int:
+    """Messages in one window of one-way pairs: 64, and fewer (at least 4) for large ones."""
+    return max(FEW_SENDS, min(WINDOW, FLOOD_BYTES // max(message_bytes, 1)))
+
+
 def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
     """The patterns named in a comma-separated list; `all` names what the methods need.
 
@@ -87,14 +94,14 @@ def without_late_receiver(request: Request) -> Request:
 
 
 def records_of(
-    pattern: str, message_bytes: int, ranks: int
+    pattern: str, message_bytes: int, ranks: int, direction: str | None = None
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` spans the whole range of peers.
+    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs.
     """
     if pattern == PAIRS:
-        return (_pairs(message_bytes, ranks // 2),)
+        return (_pairs(message_bytes, ranks // 2, direction),)
     if pattern != ONE_TO_MANY:
         return (series_of(pattern, message_bytes),)
     peers = range(1, ranks)
@@ -102,11 +109,15 @@ def records_of(
     return tuple(_one_to_many(message_bytes, peers[first::records]) for first in range(records))
 
 
-def _pairs(message_bytes: int, most: int) -> tuple[SeriesRequest, ...]:
+def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
     """At most as many numbers of pairs as one request takes, 1 and the most among them."""
     step = -(-most // MOST_PEERS_A_RECORD)
     numbers = sorted({*range(1, most + 1, step), most})
-    return tuple(SeriesRequest(PAIRS, message_bytes, pairs=k) for k in numbers)
+    window = window_length(message_bytes) if direction == ONE_WAY else 1
+    return tuple(
+        SeriesRequest(PAIRS, message_bytes, pairs=k, direction=direction, window=window)
+        for k in numbers
+    )
 
 
 def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
