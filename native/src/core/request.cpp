@@ -17,7 +17,6 @@ constexpr std::int64_t max_peers = 1'000'000;
 constexpr std::int64_t max_message_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t max_samples_limit = 1'000'000;
 constexpr std::size_t max_series = 1024;
-constexpr std::int64_t default_window = 64;
 constexpr double max_delay_ns = 10e9;
 constexpr std::int64_t max_budget_ns = std::int64_t{1} << 53;
 constexpr std::int64_t max_id = std::int64_t{1} << 53;
@@ -115,7 +114,7 @@ void parse_pairs(const Json& object, const std::string& name, SeriesRequest& ser
   const bool one_way = direction != nullptr && !direction->is_null() &&
                        word(object, name, "direction", "", {"round-trip", "one-way"}) == "one-way";
   if (one_way) series.pattern = Pattern::pairs_one_way;
-  series.window = whole_number(object, name, "window", one_way ? default_window : 1, 1, one_way ? max_train : 1);
+  series.window = whole_number(object, name, "window", 1, 1, one_way ? max_train : 1);
   const Json* between = find(object, "between");
   if (between == nullptr || between->is_null()) return;
   const bool two =

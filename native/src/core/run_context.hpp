@@ -38,7 +38,7 @@ struct RunContext {
   // Shared between ranks 0 and 1 before they were forked; null otherwise.
   PlacementPage* placement = nullptr;
   // How the ranks were bound before the transport was made.
-  Binding binding;
+  Binding binding{};
   // A transport whose ranks can't spin side by side (simulated hosts) turns the placement measurement off.
   bool measure_placement = true;
 };

@@ -26,8 +26,9 @@ LATE_RECEIVER_BYTES = 512 * 1024
 """Larger messages are not sent to a late receiver: no eager limit is expected above."""
 FLOOD_TRAIN = 32
 FLOOD_BYTES = 1024 * 1024
-WINDOW = 64
-"""Messages of one-way pairs before an answer, as in osu_mbw_mr; fewer for large ones."""
+WINDOW = 16
+"""Messages of one-way pairs before an answer. The same at all sizes: where it changes, so does the time of a message,
+which would look like a change of protocol."""
 
 MEANINGS = {
     "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r, one send and, where sends can wait "
@@ -62,11 +63,6 @@ def receive_train_length(message_bytes: int) -> int:
 def flood_length(message_bytes: int) -> int:
     """Messages in one flood of `message_bytes` each: 32, and fewer (at least 4) for large ones."""
     return max(FEW_SENDS, min(FLOOD_TRAIN, FLOOD_BYTES // max(message_bytes, 1)))
-
-
-def window_length(message_bytes: int) -> int:
-    """Messages in one window of one-way pairs: 64, and fewer (at least 4) for large ones."""
-    return max(FEW_SENDS, min(WINDOW, FLOOD_BYTES // max(message_bytes, 1)))
 
 
 def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
@@ -113,7 +109,7 @@ def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[Series
     """At most as many numbers of pairs as one request takes, 1 and the most among them."""
     step = -(-most // MOST_PEERS_A_RECORD)
     numbers = sorted({*range(1, most + 1, step), most})
-    window = window_length(message_bytes) if direction == ONE_WAY else 1
+    window = WINDOW if direction == ONE_WAY else 1
     return tuple(
         SeriesRequest(PAIRS, message_bytes, pairs=k, direction=direction, window=window)
         for k in numbers
