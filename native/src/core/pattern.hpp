@@ -20,8 +20,10 @@ enum class Pattern {
   one_to_many,
   pairs,
   pairs_one_way,
+  one_to_many_list,
+  send_overhead_list,
 };
-inline constexpr std::size_t pattern_count = 9;
+inline constexpr std::size_t pattern_count = 11;
 
 // Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, clients and servers are the
 // first ranks of two groups, as many of each as there are pairs.
@@ -58,6 +60,11 @@ struct PatternFacts {
 [[nodiscard]] const PatternFacts& facts_of(Pattern pattern);
 // The first of that name, null if there is none.
 [[nodiscard]] const PatternFacts* find_pattern(std::string_view name);
+// The pattern with its sends posted as one list; `pattern` itself if it has no such form.
+[[nodiscard]] constexpr Pattern posted_as_list(Pattern pattern) {
+  if (pattern == Pattern::one_to_many) return Pattern::one_to_many_list;
+  return pattern == Pattern::send_overhead ? Pattern::send_overhead_list : pattern;
+}
 // Is this one of the patterns of k pairs?
 [[nodiscard]] constexpr bool is_pairs(Pattern pattern) {
   return pattern == Pattern::pairs || pattern == Pattern::pairs_one_way;

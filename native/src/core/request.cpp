@@ -123,6 +123,17 @@ void parse_pairs(const Json& object, const std::string& name, SeriesRequest& ser
   series.between = {(*between)[0].get<std::string>(), (*between)[1].get<std::string>()};
 }
 
+void take_list_posting(const std::string& name, SeriesRequest& series) {
+  const Pattern as_list = posted_as_list(series.pattern);
+  const std::string pattern(facts_of(series.pattern).name);
+  if (as_list == series.pattern) throw UsageError(path_of(name, "posting") + " of " + pattern + " accepts normal");
+  series.pattern = as_list;
+  if (as_list == Pattern::send_overhead_list && series.train != series.peers) {
+    throw UsageError(path_of(name, "train") + " of " + pattern + " posted as a list accepts the number of peers, " +
+                     std::to_string(series.peers) + ", not " + std::to_string(series.train));
+  }
+}
+
 SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
   refuse_unknown(object, name,
@@ -137,7 +148,8 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   parse_pairs(object, name, series);
   parse_delay(object, name, series);
   series.operation = word(object, name, "operation", "send", {"send"});
-  series.posting = word(object, name, "posting", "normal", {"normal"});
+  series.posting = word(object, name, "posting", "normal", {"normal", "list"});
+  if (series.posting == "list") take_list_posting(name, series);
 
   const PatternFacts& facts = facts_of(series.pattern);
   const std::string pattern(facts.name);
@@ -155,8 +167,7 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (facts.needs_delay && !delayed) {
     throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
-  const bool ignores_delay = series.pattern == Pattern::send_overhead || series.pattern == Pattern::flood ||
-                             series.pattern == Pattern::one_to_many || is_pairs(series.pattern);
+  const bool ignores_delay = facts.posts_sends || series.pattern == Pattern::flood || is_pairs(series.pattern);
   if (ignores_delay && delayed) throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
@@ -283,6 +294,9 @@ void check_against(const RequestLimits& limits, const MeasureRequest& request) {
       throw UsageError(path_of(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
                        std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +
                        std::to_string(posted));
+    }
+    if (series.posting == "list" && !limits.capabilities.list_posting) {
+      throw UsageError(path_of(name, "posting") + " accepts normal on " + limits.transport + ", which posts no lists");
     }
     if (facts.needs_synchronising_transport && !limits.capabilities.synchronises) {
       throw UsageError(path_of(name, "pattern") + " " + std::string(facts.name) +

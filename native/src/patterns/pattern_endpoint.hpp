@@ -110,6 +110,16 @@ class PatternEndpoint final : public Endpoint {
     std::vector<double>* samples_ns;
   };
 
+  // Null where the transport posts no lists: requests for them are refused.
+  static constexpr std::array<Operations, 2> list_postings = [] {
+    if constexpr (PostsLists<T>) {
+      return std::array<Operations, 2>{
+          {{patterns::one_to_many_list_client<T, C>, patterns::one_to_many_server<T, C>},
+           {patterns::send_overhead_list_client<T, C>, patterns::send_overhead_server<T, C>}}};
+    }
+    return std::array<Operations, 2>{};
+  }();
+
   // In the order of enum Pattern.
   static constexpr std::array<Operations, pattern_count> operations{{
       {patterns::ping_pong_client<T, C>, patterns::ping_pong_server<T, C>},
@@ -121,6 +131,8 @@ class PatternEndpoint final : public Endpoint {
       {patterns::one_to_many_client<T, C>, patterns::one_to_many_server<T, C>},
       {patterns::pairs_client<T, C>, patterns::pairs_server<T, C>},
       {patterns::pairs_one_way_client<T, C>, patterns::pairs_one_way_server<T, C>},
+      list_postings[0],
+      list_postings[1],
   }};
 
   [[nodiscard]] static Operation operation(Pattern pattern, Role role) {

@@ -156,6 +156,15 @@ TEST_F(RequestAgainstTransport, RefusesWindowsLongerThanWhatMayBePosted) {
             "field 'series[0].window' accepts a whole number from 1 to 1, not 2");
 }
 
+TEST_F(RequestAgainstTransport, RefusesListsWhereThereAreNone) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"one_to_many","message_bytes":1,"peers":2,"posting":"list"})"),
+            "field 'series[0].posting' accepts normal on tcp, which posts no lists");
+  EXPECT_EQ(refusal_of(R"({"pattern":"flood","message_bytes":1,"posting":"list"})"),
+            "field 'series[0].posting' of flood accepts normal");
+  EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"train":4,"peers":2,"posting":"list"})"),
+            "field 'series[0].train' of send_overhead posted as a list accepts the number of peers, 2, not 4");
+}
+
 TEST_F(RequestAgainstTransport, RefusesALateReceiverWhereNoSendWaits) {
   EXPECT_EQ(refusal_of(R"({"pattern":"late_receiver","message_bytes":1,"delay_ns":1})"),
             "field 'series[0].pattern' late_receiver: sends never wait for receives on tcp");

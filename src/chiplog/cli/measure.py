@@ -72,6 +72,13 @@ def measure(
             help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr."
         ),
     ] = "round-trip",
+    posting: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Of one_to_many: normal (a call for each send), list (one call for all), or both.",
+        ),
+    ] = "normal",
     every_two_nodes: Annotated[
         bool,
         typer.Option(
@@ -109,7 +116,8 @@ def measure(
         budget_seconds=budget,
         ranks=ranks,
         direction=None if direction == "round-trip" else direction,
-        placements=tuple(dict.fromkeys(name.strip() for name in placement.split(","))),
+        postings=_listed(posting),
+        placements=_listed(placement),
         every_two_nodes=every_two_nodes,
     )
     if dry_run:
@@ -143,3 +151,7 @@ def measure(
         write_json(json_file, measured.to_json())
     else:
         note(measured.sentence())
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in names.split(",")))

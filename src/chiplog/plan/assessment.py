@@ -44,6 +44,8 @@ MEANINGS = {
 ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
 MOST_PEERS_A_RECORD = 32
 """Numbers of peers that one record takes in turn: each needs two series."""
+POSTINGS = ("normal", "list")
+"""Sends posted one by one, or all by one call."""
 PATTERNS = tuple(MEANINGS)
 """What `--pattern` accepts beside `all`, in the order in which their series are taken."""
 ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
@@ -90,11 +92,16 @@ def without_late_receiver(request: Request) -> Request:
 
 
 def records_of(
-    pattern: str, message_bytes: int, ranks: int, direction: str | None = None
+    pattern: str,
+    message_bytes: int,
+    ranks: int,
+    direction: str | None = None,
+    postings: Sequence[str] = POSTINGS[:1],
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs.
+    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs,
+    `postings` how one to many posts its sends, each in turn.
     """
     if pattern == PAIRS:
         return (_pairs(message_bytes, ranks // 2, direction),)
@@ -102,7 +109,9 @@ def records_of(
         return (series_of(pattern, message_bytes),)
     peers = range(1, ranks)
     records = -(-len(peers) // MOST_PEERS_A_RECORD)
-    return tuple(_one_to_many(message_bytes, peers[first::records]) for first in range(records))
+    return tuple(
+        _one_to_many(message_bytes, peers[first::records], postings) for first in range(records)
+    )
 
 
 def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
@@ -116,13 +125,16 @@ def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[Series
     )
 
 
-def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
+def _one_to_many(
+    message_bytes: int, peers: Sequence[int], postings: Sequence[str]
+) -> tuple[SeriesRequest, ...]:
     return tuple(
         one
         for p in peers
+        for posting in postings
         for one in (
-            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
-            SeriesRequest("send_overhead", message_bytes, p, peers=p),
+            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p, posting=posting),
+            SeriesRequest("send_overhead", message_bytes, p, peers=p, posting=posting),
         )
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import records_of
+from chiplog.plan.assessment import POSTINGS, records_of
 from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
 from chiplog.plan.request import ONE_WAY, ROUND_TRIP, Request, SeriesRequest, StopRule
 
@@ -34,7 +34,7 @@ PLACEMENTS = ("filled", "round-robin")
 """One socket (and NUMA node) after another, or one core of each in turn."""
 
 
-NEW_FIELDS = frozenset({"direction", "placements", "every_two_nodes"})
+NEW_FIELDS = frozenset({"direction", "postings", "placements", "every_two_nodes"})
 """Fields that files of older releases lack: they were measured with the defaults."""
 
 
@@ -54,6 +54,8 @@ class PlanOptions:
     ranks: int = 2
     direction: str | None = None
     """Of k pairs: "one-way" for windows of messages, None for round trips."""
+    postings: tuple[str, ...] = POSTINGS[:1]
+    """How one to many posts its sends: "normal" one by one, "list" by one call."""
     placements: tuple[str, ...] = PLACEMENTS[:1]
     """How the ranks are bound, a launch each; the launches of `launches` are taken with each of them."""
     every_two_nodes: bool = False
@@ -64,6 +66,8 @@ class PlanOptions:
         _at_least("--launches", self.launches, 1)
         _at_least("--ranks", self.ranks, 2)
         _accept("--direction", self.direction or ROUND_TRIP, (ROUND_TRIP, ONE_WAY))
+        for posting in self.postings:
+            _accept("--posting", posting, POSTINGS)
         for placement in self.placements:
             _accept("--placement", placement, PLACEMENTS)
         if not 0 < self.relative_half_width < 1:
@@ -187,7 +191,7 @@ def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
 def _records(
     options: PlanOptions, pattern: str, message_bytes: int
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
-    return records_of(pattern, message_bytes, options.ranks, options.direction)
+    return records_of(pattern, message_bytes, options.ranks, options.direction, options.postings)
 
 
 def _bounded(
