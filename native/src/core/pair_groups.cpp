@@ -52,9 +52,9 @@ PairGroups split(const Node& node, const std::vector<std::optional<Cpu>>& places
   std::vector<Rank> ranks = node.ranks;
   const auto cpu_of = [&](Rank rank) { return places[static_cast<std::size_t>(rank)]->number; };
   if (bound) std::stable_sort(ranks.begin(), ranks.end(), [&](Rank a, Rank b) { return cpu_of(a) < cpu_of(b); });
-  const auto half = ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() / 2);
-  return make_groups({node.name + " first half", node.name + " second half"}, {ranks.begin(), half},
-                     {half, ranks.end()});
+  const auto half = static_cast<std::ptrdiff_t>(ranks.size() / 2);
+  return make_groups({node.name + " first half", node.name + " second half"}, {ranks.begin(), ranks.begin() + half},
+                     {ranks.end() - half, ranks.end()});
 }
 
 }  // namespace
