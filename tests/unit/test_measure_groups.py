@@ -53,10 +53,16 @@ def test_placements_that_bind_alike_are_measured_once_and_the_file_says_so() -> 
     alike = {**THREE_NODES, "placements_differ": False}
     assert [is_distinct(launch, OPTIONS, alike) for launch in range(4)] == [True, False] * 2
     assert all(is_distinct(launch, OPTIONS, THREE_NODES) for launch in range(4))
-    facts = [one["fact"] for one in with_notes(alike, OPTIONS)["warnings"]]
-    assert "filled and round-robin bind these ranks alike, so only filled is measured" in facts
+    note = with_notes(alike, OPTIONS)["warnings"][0]
+    assert note["fact"].startswith("filled and round-robin bind these ranks alike")
+    assert "sockets" in note["remedy"]
     one = replace(OPTIONS, placements=("filled",))
     assert not any("alike" in note["fact"] for note in with_notes(alike, one)["warnings"])
+
+
+def test_a_launcher_that_bound_the_ranks_is_told_to_leave_them() -> None:
+    bound = {**THREE_NODES, "placements_differ": False, "placement": "launcher"}
+    assert "--bind-to none" in with_notes(bound, OPTIONS)["warnings"][0]["remedy"]
 
 
 def test_fewer_pairs_than_ranks_could_make_are_told() -> None:

@@ -11,6 +11,12 @@ from chiplog.plan.assessment import PAIRS
 from chiplog.plan.request import SeriesRequest
 
 Header = Mapping[str, Any]
+LAUNCHER = "launcher"
+"""The placement of ranks that their launcher gave CPUs of their own."""
+NOT_BY_THE_LAUNCHER = (
+    "let the launcher bind nothing, e.g. by srun --cpu-bind=none or mpirun --bind-to none"
+)
+MORE_SOCKETS = "use a host with several sockets or NUMA nodes, and ranks enough to fill one"
 
 
 def between_groups(request: Request, header: Header, *, every: bool) -> Request:
@@ -53,11 +59,10 @@ def with_notes(header: Header, options: PlanOptions) -> dict[str, Any]:
 def _notes(header: Header, options: PlanOptions) -> Iterator[dict[str, Any]]:
     if len(options.placements) > 1 and header.get("placements_differ") is False:
         yield {
-            "fact": "filled and round-robin bind these ranks alike, so only "
-            f"{options.placements[0]} is measured",
+            "fact": f"{' and '.join(options.placements)} bind these ranks alike, so they are measured once",
             "number": 1,
             "unit": "placement",
-            "remedy": "use a host with several sockets or NUMA nodes, and ranks enough to fill one",
+            "remedy": NOT_BY_THE_LAUNCHER if header.get("placement") == LAUNCHER else MORE_SOCKETS,
         }
     pairs = max((one["pairs"] for one in header.get("pair_groups", ())), default=None)
     if PAIRS in options.patterns and pairs is not None and pairs < options.ranks // 2:
