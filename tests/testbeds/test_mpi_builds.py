@@ -55,6 +55,17 @@ def test_a_second_request_is_answered_after_the_answer_to_the_first(
     assert session.header["clock"]["name"] == "virtual" if probe.mpi.simulated else "tsc"
 
 
+def test_sends_are_posted_as_a_list_again_and_again(session: Session) -> None:
+    asked = (
+        SeriesRequest("one_to_many", 4096, posting="list"),
+        SeriesRequest("send_overhead", 4096, posting="list"),
+    )
+    with session as running:
+        for number in (1, 2):
+            answer = running.measure(request(number, *asked))
+            assert answer.count('"posting":"list"') == len(asked)
+
+
 def test_the_header_keeps_what_tunes_the_library_and_nothing_of_the_launchers_own(
     launch: Launcher,
 ) -> None:

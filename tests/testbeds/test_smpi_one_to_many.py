@@ -11,6 +11,7 @@ import pytest
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.session import Session
+from chiplog.plan.assessment import POSTINGS
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 RANKS = 64
@@ -32,8 +33,9 @@ def one_to_many_seconds(peers: int) -> float:
     return max(peers * O_S, first_answer) + peers * O_R
 
 
+@pytest.mark.parametrize("posting", POSTINGS)
 def test_empty_messages_to_all_numbers_of_peers_are_within_one_per_cent(
-    smpi_probe: BuiltProbe, tmp_path: Path
+    smpi_probe: BuiltProbe, tmp_path: Path, posting: str
 ) -> None:
     platform, hosts = tmp_path / "star64.xml", tmp_path / "hosts"
     platform.write_text(STAR)
@@ -44,11 +46,14 @@ def test_empty_messages_to_all_numbers_of_peers_are_within_one_per_cent(
     started = launch_command(
         smpi_probe, RANKS, ["--target", "mpi", "--pin", "none"], simulated=simulated
     )
-    series = tuple(SeriesRequest("one_to_many", 0, peers=peers) for peers in range(1, RANKS))
+    series = tuple(
+        SeriesRequest("one_to_many", 0, peers=peers, posting=posting) for peers in range(1, RANKS)
+    )
     stop = StopRule(relative_half_width=0.01, min_samples=3, max_samples=3, budget_ns=10**10)
     with Session(started.command, environment=started.environment) as session:
         record = json.loads(session.measure(Request(0, 0, series, stop, check_payload=False)))
 
+    assert {one["posting"] for one in record["series"]} == {posting}
     assert [one["peers"] for one in record["series"]] == list(range(1, RANKS))
     for one in record["series"]:
         median_seconds = statistics.median(one["samples_ns"][one["warmup"] :]) * 1e-9

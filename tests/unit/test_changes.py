@@ -65,6 +65,18 @@ def test_without_noise_both_changes_are_where_they_are() -> None:
     assert intervals(find_changes(dataset).consensus) == [(8192, 9742), (65536, 77936)]
 
 
+def test_placements_and_groups_of_ranks_are_looked_at_apart() -> None:
+    calls_of = calls(lambda size: 1e-6).series
+    other = [replace(one, placement="round-robin") for one in calls_of]
+    pairs = [
+        replace(one, pattern="pairs", direction="round-trip", between=between)
+        for one in calls_of
+        for between in (("a", "b"), ("a", "c"))
+    ]
+    dataset = Dataset({"transport": "test"}, (*calls_of, *other, *pairs), True, "several")
+    assert len(find_changes(dataset).series) == 4
+
+
 @pytest.mark.parametrize("slow", [1.0, 0.02])
 def test_rounding_to_nanoseconds_is_no_protocol_change(slow: float) -> None:
     pieces = (Piece(None, {name: slow * value for name, value in theta().items()}),)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chiplog.dataset.series import Dataset
+from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import fits_from_json, fits_to_json, json_text
 from chiplog.fit.result import Fit
@@ -35,6 +35,34 @@ def fitted(name: str, dataset: Dataset, **options: object) -> Fit:
 
 def made(name: str, theta: dict[str, float], **options: object) -> Dataset:
     return pairs_dataset(load_model(name), [Piece(None, theta)], SIZES, **options)  # type: ignore[arg-type]
+
+
+def test_what_differs_in_placement_nodes_or_convention_is_never_pooled() -> None:
+    def part(rate: float, **different: object) -> list[Series]:
+        dataset = made("postal", {"s0": 5e-6, "R_C": rate})
+        return [replace(one, **different) for one in dataset.series]  # type: ignore[arg-type]
+
+    series = [
+        *part(1e9, placement="filled", between=("a", "b")),
+        *part(2e9, placement="filled", between=("a", "c")),
+        *part(3e9, placement="round-robin", between=("a", "b")),
+        # Whole round trips told as one way: half the rate.
+        *part(8e9, placement="round-robin", between=("a", "b"), direction="one-way"),
+    ]
+    found = fit(replace(made("postal", TRUTHS["postal"]), series=tuple(series)), ["postal"])
+    rates = {
+        (one.placement, one.between, one.convention): one.segments[0].parameters["R_C"].value
+        for one in found
+    }
+    assert rates == {
+        ("filled", ("a", "b"), "round-trip"): pytest.approx(1e9),
+        ("filled", ("a", "c"), "round-trip"): pytest.approx(2e9),
+        ("round-robin", ("a", "b"), "round-trip"): pytest.approx(3e9),
+        ("round-robin", ("a", "b"), "one-way"): pytest.approx(4e9),
+    }
+    document = fits_to_json(found)
+    validate(document)
+    assert [one.between for one in fits_from_json(document)] == [one.between for one in found]
 
 
 @pytest.mark.parametrize("name", TRUTHS)

@@ -59,6 +59,23 @@ def test_each_launch_starts_the_ranks_anew_and_marks_its_records(tmp_path: Path)
     assert {one.launch for one in read_run(out).series} == {0, 1, 2}
 
 
+def test_each_placement_has_launches_of_its_own_whose_numbers_tell_it_after_a_resume_too(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "run.jsonl"
+    both = replace(OPTIONS, placements=("filled", "round-robin"))
+    with pytest.raises(RunFailed):
+        measure("fake", both, out, launcher(5, "die"))
+    measure("fake", both, out, launcher(), resume=True)
+    first, second = (
+        {request.id for request in launch if request.tag["purpose"] == "grid"}
+        for launch in make_plan(both).launches
+    )
+    launches = {one.record_id: one.launch % 2 for one in read_run(out).series}
+    assert {launches[number] for number in first} == {0}
+    assert {launches[number] for number in second} == {1}
+
+
 @pytest.mark.parametrize("action", ["die", "hang", "corrupt"])
 def test_a_failure_in_mid_run_keeps_all_finished_records_and_resume_measures_exactly_the_rest(
     tmp_path: Path, action: str

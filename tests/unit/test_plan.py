@@ -17,7 +17,7 @@ from chiplog.plan import (
     parse_patterns,
     parse_sizes,
 )
-from chiplog.plan.assessment import series_of, train_length, without_late_receiver
+from chiplog.plan.assessment import POSTINGS, series_of, train_length, without_late_receiver
 from chiplog.plan.bell import ladder, ladder_sizes
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
@@ -32,6 +32,41 @@ def order(plan: Plan) -> list[int]:
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
     assert order(make_plan(OPTIONS)) == order(make_plan(OPTIONS))
     assert order(make_plan(OPTIONS)) != order(make_plan(replace(OPTIONS, seed=8)))
+
+
+def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
+    plan = make_plan(
+        PlanOptions("tcp", ("pairs",), (8, 1 << 20), visits=1, ranks=4, direction="one-way")
+    )
+    windows = {(one.message_bytes, one.window) for r in plan.requests for one in r.series}
+    assert windows == {(8, 16), (1 << 20, 16)}
+    small = next(one for r in plan.requests for one in r.series if one.message_bytes == 8)
+    assert (small.bytes, small.messages) == (16 * 8, 16 + 1 + 1)
+
+
+def test_both_ways_of_posting_are_taken_in_turn() -> None:
+    plan = make_plan(
+        PlanOptions("mpi", ("one_to_many",), (8,), visits=1, ranks=3, postings=POSTINGS)
+    )
+    series = plan.requests[0].series
+    assert [(one.pattern, one.peers, one.posting) for one in series[:4]] == [
+        ("one_to_many", 1, "normal"),
+        ("send_overhead", 1, "normal"),
+        ("one_to_many", 1, "list"),
+        ("send_overhead", 1, "list"),
+    ]
+
+
+def test_placements_are_known_words() -> None:
+    with pytest.raises(UsageError, match="--placement: 'packed' is unknown; it accepts filled or"):
+        PlanOptions("tcp", ("pairs",), (8,), placements=("packed",))
+
+
+def test_a_plan_of_an_older_release_has_the_default_placement() -> None:
+    stored = OPTIONS.to_json()
+    for name in ("placements", "postings", "direction", "every_two_nodes"):
+        del stored[name]
+    assert PlanOptions.from_json(stored, "old.jsonl") == OPTIONS
 
 
 def test_every_size_is_visited_once_before_any_is_visited_again() -> None:

@@ -133,7 +133,8 @@ class Probe {
     context.bootstrap = meeting_.bootstrap.get();
     context.placement = meeting_.placement.get();
     rank_ = context.bootstrap->rank();
-    pin_rank(parse_pin(line.settings.pin, context.bootstrap->size()), rank_);
+    const PinRequest pin = parse_pin(line.settings.pin, context.bootstrap->size());
+    context.binding = bind_ranks(pin, *context.bootstrap, find_nodes(*context.bootstrap));
     if (rank_ == 0) return run_rank_0(line, transport, context);
     ignore_interruption();
     return transport.run(context);

@@ -26,6 +26,13 @@ class Bootstrap {
   // The blobs of all ranks, on every rank.
   std::vector<std::string> all_gather(std::string_view blob);
   virtual void barrier() = 0;
+  // The node that this rank is on: `identity` is equal on the ranks of one node and on no others.
+  struct Node {
+    std::string name;
+    std::string identity;
+  };
+  // By the host that a process sees, unless the implementation knows better.
+  virtual Node node();
   // How the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty where that isn't known.
   // Blocks for at most a moment.
   virtual std::string fate(Rank /*peer*/) { return {}; }

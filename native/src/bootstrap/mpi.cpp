@@ -106,6 +106,20 @@ void MpiBootstrap::barrier() {
   }
 }
 
+// The identity is the lowest rank of the node. The name is MPI's, which knows the hosts that SMPI simulates.
+Bootstrap::Node MpiBootstrap::node() {
+  MPI_Comm sharing = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(communicator_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &sharing),
+        "MPI_Comm_split_type", MPI_PROC_NULL);
+  Rank lowest = rank_;
+  check(MPI_Bcast(&lowest, 1, MPI_INT, 0, sharing), "MPI_Bcast", MPI_PROC_NULL);
+  MPI_Comm_free(&sharing);
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name", MPI_PROC_NULL);
+  return {{name.data(), static_cast<std::size_t>(length)}, std::to_string(lowest)};
+}
+
 void MpiBootstrap::send(Rank peer, std::string_view blob) {
   if (blob.size() > max_blob_bytes) {
     throw Error(ExitCode::run_failed, "a message of " + std::to_string(blob.size()) + " bytes to rank " +

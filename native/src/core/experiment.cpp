@@ -61,7 +61,8 @@ StoppingRule::Settings rule_settings(const StopRequest& stop, double resolution_
 }  // namespace
 
 Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witnesses,
-                       std::chrono::nanoseconds time_limit, const MeasureRequest& request)
+                       std::chrono::nanoseconds time_limit, std::span<const PairGroups> pair_groups,
+                       const MeasureRequest& request)
     : endpoint_(endpoint),
       bootstrap_(bootstrap),
       witnesses_(witnesses),
@@ -73,8 +74,9 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
   std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back(
-        {series.pattern, series.message_bytes, series.train, series.delay_ns, 1, series.peers, series.pairs});
+    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, series.window, series.peers,
+                       series.pairs});
+    if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
     largest = std::max(largest, series.message_bytes);
   }
   record_.series.resize(request.series.size());
@@ -116,11 +118,13 @@ void Experiment::count_traffic(std::size_t series, const SeriesSetup& setup, std
 
 std::vector<Link> Experiment::links_of(const SeriesSetup& setup) const {
   std::vector<Link> links;
-  const Rank half = bootstrap_.size() / 2;
-  for (Rank pair = 0; setup.pattern == Pattern::pairs && pair < setup.pairs; ++pair) {
-    links.push_back({pair, half + pair});
+  if (!is_pairs(setup.pattern)) {
+    for (Rank peer = 1; peer <= setup.peers; ++peer) links.push_back({0, peer});
+    return links;
   }
-  for (Rank peer = 1; setup.pattern != Pattern::pairs && peer <= setup.peers; ++peer) links.push_back({0, peer});
+  for (std::size_t pair = 0; pair < static_cast<std::size_t>(setup.pairs); ++pair) {
+    links.push_back({setup.groups->clients[pair], setup.groups->servers[pair]});
+  }
   return links;
 }
 
@@ -232,10 +236,12 @@ void Experiment::collect_from_pairs(std::int64_t rounds) {
   const auto length = static_cast<std::size_t>(rounds);
   std::vector<double> latest;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (setups_[i].pairs == 1) continue;
-    const bool timed_here = rank_ < setups_[i].pairs;
+    if (!is_pairs(setups_[i].pattern)) continue;
+    const bool timed_here = setups_[i].groups->role(rank_, setups_[i].pairs) == Role::client;
     latest.resize(latest.size() + length, 0.0);
     if (timed_here) std::copy(samples_ns_[i].end() - rounds, samples_ns_[i].end(), latest.end() - rounds);
+    // Rank 0 keeps all samples, those of pairs that it is not one of, too.
+    if (leads() && !timed_here) samples_ns_[i].resize(samples_ns_[i].size() + length);
   }
   if (latest.empty()) return;
   const std::vector<std::string> all = bootstrap_.gather(pack(latest));
@@ -247,7 +253,7 @@ void Experiment::collect_from_pairs(std::int64_t rounds) {
   }
   auto from = latest.begin();
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (setups_[i].pairs == 1) continue;
+    if (!is_pairs(setups_[i].pattern)) continue;
     std::copy(from, from + rounds, samples_ns_[i].end() - rounds);
     from += rounds;
   }
@@ -290,7 +296,8 @@ void Experiment::choose_batches() {
   const double shortest_post_ns = steps_a_post * clock.resolution_ns;
   const double shortest_other_ns =
       std::max(steps_a_sample * clock.resolution_ns, clock_reads_a_sample * clock.overhead_ns);
-  std::vector<double> batches(setups_.size(), 1.0);
+  std::vector<double> batches;
+  for (const SeriesSetup& setup : setups_) batches.push_back(static_cast<double>(setup.batch));
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const PatternFacts& facts = facts_of(setups_[i].pattern);
     if (!facts.batches) continue;
@@ -307,8 +314,9 @@ void Experiment::choose_batches() {
 
 // A series keeps one batch size throughout, so what was taken with batches of 1 has served its purpose.
 void Experiment::warm_up_batched() {
-  const bool batched =
-      std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.batch > 1; });
+  const bool batched = std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) {
+    return facts_of(setup.pattern).batches && setup.batch > 1;
+  });
   if (!batched) return;
   for (std::vector<double>& samples_ns : samples_ns_) samples_ns.clear();
   warm_up();

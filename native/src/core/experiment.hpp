@@ -25,8 +25,9 @@ struct Witnesses {
 // between two decisions nothing but the transport is used.
 class Experiment {
  public:
+  // `pair_groups` holds those that the request names.
   Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witnesses, std::chrono::nanoseconds time_limit,
-             const MeasureRequest& request);
+             std::span<const PairGroups> pair_groups, const MeasureRequest& request);
 
   // The record on rank 0, an empty one elsewhere. UsageError, on all ranks alike, if the request turns out to outlast
   // the time limit; Corrupt, on all ranks alike, if a payload arrives damaged.

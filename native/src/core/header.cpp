@@ -78,6 +78,19 @@ int ranks_beside_rank_0(const std::vector<RankFacts>& ranks) {
   }));
 }
 
+Json place_object(const RankFacts& rank) {
+  if (!rank.place) return nullptr;
+  return {{"socket", rank.place->socket}, {"numa_node", rank.place->numa_node}, {"cache", rank.place->cache}};
+}
+
+Json pair_groups_list(const std::vector<PairGroups>& groups) {
+  Json list = Json::array();
+  for (const PairGroups& one : groups) {
+    list.push_back({{"between", Json::array({one.between[0], one.between[1]})}, {"pairs", one.clients.size()}});
+  }
+  return list;
+}
+
 Json warnings_list(const MachineFacts& machine, const ClockFacts& clock, int local_ranks) {
   Json list = Json::array();
   // Nothing of the machine shows in virtual time.
@@ -92,14 +105,19 @@ Json warnings_list(const MachineFacts& machine, const ClockFacts& clock, int loc
 }  // namespace
 
 std::string rank_facts_json(const RankFacts& facts) {
-  return text_of({{"host", facts.host}, {"boot", facts.boot}, {"cpus", facts.cpus}});
+  return text_of({{"host", facts.host}, {"boot", facts.boot}, {"cpus", facts.cpus}, {"place", place_object(facts)}});
 }
 
 RankFacts parse_rank_facts(std::string_view json) {
   try {
     const Json object = Json::parse(json);
-    return {object.at("host").get<std::string>(), object.at("boot").get<std::string>(),
-            object.at("cpus").get<std::vector<int>>()};
+    RankFacts facts{object.at("host").get<std::string>(), object.at("boot").get<std::string>(),
+                    object.at("cpus").get<std::vector<int>>(), std::nullopt};
+    if (const Json& place = object.at("place"); !place.is_null()) {
+      facts.place = Cpu{facts.cpus.at(0), place.at("socket").get<int>(), place.at("numa_node").get<int>(),
+                        place.at("cache").get<int>()};
+    }
+    return facts;
   } catch (const Json::exception& error) {
     throw Corrupt(std::string("what a rank told of its host arrived damaged: ") + error.what());
   }
@@ -121,14 +139,19 @@ std::string machine_json(const ClockFacts& clock, std::string_view why_not, int 
                   {"warnings", warnings_list(machine, clock, local_ranks)}});
 }
 
-std::string header_json(const RunSettings& settings, Endpoint& endpoint, const std::vector<RankFacts>& ranks) {
+std::string header_json(const RunSettings& settings, Endpoint& endpoint, const World& world) {
+  const std::vector<RankFacts>& ranks = world.ranks;
   const MachineFacts machine = read_machine_facts();
   const ClockFacts clock = endpoint.clock_facts();
   Json hosts = Json::array();
   Json binding = Json::array();
+  Json nodes = Json::array();
+  Json places = Json::array();
   for (const RankFacts& rank : ranks) {
     hosts.push_back(rank.host);
     binding.push_back(rank.cpus);
+    nodes.push_back(world.nodes[node_of(world.nodes, static_cast<Rank>(nodes.size()))].name);
+    places.push_back(place_object(rank));
   }
   return text_of({{"type", "header"},
                   {"schema", "chiplog.run/1"},
@@ -142,7 +165,12 @@ std::string header_json(const RunSettings& settings, Endpoint& endpoint, const s
                   {"launch", settings.launch},
                   {"clock", clock_object(clock)},
                   {"hosts", hosts},
+                  {"nodes", nodes},
                   {"binding", binding},
+                  {"places", places},
+                  {"placement", world.binding.placement},
+                  {"placements_differ", world.binding.placements_differ},
+                  {"pair_groups", pair_groups_list(world.pair_groups)},
                   {"machine", machine_object(machine)},
                   {"options", Json::parse(endpoint.options_json())},
                   {"capabilities", capabilities_object(endpoint.capabilities())},

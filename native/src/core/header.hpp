@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/endpoint.hpp"
 #include "core/machine.hpp"
+#include "core/nodes.hpp"
+#include "core/pair_groups.hpp"
+#include "core/pinning.hpp"
 #include "core/run_context.hpp"
 
 namespace chiplog {
@@ -17,14 +21,22 @@ struct RankFacts {
   std::string host;
   std::string boot;
   std::vector<int> cpus;
+  std::optional<Cpu> place;  // where it is bound to one CPU
+};
+
+// All ranks of the run, the same on each.
+struct World {
+  std::vector<RankFacts> ranks;
+  std::vector<Node> nodes;
+  std::vector<PairGroups> pair_groups;
+  Binding binding;
 };
 
 [[nodiscard]] std::string rank_facts_json(const RankFacts& facts);
 [[nodiscard]] RankFacts parse_rank_facts(std::string_view json);
 
 // All without checksum.
-[[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint,
-                                      const std::vector<RankFacts>& ranks);
+[[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint, const World& world);
 // For `--list`.
 [[nodiscard]] std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,
                                          const Capabilities& capabilities);

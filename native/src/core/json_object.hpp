@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,6 @@ class JsonObject {
 
 // `text` as a JSON string; bytes that are no UTF-8 are replaced.
 std::string json_string(std::string_view text);
+std::string json_list(std::span<const std::string> texts);
 
 }  // namespace chiplog

@@ -6,15 +6,17 @@ namespace chiplog {
 namespace {
 
 constexpr std::array<PatternFacts, pattern_count> all_patterns{{
-    {Pattern::ping_pong, "ping_pong", "round-trip", Role::client, false, true, false, false, false, false, false},
-    {Pattern::prtt, "prtt", "round-trip", Role::client, true, true, false, false, false, false, false},
-    {Pattern::send_overhead, "send_overhead", "call", Role::client, true, true, false, true, false, true, false},
-    {Pattern::receive_overhead, "receive_overhead", "call", Role::server, true, false, true, false, false, false,
-     false},
-    {Pattern::flood, "flood", "round-trip", Role::client, true, true, false, false, false, false, false},
-    {Pattern::late_receiver, "late_receiver", "call", Role::client, false, false, true, false, true, false, false},
-    {Pattern::one_to_many, "one_to_many", "round-trip", Role::client, false, false, false, true, false, true, false},
-    {Pattern::pairs, "pairs", "round-trip", Role::client, true, true, false, false, false, false, true},
+    {Pattern::ping_pong, "ping_pong", "round-trip", Role::client, false, true, false, false, false, false},
+    {Pattern::prtt, "prtt", "round-trip", Role::client, true, true, false, false, false, false},
+    {Pattern::send_overhead, "send_overhead", "call", Role::client, true, true, false, true, false, true},
+    {Pattern::receive_overhead, "receive_overhead", "call", Role::server, true, false, true, false, false, false},
+    {Pattern::flood, "flood", "round-trip", Role::client, true, true, false, false, false, false},
+    {Pattern::late_receiver, "late_receiver", "call", Role::client, false, false, true, false, true, false},
+    {Pattern::one_to_many, "one_to_many", "round-trip", Role::client, false, false, false, true, false, true},
+    {Pattern::pairs, "pairs", "round-trip", Role::client, true, true, false, false, false, false},
+    {Pattern::pairs_one_way, "pairs", "one-way", Role::client, false, false, false, true, false, false},
+    {Pattern::one_to_many_list, "one_to_many", "round-trip", Role::client, false, false, false, true, false, true},
+    {Pattern::send_overhead_list, "send_overhead", "call", Role::client, true, false, false, true, false, true},
 }};
 
 }  // namespace
@@ -41,16 +43,20 @@ WireCount wire_count(const SeriesSetup& setup) {
     case Pattern::flood:
       return {sent + setup.batch, sent * message_bytes};
     case Pattern::send_overhead:
+    case Pattern::send_overhead_list:
       return {sent + setup.peers, sent * message_bytes};
     case Pattern::receive_overhead:
       return {sent + 1, sent * message_bytes};
     case Pattern::late_receiver:
       return {3, message_bytes};
     case Pattern::one_to_many:
+    case Pattern::one_to_many_list:
       return {3 * setup.peers, 2 * setup.peers * message_bytes};
     case Pattern::pairs:
       return {setup.pairs * (sent + setup.batch) + 3 * setup.pairs - 2,
               setup.pairs * (sent + setup.batch) * message_bytes};
+    case Pattern::pairs_one_way:
+      return {setup.pairs * (sent + 1) + 3 * setup.pairs - 2, setup.pairs * sent * message_bytes};
   }
   return {};
 }

@@ -8,11 +8,25 @@
 
 namespace chiplog {
 
-enum class Pattern { ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, one_to_many, pairs };
-inline constexpr std::size_t pattern_count = 8;
+struct PairGroups;
 
-// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, the first half of the ranks
-// are clients and the second half their servers, as many of each as there are pairs.
+enum class Pattern {
+  ping_pong,
+  prtt,
+  send_overhead,
+  receive_overhead,
+  flood,
+  late_receiver,
+  one_to_many,
+  pairs,
+  pairs_one_way,
+  one_to_many_list,
+  send_overhead_list,
+};
+inline constexpr std::size_t pattern_count = 11;
+
+// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, clients and servers are the
+// first ranks of two groups, as many of each as there are pairs.
 enum class Role { client, server, onlooker };
 
 // One series as the timed loops see it: everything is decided.
@@ -21,17 +35,18 @@ struct SeriesSetup {
   std::size_t message_bytes = 0;
   std::int64_t train = 1;
   double delay_ns = 0.0;
-  std::int64_t batch = 1;  // operations in one timed interval
-  std::int64_t peers = 1;  // servers that the client addresses in turn
-  std::int64_t pairs = 1;  // at the same time
-  int self = 0;            // of a pair: this rank
-  int partner = 1;         // and the other one
+  std::int64_t batch = 1;              // operations in one timed interval
+  std::int64_t peers = 1;              // servers that the client addresses in turn
+  std::int64_t pairs = 1;              // at the same time
+  const PairGroups* groups = nullptr;  // between which `pairs` runs; outlives the series
+  int self = 0;                        // of a pair: this rank
+  int partner = 1;                     // and the other one
 };
 
 struct PatternFacts {
   Pattern pattern;
   std::string_view name;
-  std::string_view direction;  // of its samples: round-trip or call
+  std::string_view direction;  // of its samples: round-trip, one-way or call
   Role timed_by;
   bool takes_trains;  // otherwise train is 1
   bool batches;
@@ -39,13 +54,21 @@ struct PatternFacts {
   bool posts_sends;  // a train may not be longer than what the transport can have outstanding
   bool needs_synchronising_transport;
   bool takes_peers;  // otherwise peers is 1
-  bool takes_pairs;  // otherwise pairs is 1
 };
 
 [[nodiscard]] std::span<const PatternFacts> patterns_by_name();
 [[nodiscard]] const PatternFacts& facts_of(Pattern pattern);
-// Null if there is none.
+// The first of that name, null if there is none.
 [[nodiscard]] const PatternFacts* find_pattern(std::string_view name);
+// The pattern with its sends posted as one list; `pattern` itself if it has no such form.
+[[nodiscard]] constexpr Pattern posted_as_list(Pattern pattern) {
+  if (pattern == Pattern::one_to_many) return Pattern::one_to_many_list;
+  return pattern == Pattern::send_overhead ? Pattern::send_overhead_list : pattern;
+}
+// Is this one of the patterns of k pairs?
+[[nodiscard]] constexpr bool is_pairs(Pattern pattern) {
+  return pattern == Pattern::pairs || pattern == Pattern::pairs_one_way;
+}
 
 struct WireCount {
   std::int64_t messages = 0;

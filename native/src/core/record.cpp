@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/json_object.hpp"
+#include "core/pair_groups.hpp"
 
 namespace chiplog {
 namespace {
@@ -41,6 +42,9 @@ void append_series(std::string& text, const SeriesRequest& request, const Series
               .add("bytes", series.wire.bytes)
               .text();
   text.pop_back();
+  if (const PairGroups* groups = series.setup.groups; groups != nullptr) {
+    text += ",\"between\":" + json_list(groups->between);
+  }
   text += ",\"samples_ns\":";
   append_samples(text, series.samples_ns);
   text += '}';
@@ -63,6 +67,7 @@ std::string record_json(const MeasureRequest& request, const Record& record) {
                          .add("id", request.id)
                          .add("visit", request.visit)
                          .add("launch", record.launch)
+                         .add("placement", record.placement)
                          .add("started_ns", record.started_ns)
                          .add("elapsed_ns", record.elapsed_ns)
                          .add("placement_ns", record.placement_ns.value_or(unknown))

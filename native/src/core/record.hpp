@@ -22,6 +22,7 @@ struct SeriesRecord {
 
 struct Record {
   int launch = 0;
+  std::string placement;  // how the ranks are bound
   std::int64_t started_ns = 0;
   std::int64_t elapsed_ns = 0;
   std::optional<double> placement_ns;

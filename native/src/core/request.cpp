@@ -16,7 +16,7 @@ constexpr std::int64_t max_train = 1'000'000;
 constexpr std::int64_t max_peers = 1'000'000;
 constexpr std::int64_t max_message_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t max_samples_limit = 1'000'000;
-constexpr std::size_t max_series = 64;
+constexpr std::size_t max_series = 1024;
 constexpr double max_delay_ns = 10e9;
 constexpr std::int64_t max_budget_ns = std::int64_t{1} << 53;
 constexpr std::int64_t max_id = std::int64_t{1} << 53;
@@ -76,7 +76,7 @@ Pattern parse_pattern(const Json& object, const std::string& name) {
   const Json* value = find(object, "pattern");
   std::string names;
   for (const PatternFacts& facts : patterns_by_name()) {
-    names += (names.empty() ? "" : ", ") + std::string(facts.name);
+    if (find_pattern(facts.name) == &facts) names += (names.empty() ? "" : ", ") + std::string(facts.name);
   }
   if (value == nullptr) throw UsageError(path_of(name, "pattern") + " is missing; it accepts " + names);
   const PatternFacts* facts = value->is_string() ? find_pattern(value->get_ref<const std::string&>()) : nullptr;
@@ -98,20 +98,58 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
   }
 }
 
+// Which of the conventions of k pairs, and between which groups.
+void parse_pairs(const Json& object, const std::string& name, SeriesRequest& series) {
+  if (!is_pairs(series.pattern)) {
+    for (const std::string_view field : {"pairs", "direction", "window", "between"}) {
+      const Json* value = find(object, field);
+      const bool plain = value == nullptr || value->is_null() || *value == 1;
+      if (!plain)
+        refuse(path_of(name, field) + " of " + std::string(facts_of(series.pattern).name), "1 or null", *value);
+    }
+    return;
+  }
+  series.pairs = whole_number(object, name, "pairs", 1, 1, max_peers);
+  const Json* direction = find(object, "direction");
+  const bool one_way = direction != nullptr && !direction->is_null() &&
+                       word(object, name, "direction", "", {"round-trip", "one-way"}) == "one-way";
+  if (one_way) series.pattern = Pattern::pairs_one_way;
+  series.window = whole_number(object, name, "window", 1, 1, one_way ? max_train : 1);
+  const Json* between = find(object, "between");
+  if (between == nullptr || between->is_null()) return;
+  const bool two =
+      between->is_array() && between->size() == 2 && (*between)[0].is_string() && (*between)[1].is_string();
+  if (!two) refuse(path_of(name, "between"), "the names of two groups", *between);
+  series.between = {(*between)[0].get<std::string>(), (*between)[1].get<std::string>()};
+}
+
+void take_list_posting(const std::string& name, SeriesRequest& series) {
+  const Pattern as_list = posted_as_list(series.pattern);
+  const std::string pattern(facts_of(series.pattern).name);
+  if (as_list == series.pattern) throw UsageError(path_of(name, "posting") + " of " + pattern + " accepts normal");
+  series.pattern = as_list;
+  if (as_list == Pattern::send_overhead_list && series.train != series.peers) {
+    throw UsageError(path_of(name, "train") + " of " + pattern + " posted as a list accepts the number of peers, " +
+                     std::to_string(series.peers) + ", not " + std::to_string(series.train));
+  }
+}
+
 SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
   refuse_unknown(object, name,
-                 {"pattern", "message_bytes", "train", "peers", "pairs", "delay_ns", "operation", "posting"});
+                 {"pattern", "message_bytes", "train", "peers", "pairs", "direction", "window", "between", "delay_ns",
+                  "operation", "posting"});
   SeriesRequest series;
   series.pattern = parse_pattern(object, name);
   if (find(object, "message_bytes") == nullptr) throw UsageError(path_of(name, "message_bytes") + " is missing");
   series.message_bytes = static_cast<std::size_t>(whole_number(object, name, "message_bytes", 0, 0, max_message_bytes));
   series.train = whole_number(object, name, "train", 1, 1, max_train);
   series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
-  series.pairs = whole_number(object, name, "pairs", 1, 1, max_peers);
+  parse_pairs(object, name, series);
   parse_delay(object, name, series);
   series.operation = word(object, name, "operation", "send", {"send"});
-  series.posting = word(object, name, "posting", "normal", {"normal"});
+  series.posting = word(object, name, "posting", "normal", {"normal", "list"});
+  if (series.posting == "list") take_list_posting(name, series);
 
   const PatternFacts& facts = facts_of(series.pattern);
   const std::string pattern(facts.name);
@@ -121,9 +159,6 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (!facts.takes_peers && series.peers != 1) {
     throw UsageError(path_of(name, "peers") + " of " + pattern + " accepts 1, not " + std::to_string(series.peers));
   }
-  if (!facts.takes_pairs && series.pairs != 1) {
-    throw UsageError(path_of(name, "pairs") + " of " + pattern + " accepts 1, not " + std::to_string(series.pairs));
-  }
   if (facts.takes_trains && series.train % series.peers != 0) {
     throw UsageError(path_of(name, "train") + " of " + pattern + " accepts multiples of peers, not " +
                      std::to_string(series.train));
@@ -132,8 +167,7 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
   if (facts.needs_delay && !delayed) {
     throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
-  const bool ignores_delay = series.pattern == Pattern::send_overhead || series.pattern == Pattern::flood ||
-                             series.pattern == Pattern::one_to_many || series.pattern == Pattern::pairs;
+  const bool ignores_delay = facts.posts_sends || series.pattern == Pattern::flood || is_pairs(series.pattern);
   if (ignores_delay && delayed) throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
@@ -183,6 +217,23 @@ MeasureRequest parse_measure(const Json& object) {
     request.series.push_back(parse_series((*series)[i], "series[" + std::to_string(i) + "]"));
   }
   return request;
+}
+
+void check_pairs(const RequestLimits& limits, const SeriesRequest& series, const std::string& name) {
+  const PairGroups* groups = choose_pair_groups(limits.pair_groups, series.between);
+  if (groups == nullptr) {
+    std::string names;
+    for (const PairGroups& one : limits.pair_groups) {
+      names += (names.empty() ? "" : "; ") + one.between[0] + ", " + one.between[1];
+    }
+    throw UsageError(path_of(name, "between") + " accepts " + names + ", not " + (*series.between)[0] + ", " +
+                     (*series.between)[1]);
+  }
+  if (series.pairs > static_cast<std::int64_t>(groups->clients.size())) {
+    throw UsageError(path_of(name, "pairs") + " accepts at most " + std::to_string(groups->clients.size()) +
+                     " between " + groups->between[0] + " and " + groups->between[1] + ", not " +
+                     std::to_string(series.pairs));
+  }
 }
 
 // The parser recurses, so how deep a line nests is bounded before it sees the line.
@@ -237,14 +288,15 @@ void check_against(const RequestLimits& limits, const MeasureRequest& request) {
       throw UsageError(path_of(name, "peers") + " accepts at most " + std::to_string(limits.ranks - 1) + " with " +
                        std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
     }
-    if (2 * series.pairs > limits.ranks) {
-      throw UsageError(path_of(name, "pairs") + " accepts at most " + std::to_string(limits.ranks / 2) + " with " +
-                       std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.pairs));
-    }
-    if (facts.posts_sends && static_cast<std::size_t>(std::max(series.train, series.peers)) > limits.max_posted_sends) {
+    if (is_pairs(series.pattern)) check_pairs(limits, series, name);
+    const std::int64_t posted = std::max({series.train, series.peers, series.window});
+    if (facts.posts_sends && static_cast<std::size_t>(posted) > limits.max_posted_sends) {
       throw UsageError(path_of(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
                        std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +
-                       std::to_string(series.train));
+                       std::to_string(posted));
+    }
+    if (series.posting == "list" && !limits.capabilities.list_posting) {
+      throw UsageError(path_of(name, "posting") + " accepts normal on " + limits.transport + ", which posts no lists");
     }
     if (facts.needs_synchronising_transport && !limits.capabilities.synchronises) {
       throw UsageError(path_of(name, "pattern") + " " + std::string(facts.name) +

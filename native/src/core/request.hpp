@@ -1,13 +1,17 @@
 // What a run is asked to measure: one JSON object a line.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "chiplog/transport.hpp"
+#include "core/pair_groups.hpp"
 #include "core/pattern.hpp"
 
 namespace chiplog {
@@ -21,6 +25,8 @@ struct SeriesRequest {
   std::int64_t train = 1;
   std::int64_t peers = 1;
   std::int64_t pairs = 1;
+  std::int64_t window = 1;                            // messages before an answer, of one-way pairs
+  std::optional<std::array<std::string, 2>> between;  // the groups of `pairs`, the first two if not given
   DelayKind delay_kind = DelayKind::given;
   double delay_ns = 0.0;  // if given
   std::string operation = "send";
@@ -59,6 +65,7 @@ struct RequestLimits {
   Capabilities capabilities;
   std::size_t max_posted_sends = 0;
   int ranks = 2;
+  std::span<const PairGroups> pair_groups;
   std::chrono::nanoseconds time_limit{};
 };
 

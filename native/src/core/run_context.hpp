@@ -7,6 +7,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "core/options.hpp"
+#include "core/pinning.hpp"
 
 namespace chiplog {
 
@@ -18,7 +19,7 @@ class PlacementPage;
 struct RunSettings {
   std::string version = "0";
   std::string target;
-  std::string pin = "auto";  // auto, none or a list of CPUs, one a rank
+  std::string pin = "filled";  // filled, round-robin, none or a list of CPUs, one a rank
   std::chrono::nanoseconds time_limit = std::chrono::seconds(30);
   std::uint64_t seed = 0;
   int ranks = 2;
@@ -36,6 +37,8 @@ struct RunContext {
   RecordSink* records = nullptr;
   // Shared between ranks 0 and 1 before they were forked; null otherwise.
   PlacementPage* placement = nullptr;
+  // How the ranks were bound before the transport was made.
+  Binding binding{};
   // Simulated hosts, whose state is known and whose ranks can't spin side by side, turn the witnesses of the machine's
   // state off: the flag exchange and the reference.
   bool watch_machine = true;

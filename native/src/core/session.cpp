@@ -26,6 +26,12 @@ constexpr char do_quit = 'q';
 // Ranks that take turns on one CPU never meet at the flags; rank 0 stops trying.
 constexpr int max_missed_placements = 3;
 
+RankFacts own_facts() {
+  RankFacts facts{host_name(), boot_id(), allowed_cpus(), std::nullopt};
+  if (facts.cpus.size() == 1) facts.place = read_topology(facts.cpus).front();
+  return facts;
+}
+
 class Session {
  public:
   Session(Endpoint& endpoint, RunContext& context)
@@ -40,13 +46,20 @@ class Session {
  private:
   // Every rank learns of all, so that all take the same decisions.
   void meet() {
-    for (const std::string& facts : bootstrap_.all_gather(rank_facts_json({host_name(), boot_id(), allowed_cpus()}))) {
-      ranks_.push_back(parse_rank_facts(facts));
+    for (const std::string& facts : bootstrap_.all_gather(rank_facts_json(own_facts()))) {
+      world_.ranks.push_back(parse_rank_facts(facts));
     }
+    std::vector<std::optional<Cpu>> places;
+    for (const RankFacts& rank : world_.ranks) places.push_back(rank.place);
+    world_.nodes = find_nodes(bootstrap_);
+    world_.pair_groups = find_pair_groups(world_.nodes, places);
+    world_.binding = context_.binding;
     if (!context_.watch_machine) return;
     placement_ = context_.placement;
     if (placement_ != nullptr) return;
-    const bool share_host = ranks_[0].host == ranks_[1].host && ranks_[0].boot == ranks_[1].boot;
+    const RankFacts& first = world_.ranks[0];
+    const RankFacts& second = world_.ranks[1];
+    const bool share_host = first.host == second.host && first.boot == second.boot;
     own_placement_ = PlacementPage::agree(bootstrap_, share_host);
     placement_ = own_placement_.get();
   }
@@ -66,7 +79,7 @@ class Session {
   }
 
   int lead() {
-    context_.records->write(header_json(context_.settings, endpoint_, ranks_));
+    context_.records->write(header_json(context_.settings, endpoint_, world_));
     FooterFacts footer;
     try {
       take_requests();
@@ -113,6 +126,7 @@ class Session {
     if (record.placement_ns) missed_placements_ = 0;
     if (!record.placement_ns && ++missed_placements_ == max_missed_placements) placement_ = nullptr;
     record.started_ns = started_ns;
+    record.placement = world_.binding.placement;
     record.launch = context_.settings.launch;
     context_.records->write(record_json(request, record));
     ++records_;
@@ -120,7 +134,8 @@ class Session {
 
   Record measure(const MeasureRequest& request, PlacementPage* placement) {
     const Witnesses witnesses{placement, context_.watch_machine};
-    return Experiment(endpoint_, bootstrap_, witnesses, context_.settings.time_limit, request).run();
+    return Experiment(endpoint_, bootstrap_, witnesses, context_.settings.time_limit, world_.pair_groups, request)
+        .run();
   }
 
   // `exit_code` 0 for an end without error. What has gone wrong already matters more than that it can't be written.
@@ -138,8 +153,8 @@ class Session {
   }
 
   RequestLimits limits() {
-    return {endpoint_.transport_name(), endpoint_.capabilities(), endpoint_.max_posted_sends(), bootstrap_.size(),
-            context_.settings.time_limit};
+    return {endpoint_.transport_name(), endpoint_.capabilities(), endpoint_.max_posted_sends(),
+            bootstrap_.size(),          world_.pair_groups,       context_.settings.time_limit};
   }
 
   [[nodiscard]] std::int64_t elapsed_ns() const {
@@ -150,7 +165,7 @@ class Session {
   RunContext& context_;
   Bootstrap& bootstrap_;
   SteadyClock::time_point start_ = SteadyClock::now();
-  std::vector<RankFacts> ranks_;
+  World world_;
   PlacementPage* placement_ = nullptr;
   std::unique_ptr<PlacementPage> own_placement_;
   int missed_placements_ = 0;

@@ -19,6 +19,24 @@ Interval one_to_many_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   return {begin, clock.now()};
 }
 
+// The same with all messages posted by one call; what prepares that call comes before.
+template <Transport T, Clock C>
+  requires PostsLists<T>
+Interval one_to_many_list_client(Bench<T, C>& bench, const SeriesSetup& setup) {
+  auto& [transport, clock, out, in] = bench;
+  const auto peers = static_cast<Rank>(setup.peers);
+  transport.prepare_list(server_rank, peers, out, setup.message_bytes);
+  for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
+  if constexpr (requires { transport.settle(); }) transport.settle();
+  const Ticks begin = clock.now();
+  transport.start_list();
+  for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, setup.message_bytes);
+  transport.wait_list();
+  const Ticks end = clock.now();
+  transport.drop_list();
+  return {begin, end};
+}
+
 template <Transport T, Clock C>
 Interval one_to_many_server(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;

@@ -29,10 +29,9 @@ namespace chiplog {
 template <Transport T, Clock C>
 class PatternEndpoint final : public Endpoint {
  public:
-  PatternEndpoint(T& transport, C& clock, Rank rank, int ranks)
+  PatternEndpoint(T& transport, C& clock, Rank rank)
       : bench_{transport, clock, transport.make_buffer(initial_bytes), transport.make_buffer(initial_bytes)},
-        rank_(rank),
-        ranks_(ranks) {
+        rank_(rank) {
     carry_payloads(false);
   }
 
@@ -112,6 +111,16 @@ class PatternEndpoint final : public Endpoint {
     std::vector<double>* samples_ns;
   };
 
+  // Null where the transport posts no lists: requests for them are refused.
+  static constexpr std::array<Operations, 2> list_postings = [] {
+    if constexpr (PostsLists<T>) {
+      return std::array<Operations, 2>{
+          {{patterns::one_to_many_list_client<T, C>, patterns::one_to_many_server<T, C>},
+           {patterns::send_overhead_list_client<T, C>, patterns::send_overhead_server<T, C>}}};
+    }
+    return std::array<Operations, 2>{};
+  }();
+
   // In the order of enum Pattern.
   static constexpr std::array<Operations, pattern_count> operations{{
       {patterns::ping_pong_client<T, C>, patterns::ping_pong_server<T, C>},
@@ -122,6 +131,9 @@ class PatternEndpoint final : public Endpoint {
       {patterns::late_receiver_client<T, C>, patterns::late_receiver_server<T, C>},
       {patterns::one_to_many_client<T, C>, patterns::one_to_many_server<T, C>},
       {patterns::pairs_client<T, C>, patterns::pairs_server<T, C>},
+      {patterns::pairs_one_way_client<T, C>, patterns::pairs_one_way_server<T, C>},
+      list_postings[0],
+      list_postings[1],
   }};
 
   [[nodiscard]] static Operation operation(Pattern pattern, Role role) {
@@ -130,19 +142,14 @@ class PatternEndpoint final : public Endpoint {
   }
 
   [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
-    if (setup.pattern == Pattern::pairs) {
-      if (rank_ < setup.pairs) return Role::client;
-      return rank_ >= half() && rank_ < half() + setup.pairs ? Role::server : Role::onlooker;
-    }
+    if (is_pairs(setup.pattern)) return setup.groups->role(rank_, setup.pairs);
     if (rank_ == patterns::client_rank) return Role::client;
     return rank_ <= setup.peers ? Role::server : Role::onlooker;
   }
 
-  [[nodiscard]] int half() const { return ranks_ / 2; }
-
   [[nodiscard]] SeriesSetup as_seen_here(SeriesSetup setup) const {
     setup.self = rank_;
-    setup.partner = rank_ < half() ? rank_ + half() : rank_ - half();
+    if (is_pairs(setup.pattern)) setup.partner = setup.groups->partner(rank_);
     return setup;
   }
 
@@ -172,7 +179,6 @@ class PatternEndpoint final : public Endpoint {
 
   Bench<T, C> bench_;
   Rank rank_;
-  int ranks_;
   std::uint64_t payload_checks_ = 0;
   std::vector<Chosen> chosen_;
 };

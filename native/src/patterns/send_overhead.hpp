@@ -22,6 +22,22 @@ Interval send_overhead_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   return {begin, end};
 }
 
+// One send to each peer, all posted by one call.
+template <Transport T, Clock C>
+  requires PostsLists<T>
+Interval send_overhead_list_client(Bench<T, C>& bench, const SeriesSetup& setup) {
+  auto& [transport, clock, out, in] = bench;
+  const auto peers = static_cast<Rank>(setup.peers);
+  transport.prepare_list(server_rank, peers, out, setup.message_bytes);
+  const Ticks begin = clock.now();
+  transport.start_list();
+  const Ticks end = clock.now();
+  transport.wait_list();
+  for (Rank peer = server_rank; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
+  transport.drop_list();
+  return {begin, end};
+}
+
 template <Transport T, Clock C>
 Interval send_overhead_server(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;

@@ -11,7 +11,7 @@ namespace chiplog {
 // Returns the process' exit code.
 template <Transport T, Clock C>
 int serve(T& transport, C& clock, RunContext& context) {
-  PatternEndpoint<T, C> endpoint(transport, clock, context.bootstrap->rank(), context.bootstrap->size());
+  PatternEndpoint<T, C> endpoint(transport, clock, context.bootstrap->rank());
   return run_session(endpoint, context);
 }
 

@@ -65,7 +65,7 @@ std::string outcome(int ranks, const std::string& series, const std::optional<Da
       sim::InProcessBootstrap bootstrap(fibers, board, rank);
       RunContext context{settings, Options("sim", {})};
       context.bootstrap = &bootstrap;
-      context.measure_placement = false;
+      context.watch_machine = false;
       if (rank == 0) context.requests = &source;
       if (rank == 0) context.records = &sink;
       DamagingTransport transport(network, rank, damage);

@@ -48,8 +48,8 @@ TEST(Request, NamesTheFieldAndWhatItAccepts) {
             "field 'series[0].pattern' accepts ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, "
             "one_to_many, pairs, not \"prt\"");
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":1,"size":2})")),
-            "unknown field 'series[0].size'; there are pattern, message_bytes, train, peers, pairs, delay_ns, "
-            "operation, posting");
+            "unknown field 'series[0].size'; there are pattern, message_bytes, train, peers, pairs, direction, window, "
+            "between, delay_ns, operation, posting");
   EXPECT_EQ(refusal(R"({"type":"measure"})"), "field 'series' is missing");
   EXPECT_EQ(refusal(R"({"type":"mesure"})"), "field 'type' accepts measure or quit, not \"mesure\"");
 }
@@ -106,13 +106,17 @@ class RequestAgainstTransport : public testing::Test {
     return "nothing was refused";
   }
 
+  std::vector<PairGroups> groups{{{"n0", "n1"}, {0, 1}, {2, 3}}, {{"n0", "n2"}, {0}, {4}}};
   RequestLimits limits{"tcp",
                        [] {
                          Capabilities capabilities;
                          capabilities.max_message_bytes = 1000;
                          return capabilities;
                        }(),
-                       16, 4, std::chrono::seconds(1)};
+                       16,
+                       4,
+                       groups,
+                       std::chrono::seconds(1)};
 };
 
 TEST_F(RequestAgainstTransport, RefusesMessagesThatAreTooLong) {
@@ -132,6 +136,33 @@ TEST_F(RequestAgainstTransport, RefusesMorePeersThanThereAre) {
             "field 'series[0].peers' of prtt accepts 1, not 2");
   EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"peers":2,"train":3})"),
             "field 'series[0].train' of send_overhead accepts multiples of peers, not 3");
+}
+
+TEST_F(RequestAgainstTransport, RefusesMorePairsThanTheirGroupsHave) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"pairs","message_bytes":1,"pairs":3})"),
+            "field 'series[0].pairs' accepts at most 2 between n0 and n1, not 3");
+  EXPECT_EQ(refusal_of(R"({"pattern":"pairs","message_bytes":1,"pairs":2,"between":["n0","n2"]})"),
+            "field 'series[0].pairs' accepts at most 1 between n0 and n2, not 2");
+  EXPECT_EQ(refusal_of(R"({"pattern":"pairs","message_bytes":1,"between":["n1","n2"]})"),
+            "field 'series[0].between' accepts n0, n1; n0, n2, not n1, n2");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"between":["n0","n1"]})"),
+            "field 'series[0].between' of prtt accepts 1 or null, not [\"n0\",\"n1\"]");
+}
+
+TEST_F(RequestAgainstTransport, RefusesWindowsLongerThanWhatMayBePosted) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"pairs","message_bytes":1,"direction":"one-way","window":17})"),
+            "field 'series[0].train' of pairs accepts at most 16 on tcp, not 17");
+  EXPECT_EQ(refusal_of(R"({"pattern":"pairs","message_bytes":1,"window":2})"),
+            "field 'series[0].window' accepts a whole number from 1 to 1, not 2");
+}
+
+TEST_F(RequestAgainstTransport, RefusesListsWhereThereAreNone) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"one_to_many","message_bytes":1,"peers":2,"posting":"list"})"),
+            "field 'series[0].posting' accepts normal on tcp, which posts no lists");
+  EXPECT_EQ(refusal_of(R"({"pattern":"flood","message_bytes":1,"posting":"list"})"),
+            "field 'series[0].posting' of flood accepts normal");
+  EXPECT_EQ(refusal_of(R"({"pattern":"send_overhead","message_bytes":1,"train":4,"peers":2,"posting":"list"})"),
+            "field 'series[0].train' of send_overhead posted as a list accepts the number of peers, 2, not 4");
 }
 
 TEST_F(RequestAgainstTransport, RefusesALateReceiverWhereNoSendWaits) {

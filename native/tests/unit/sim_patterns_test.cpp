@@ -147,6 +147,19 @@ TEST(Pairs, DoNotDisturbEachOtherWhereEachHasItsOwnNetwork) {
   }
 }
 
+TEST(Pairs, OneWayAreAWindowAndAnEmptyAnswerByMessages) {
+  std::string text = series("pairs", 4096, 1);
+  text.pop_back();
+  text += R"(,"pairs":3,"direction":"one-way","window":20})";
+  const auto run = run_simulated(network.target() + ",ranks=6", request_for(text, 6));
+  const auto record = run.of_type("record").at(0).at("series").at(0);
+  EXPECT_EQ(record.at("direction"), "one-way");
+  EXPECT_EQ(record.at("batch"), 20);
+  const double gap_ns = 2000 + network.bytes_ns(4096);
+  EXPECT_NEAR(20 * median_ns(record), 19 * gap_ns + network.one_way_ns(4096) + network.one_way_ns(0), rounding_ns);
+  EXPECT_EQ(record.at("bytes"), 4096 * 3 * 20 * (2 + 6 + 1) + 2 * 4096);
+}
+
 TEST(Flood, IsATrainAndAnEmptyAnswer) {
   const double gap_ns = 2000 + network.bytes_ns(4096);
   EXPECT_NEAR(measure_ns(network.target(), series("flood", 4096, 100)),

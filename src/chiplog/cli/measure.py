@@ -60,6 +60,33 @@ def measure(
     budget: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Measure for at most so long.")
     ] = None,
+    placement: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="filled (socket after socket), round-robin (over sockets and NUMA nodes), or both, a launch each.",
+        ),
+    ] = "filled",
+    direction: Annotated[
+        str,
+        typer.Option(
+            help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr."
+        ),
+    ] = "round-trip",
+    posting: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Of one_to_many: normal (a call for each send), list (one call for all), or both.",
+        ),
+    ] = "normal",
+    every_two_nodes: Annotated[
+        bool,
+        typer.Option(
+            "--every-two-nodes",
+            help="Measure pairs between every two nodes, not only the first two.",
+        ),
+    ] = False,
     refine: Annotated[
         bool,
         typer.Option("--refine/--no-refine", help="Measure again around each protocol change."),
@@ -89,6 +116,10 @@ def measure(
         relative_half_width=precision,
         budget_seconds=budget,
         ranks=ranks,
+        direction=None if direction == "round-trip" else direction,
+        postings=_listed(posting),
+        placements=_listed(placement),
+        every_two_nodes=every_two_nodes,
     )
     if dry_run:
         from chiplog.cli.plan_text import plan_json, plan_text
@@ -121,3 +152,7 @@ def measure(
         write_json(json_file, measured.to_json())
     else:
         note(measured.sentence())
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in names.split(",")))

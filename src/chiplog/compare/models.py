@@ -17,6 +17,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.measured import Measured
+from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
     fitted_predictor,
@@ -142,7 +143,7 @@ def _row(
 
 
 def _errors(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
-    chosen = held.select(operation=found.operation)
+    chosen = like_the_fit(held, found)
     if not judged.values(chosen):
         return np.empty(0), np.empty(0)
     measured = Measured(chosen, statistic, seed, replicates=2)

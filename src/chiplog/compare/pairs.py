@@ -8,6 +8,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.pairs.run import round_trips
 from chiplog.fit.pairs.table import is_pair_point, pair_table
+from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import fitted_predictor, relative_errors
 from chiplog.fit.result import Fit
 
@@ -15,7 +16,7 @@ from chiplog.fit.result import Fit
 def pair_errors(found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
     """The errors of a fit on the half round trips of k pairs in `held`; `seed` means nothing here."""
     del seed
-    table = pair_table(held.select(operation=found.operation), statistic)
+    table = pair_table(like_the_fit(held, found), statistic)
     return relative_errors(fitted_predictor(found), round_trips(table))
 
 

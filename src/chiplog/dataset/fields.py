@@ -114,6 +114,15 @@ class Fields:
             raise self.wrong(name, "must be a list of texts")
         return tuple(value)
 
+    def two_texts_or_none(self, name: str) -> tuple[str, str] | None:
+        """A list of two texts; None where it is null or left out."""
+        if self.members.get(name) is None:
+            return None
+        found = self.texts(name)
+        if len(found) != 2:
+            raise self.wrong(name, f"must be a list of two texts, not of {len(found)}")
+        return found[0], found[1]
+
     def number_or_none(self, name: str) -> float | None:
         """A finite number that is not negative; None where it is null or left out."""
         return None if self.members.get(name) is None else self.number(name)

@@ -96,6 +96,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
     elapsed_seconds = elapsed_ns * 1e-9
     placement_ns = fields.number_or_none("placement_ns")
     reference = _reference(fields) if members.get("reference") is not None else None
+    placement = fields.text_or_none("placement")
     if "payload" in members:
         fields.text("payload", among=PAYLOADS)
     if "stopped" in members:
@@ -118,6 +119,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
             visit=visit,
             launch=launch,
             tag=tag,
+            placement=placement,
         )
         for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
     )
@@ -161,6 +163,7 @@ def _series(
     visit: int,
     launch: int,
     tag: Mapping[str, object],
+    placement: str | None,
 ) -> Series:
     message_bytes, messages, bytes_sent = part.integers("message_bytes", "messages", "bytes")
     warmup = part.integer("warmup", default=0)
@@ -188,4 +191,6 @@ def _series(
         tag=tag,
         pairs=part.integer("pairs", minimum=1, default=1),
         peers=part.integer("peers", minimum=1, default=1),
+        placement=placement,
+        between=part.two_texts_or_none("between"),
     )

@@ -54,6 +54,10 @@ class Series:
     peers: int = 1
     reference: Reference | None = None
     """Of the record; None where it was not taken."""
+    placement: str | None = None
+    """How the ranks of its launch were bound: "filled", "round-robin", ...; None where the file does not say."""
+    between: tuple[str, str] | None = None
+    """The two groups of ranks (nodes, or parts of one) that k pairs ran between; None where the file does not say."""
 
     @cached_property
     def median(self) -> float:
@@ -123,6 +127,13 @@ class Dataset:
         if message_bytes is not None:
             candidates = self._by_size.get(message_bytes, ())
         return replace(self, series=tuple(series for series in candidates if matches(series)))
+
+    def apart(self, *names: str) -> dict[tuple[object, ...], Dataset]:
+        """The series by the values of these attributes: what must not be pooled. In the order of the first of each."""
+        found: dict[tuple[object, ...], list[Series]] = defaultdict(list)
+        for one in self.series:
+            found[tuple(getattr(one, name) for name in names)].append(one)
+        return {values: replace(self, series=tuple(members)) for values, members in found.items()}
 
     @cached_property
     def _by_size(self) -> dict[int, tuple[Series, ...]]:

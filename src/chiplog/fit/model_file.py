@@ -105,6 +105,9 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "operation": fit.operation,
         "direction": fit.direction,
         "statistic": fit.statistic,
+        "placement": fit.placement,
+        "between": None if fit.between is None else list(fit.between),
+        "convention": fit.convention,
         "segments": [_segment_to_json(segment) for segment in fit.segments],
         "changes": [change_to_json(change) for change in fit.changes],
         "error": {
@@ -179,6 +182,9 @@ def _fit_from_json(fields: Fields) -> Fit:
             name: _array(fields, f"draws.{name}", one)
             for name, one in fields.mapping("draws").items()
         },
+        placement=fields.text_or_none("placement"),
+        between=fields.two_texts_or_none("between"),
+        convention=fields.text_or_none("convention"),
         advice=fields.texts("advice"),
     )
 

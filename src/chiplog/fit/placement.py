@@ -68,6 +68,8 @@ def _point(record: Record) -> tuple[object, ...]:
             one.delay_seconds > 0.0,
             one.tag.get("purpose"),
             one.peers,
+            one.pairs,
+            one.placement,
         )
         for one in record
     )

@@ -108,5 +108,11 @@ class Fit:
     warnings: tuple[str, ...] = ()
     draws: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     """Bootstrap draws by "segment index/symbol", shape (draws,): what predictions carry through."""
+    placement: str | None = None
+    """How the ranks were bound, e.g. "filled" or "round-robin"; None where that isn't known."""
+    between: tuple[str, str] | None = None
+    """Of models of k pairs: the two groups of ranks that the pairs ran between; None where they aren't known."""
+    convention: str | None = None
+    """Of models of k pairs: what the samples were, "round-trip" or "one-way"."""
     advice: tuple[str, ...] = ()
     """What a designer of programs takes from it, one sentence a protocol; only some models have such."""

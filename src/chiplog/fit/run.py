@@ -68,15 +68,16 @@ def fit(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[Fit, ...]:
-    """Fits each of `models` by `method` to each operation of the dataset.
+    """Fits each of `models` by `method` to each operation and placement of the dataset, and those of k pairs to each
+    two groups of ranks that the pairs ran between.
 
     `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
     give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
     them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal
     intervals.
 
-    Returns one Fit per model, method and operation. Raises UsageError for an unknown model, method or statistic, and
-    for a dataset without the series that a model speaks about.
+    Returns one Fit per model, method and such part of the dataset. Raises UsageError for an unknown model, method or
+    statistic, and for a dataset without the series that a model speaks about.
     """
     loaded = {name: load_model(name) for name in models}
     for name in loaded:
@@ -84,21 +85,19 @@ def fit(
     if not dataset.series:
         raise UsageError(f"{dataset.source}: there are no series to fit.")
     fits: list[Fit] = []
-    for operation in dict.fromkeys(one.operation for one in dataset.series):
-        chosen = dataset.select(operation=operation)
+    for chosen in dataset.apart("operation", "placement").values():
         jobs = [
             (loaded[name], by) for name in loaded for by in suited_methods(name, method, chosen)
         ]
         one_pair = [job for job in jobs if not of_pairs(job[0].name)]
+        pairs = [job for job in jobs if of_pairs(job[0].name)]
+        found: list[Fit] = []
         if one_pair:
-            fits += _fit_one_pair(chosen, operation, one_pair, boundaries, statistic, seed)
-        fits += fit_pairs(
-            chosen.select(pattern="pairs"),
-            [job for job in jobs if of_pairs(job[0].name)],
-            boundaries=boundaries,
-            statistic=statistic,
-            seed=seed,
-        )
+            operation = chosen.series[0].operation
+            found += _fit_one_pair(chosen, operation, one_pair, boundaries, statistic, seed)
+        for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
+            found += fit_pairs(alike, pairs, boundaries=boundaries, statistic=statistic, seed=seed)
+        fits += [replace(one, placement=chosen.series[0].placement) for one in found]
     refuse_unfitted(tuple(loaded), fits, method)
     if not fits:
         raise UsageError(

@@ -50,6 +50,7 @@ def measure(
         rendezvous=rendezvous,
         time_limit=time_limit,
         seed=options.seed,
+        placements=options.placements,
     )
     with ProgressBar(target) as watcher:
         return measure_plan(

@@ -36,7 +36,7 @@ def imprecise_points(
 
     An interval as narrow as one step of the clock (`resolution_seconds` over the batch) counts as reached.
     """
-    groups: dict[tuple[str, int, int, bool, int, int], list[Series]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[Series]] = defaultdict(list)
     for one in series:
         kind = (
             one.pattern,
@@ -45,10 +45,14 @@ def imprecise_points(
             one.delay_seconds > 0,
             one.peers,
             one.pairs,
+            one.direction,
+            one.placement,
+            one.between,
         )
         groups[kind].append(one)
     found: dict[tuple[str, int], float] = {}
-    for (pattern, message_bytes, *_), members in groups.items():
+    for members in groups.values():
+        pattern, message_bytes = members[0].pattern, members[0].message_bytes
         samples = np.sort(np.concatenate([one.seconds for one in members]))
         step = resolution_seconds / min(one.batch for one in members)
         width = _half_width(samples, step)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
+from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.precision import Imprecise, imprecise_points
 from chiplog.measure.progress import Silent, Watcher
@@ -175,11 +176,12 @@ class _Run:
         todo = [[r for r in requests if r.id not in finished] for requests in plan.launches]
         nominal = nominal_of(self.options.transport)
         self.watcher.expect(sum(predict(r, nominal).seconds for launch in todo for r in launch))
-        last = len(todo) - 1
         try:
             for number, requests in enumerate(todo):
-                if requests or number == last:
-                    self._launch(number, requests, plan, follow_ups if number == last else ())
+                if not is_distinct(number, self.options, self.header):
+                    continue
+                if requests or number == self._last(plan):
+                    self._launch(number, requests, plan, follow_ups)
         except BaseException as error:
             if self.writer is not None:
                 self.writer.__exit__(type(error), error, error.__traceback__)
@@ -194,21 +196,28 @@ class _Run:
             session = self.launch(self._label(number)).__enter__()
         try:
             if self.writer is None:
-                self.header = {**session.header, "plan": self.options.to_json()}
+                self.header = with_notes(session.header, self.options)
                 self.writer = RunWriter.create(self.out, self.header)
             for request in requests:
                 self._record(session, request)
-            for follow_up in follow_ups:
+            for follow_up in follow_ups if number == self._last(plan) else ():
                 self._follow(session, follow_up, plan)
         except BaseException as error:
             session.__exit__(type(error), error, error.__traceback__)
             raise
         session.__exit__(None, None, None)
 
+    def _last(self, plan: Plan) -> int:
+        """The launch after which follow-ups are asked."""
+        numbers = range(len(plan.launches))
+        return max(one for one in numbers if is_distinct(one, self.options, self.header))
+
     def _label(self, number: int) -> int:
-        """The number of this start of the ranks: a resumed launch is another one."""
+        """The number of this start of the ranks: a resumed launch is another one, of the same placement."""
         used = {one.launch for one in self.series}
-        return number if number not in used else max(used) + 1
+        while number in used:
+            number += len(self.options.placements)
+        return number
 
     def _follow(self, session: Session, follow_up: FollowUp, plan: Plan) -> None:
         nominal = nominal_of(self.options.transport)
@@ -227,6 +236,7 @@ class _Run:
         assert self.writer is not None
         if not self._synchronises:
             request = without_late_receiver(request)
+        request = between_groups(request, self.header, every=self.options.every_two_nodes)
         with self.guard.waiting():
             line = session.measure(request)
         self.series += self.writer.append_raw(line)

@@ -6,7 +6,7 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import launch_command
@@ -14,6 +14,7 @@ from chiplog.measure.mpis import find_mpis
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measure.run import Launch
 from chiplog.measure.session import Session
+from chiplog.plan.plan import PLACEMENTS
 
 MPI = "mpi"
 RENDEZVOUS_VARIABLE = "CHIPLOG_RENDEZVOUS"
@@ -32,6 +33,7 @@ def launch_of(
     rendezvous: str | None = None,
     time_limit: float = 30.0,
     seed: int = 1,
+    placements: Sequence[str] = PLACEMENTS[:1],
     tell: Callable[[str], None] | None = None,
 ) -> Launch:
     """What starts the probe for `target`, once for each launch.
@@ -41,7 +43,7 @@ def launch_of(
     found, that of this Python environment before those on PATH. Its probe is built if it is not in the cache.
     `rendezvous` is the HOST:PORT where ranks that a launcher started meet; without it (and without
     CHIPLOG_RENDEZVOUS in the environment) they meet on this host's loopback. `time_limit` in seconds bounds how long
-    a rank waits for another.
+    a rank waits for another. Launch n binds its ranks by placement n modulo the number of `placements`.
 
     Raises UsageError for a number of ranks or a launcher that can't be, RunFailed where no MPI is found.
     """
@@ -60,6 +62,7 @@ def launch_of(
         arguments = [
             *("--target", target, "--ranks", str(ranks), "--seed", str(seed)),
             *("--launch", str(number), "--time-limit", f"{time_limit}s"),
+            *("--pin", placements[number % len(placements)]),
         ]
         if words and probe:
             return Session([*words, str(probe.path), *arguments])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chiplog.errors import UsageError
-from chiplog.plan.request import Request, SeriesRequest
+from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
@@ -26,6 +26,9 @@ LATE_RECEIVER_BYTES = 512 * 1024
 """Larger messages are not sent to a late receiver: no eager limit is expected above."""
 FLOOD_TRAIN = 32
 FLOOD_BYTES = 1024 * 1024
+WINDOW = 16
+"""Messages of one-way pairs before an answer. The same at all sizes: where it changes, so does the time of a message,
+which would look like a change of protocol."""
 
 MEANINGS = {
     "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r, one send and, where sends can wait "
@@ -41,6 +44,8 @@ MEANINGS = {
 ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
 MOST_PEERS_A_RECORD = 32
 """Numbers of peers that one record takes in turn: each needs two series."""
+POSTINGS = ("normal", "list")
+"""Sends posted one by one, or all by one call."""
 PATTERNS = tuple(MEANINGS)
 """What `--pattern` accepts beside `all`, in the order in which their series are taken."""
 ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
@@ -87,35 +92,49 @@ def without_late_receiver(request: Request) -> Request:
 
 
 def records_of(
-    pattern: str, message_bytes: int, ranks: int
+    pattern: str,
+    message_bytes: int,
+    ranks: int,
+    direction: str | None = None,
+    postings: Sequence[str] = POSTINGS[:1],
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` spans the whole range of peers.
+    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs,
+    `postings` how one to many posts its sends, each in turn.
     """
     if pattern == PAIRS:
-        return (_pairs(message_bytes, ranks // 2),)
+        return (_pairs(message_bytes, ranks // 2, direction),)
     if pattern != ONE_TO_MANY:
         return (series_of(pattern, message_bytes),)
     peers = range(1, ranks)
     records = -(-len(peers) // MOST_PEERS_A_RECORD)
-    return tuple(_one_to_many(message_bytes, peers[first::records]) for first in range(records))
+    return tuple(
+        _one_to_many(message_bytes, peers[first::records], postings) for first in range(records)
+    )
 
 
-def _pairs(message_bytes: int, most: int) -> tuple[SeriesRequest, ...]:
+def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
     """At most as many numbers of pairs as one request takes, 1 and the most among them."""
     step = -(-most // MOST_PEERS_A_RECORD)
     numbers = sorted({*range(1, most + 1, step), most})
-    return tuple(SeriesRequest(PAIRS, message_bytes, pairs=k) for k in numbers)
+    window = WINDOW if direction == ONE_WAY else 1
+    return tuple(
+        SeriesRequest(PAIRS, message_bytes, pairs=k, direction=direction, window=window)
+        for k in numbers
+    )
 
 
-def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
+def _one_to_many(
+    message_bytes: int, peers: Sequence[int], postings: Sequence[str]
+) -> tuple[SeriesRequest, ...]:
     return tuple(
         one
         for p in peers
+        for posting in postings
         for one in (
-            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
-            SeriesRequest("send_overhead", message_bytes, p, peers=p),
+            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p, posting=posting),
+            SeriesRequest("send_overhead", message_bytes, p, peers=p, posting=posting),
         )
     )
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import records_of
+from chiplog.plan.assessment import POSTINGS, records_of
 from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
-from chiplog.plan.request import Request, SeriesRequest, StopRule
+from chiplog.plan.request import ONE_WAY, ROUND_TRIP, Request, SeriesRequest, StopRule
 
 GRID = "grid"
 WARM_UP = "warm-up"
@@ -30,6 +30,12 @@ BYTES_PER_RUN = 700_000_000
 DEFAULT_SIZES = "1:1MiB"
 DEFAULT_PRECISION = 0.025
 DEFAULT_VISITS = 4
+PLACEMENTS = ("filled", "round-robin")
+"""One socket (and NUMA node) after another, or one core of each in turn."""
+
+
+NEW_FIELDS = frozenset({"direction", "postings", "placements", "every_two_nodes"})
+"""Fields that files of older releases lack: they were measured with the defaults."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,24 @@ class PlanOptions:
     budget_seconds: float | None = None
     budget_bytes: int = BYTES_PER_RUN
     ranks: int = 2
+    direction: str | None = None
+    """Of k pairs: "one-way" for windows of messages, None for round trips."""
+    postings: tuple[str, ...] = POSTINGS[:1]
+    """How one to many posts its sends: "normal" one by one, "list" by one call."""
+    placements: tuple[str, ...] = PLACEMENTS[:1]
+    """How the ranks are bound, a launch each; the launches of `launches` are taken with each of them."""
+    every_two_nodes: bool = False
+    """Whether k pairs are measured between every two nodes, not only the first two."""
 
     def __post_init__(self) -> None:
         _at_least("--visits", self.visits, 1)
         _at_least("--launches", self.launches, 1)
         _at_least("--ranks", self.ranks, 2)
+        _accept("--direction", self.direction or ROUND_TRIP, (ROUND_TRIP, ONE_WAY))
+        for posting in self.postings:
+            _accept("--posting", posting, POSTINGS)
+        for placement in self.placements:
+            _accept("--placement", placement, PLACEMENTS)
         if not 0 < self.relative_half_width < 1:
             raise UsageError(
                 f"--precision: {self.relative_half_width} is out of range; it accepts a relative half width "
@@ -63,6 +82,11 @@ class PlanOptions:
         if not self.sizes:
             raise UsageError("--sizes: names no size.")
 
+    @property
+    def all_launches(self) -> int:
+        """How often the ranks are started; launch n has placement n modulo the number of placements."""
+        return self.launches * len(self.placements)
+
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them."""
         return asdict(self)
@@ -70,13 +94,13 @@ class PlanOptions:
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> PlanOptions:
         """The options that a run file's header holds; raises CorruptFile, naming `source`, where one is missing."""
-        names = PlanOptions.__dataclass_fields__
-        missing = sorted(set(names) - set(stored))
+        fields = PlanOptions.__dataclass_fields__
+        missing = sorted(set(fields) - set(stored) - NEW_FIELDS)
         if missing:
             raise CorruptFile(
                 f"{source}: line 1: plan.{missing[0]} is missing, so the run can't be resumed."
             )
-        values = {name: _tupled(stored[name]) for name in names}
+        values = {name: _tupled(stored[name]) for name in fields if name in stored}
         return PlanOptions(**values)  # type: ignore[arg-type]  # __post_init__ checks the ranges
 
 
@@ -103,7 +127,7 @@ def make_plan(options: PlanOptions) -> Plan:
     shuffle = random.Random(options.seed)
     launches: list[tuple[Request, ...]] = []
     next_id = 0
-    for _ in range(options.launches):
+    for _ in range(options.all_launches):
         points = _order(options, shuffle)
         requests = [
             Request(
@@ -118,7 +142,7 @@ def make_plan(options: PlanOptions) -> Plan:
         next_id += len(requests)
         launches.append(_bounded(requests, options, nominal))
     costs = [predict(request, nominal) for launch in launches for request in launch]
-    start_up = Cost(nominal.start_up_seconds * options.launches, 0, 0)
+    start_up = Cost(nominal.start_up_seconds * options.all_launches, 0, 0)
     return Plan(options, tuple(launches), total([start_up, *costs]))
 
 
@@ -135,7 +159,7 @@ def seconds_of(options: PlanOptions) -> float:
     if options.budget_seconds is not None:
         return options.budget_seconds
     visits = sum(visits_of(options, size) for size in options.sizes)
-    return SECONDS_PER_RECORD * options.launches * len(options.patterns) * visits
+    return SECONDS_PER_RECORD * options.all_launches * len(options.patterns) * visits
 
 
 def _least_samples(options: PlanOptions, request: Request) -> int:
@@ -167,16 +191,16 @@ def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
 def _records(
     options: PlanOptions, pattern: str, message_bytes: int
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
-    return records_of(pattern, message_bytes, options.ranks)
+    return records_of(pattern, message_bytes, options.ranks, options.direction, options.postings)
 
 
 def _bounded(
     requests: Sequence[Request], options: PlanOptions, nominal: Nominal
 ) -> tuple[Request, ...]:
     """The requests with stopping rules that keep one launch within its share of the time and the bytes."""
-    budget_seconds = seconds_of(options) / options.launches
+    budget_seconds = seconds_of(options) / options.all_launches
     least = [_least_rule(request, options) for request in requests]
-    allowance = _allowance(least, options.budget_bytes / options.launches)
+    allowance = _allowance(least, options.budget_bytes / options.all_launches)
     stops = [_bytes_rule(request, allowance) for request in least]
     least_seconds = [
         request.rounds(request.stop.min_samples) * round_seconds(request, nominal)
@@ -235,6 +259,11 @@ def _at_least(option: str, value: int, least: int) -> None:
         raise UsageError(
             f"{option}: {value} is too small; it accepts whole numbers from {least} on."
         )
+
+
+def _accept(option: str, value: str, words: Sequence[str]) -> None:
+    if value not in words:
+        raise UsageError(f"{option}: '{value}' is unknown; it accepts {' or '.join(words)}.")
 
 
 def _tupled(value: object) -> object:

@@ -10,6 +10,7 @@ WARMUP_SAMPLES = 2
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
 DELAY_ROUND_TRIPS = 5
 """Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
+ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
 SAMPLES_AT_A_TIME = 5
 """Samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
 
@@ -28,6 +29,11 @@ class SeriesRequest:
     posting: str = "normal"
     peers: int = 1
     pairs: int = 1
+    direction: str | None = None
+    """Of k pairs: "one-way" sends `window` messages before an answer, None exchanges round trips."""
+    window: int = 1
+    between: tuple[str, str] | None = None
+    """The groups that k pairs run between, by their names in the header's `pair_groups`; None: the first two."""
 
     @property
     def messages(self) -> int:
@@ -35,7 +41,7 @@ class SeriesRequest:
         if self.pattern == "one_to_many":
             return 3 * self.peers
         if self.pattern == "pairs":
-            return self.pairs * (self.train + 4) - 2
+            return self.pairs * (self.train * self.window + 4) - 2
         return self.train + self.peers
 
     @property
@@ -43,8 +49,8 @@ class SeriesRequest:
         """Bytes on the wire for one sample, both directions."""
         if self.pattern == "one_to_many":
             return 2 * self.peers * self.message_bytes
-        answered = self.pattern in ("ping_pong", "prtt", "pairs")
-        return self.pairs * (self.train + answered) * self.message_bytes
+        answered = self.pattern in ("ping_pong", "prtt", "pairs") and self.direction != ONE_WAY
+        return self.pairs * (self.train * self.window + answered) * self.message_bytes
 
 
 @dataclass(frozen=True)

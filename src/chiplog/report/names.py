@@ -69,8 +69,18 @@ def method_name(method: str) -> str:
 
 
 def fit_name(fit: Fit) -> str:
-    """Model and method: "LogGP (PRTT)"."""
-    return f"{model_name(fit.model)} ({method_name(fit.method)})"
+    """Model and method, and of which series where these may be of several kinds.
+
+    "LogGP (PRTT)", "max-rate (k=all, n0 to n1, round-robin)".
+    """
+    kind = [method_name(fit.method)]
+    if fit.between is not None:
+        kind.append(" to ".join(fit.between))
+    if fit.convention == "one-way":
+        kind.append("one-way")
+    if fit.placement == "round-robin":
+        kind.append(fit.placement)
+    return f"{model_name(fit.model)} ({', '.join(kind)})"
 
 
 def quantity(name: str) -> Inline:

@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bootstrap/mpi.hpp"
 #include "chiplog/transport.hpp"
@@ -59,7 +60,10 @@ class MpiTransport {
   MpiTransport() = default;
 
   [[nodiscard]] static Capabilities declared_capabilities() {
-    return {.synchronises = true, .multiple_hosts = true, .max_message_bytes = std::numeric_limits<int>::max()};
+    return {.list_posting = true,
+            .synchronises = true,
+            .multiple_hosts = true,
+            .max_message_bytes = std::numeric_limits<int>::max()};
   }
   [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
   [[nodiscard]] std::string options_json() const { return "{}"; }
@@ -94,6 +98,22 @@ class MpiTransport {
     }
   }
 
+  // A list is one persistent request a rank, all started by MPI_Startall.
+  void prepare_list(Rank first, Rank last, Buffer& buffer, std::size_t bytes);
+  void start_list() {
+    const int code = MPI_Startall(static_cast<int>(list_.size()), list_.data());
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Startall", MPI_PROC_NULL);
+    }
+  }
+  void wait_list() {
+    const int code = MPI_Waitall(static_cast<int>(list_.size()), list_.data(), MPI_STATUSES_IGNORE);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Waitall", MPI_PROC_NULL);
+    }
+  }
+  void drop_list();
+
   MpiReceived recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     MPI_Status status;
     const int code =
@@ -112,6 +132,7 @@ class MpiTransport {
   MpiCommunicator communicator_;
   std::array<MPI_Request, max_posted_sends> requests_{};
   std::size_t posted_ = 0;
+  std::vector<MPI_Request> list_;
 };
 
 static_assert(Transport<MpiTransport>);

@@ -102,7 +102,13 @@ class Observed:
 Group = list[Series]
 Define = Callable[[Group], Floats | None]
 """Samples in seconds of one quantity, from the series of one record; None where the record lacks it."""
-Key = TypeVar("Key", int, tuple[int, int, int], tuple[str, str], tuple[str, str, int, int])
+Key = TypeVar(
+    "Key",
+    int,
+    tuple[int, int, int],
+    tuple[str, str, str],
+    tuple[str, str, int, int, tuple[str, str]],
+)
 
 
 def observe(dataset: Dataset) -> tuple[Observed, ...]:
@@ -111,7 +117,8 @@ def observe(dataset: Dataset) -> tuple[Observed, ...]:
     name = transport if isinstance(transport, str) else "unknown"
     usable = grid_of(dataset).series
     found: list[Observed] = []
-    for (operation, posting), members in _grouped(usable, lambda s: (s.operation, s.posting)):
+    alike = _grouped(usable, lambda s: (s.operation, s.posting, s.placement or ""))
+    for (operation, posting, _), members in alike:
         label = operation if posting == "normal" else f"{operation}/{posting}"
         found += _defined(members, label, name)
         found += _bare_durations(members, label, name)
@@ -153,8 +160,10 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
     """What no definition covers, such as imported calls."""
     known = {pattern for _, pattern, _ in _DEFINITIONS}
     rest = [s for s in members if s.pattern not in known]
-    kinds = _grouped(rest, lambda s: (s.pattern, s.direction, s.pairs, s.peers))
-    for (pattern, direction, _pairs, _peers), mine in kinds:
+    kinds = _grouped(
+        rest, lambda s: (s.pattern, s.direction, s.pairs, s.peers, s.between or ("", ""))
+    )
+    for (pattern, direction, *_), mine in kinds:
         if pattern == "one_to_many" and len({series.message_bytes for series in mine}) < 2:
             continue
         quantity = operation if direction == "call" else pattern

@@ -47,7 +47,8 @@ def fit_pairs(
     statistic: str,
     seed: int,
 ) -> tuple[Fit, ...]:
-    """Each model by its method on the pairs series of `dataset`, which are of one operation; none without such series.
+    """Each model by its method on the pairs series of `dataset`, which are alike in all but size, pairs, visit and
+    launch; none without such series.
 
     Protocols are looked for over all k and hold for all methods. Raises UsageError for an unknown statistic, for a
     method whose number of pairs wasn't measured and for a protocol with fewer than two sizes.
@@ -110,6 +111,8 @@ def _fit_one(
         error=error,
         cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
         curves=_curves(table, predict, rng),
+        between=table.series[0].between,
+        convention=table.series[0].direction,
         warnings=(*_few_sizes(table, ranges), *bad_fit(error)),
         draws={
             f"{number}/{symbol}": one.draws

@@ -1,0 +1,166 @@
+"""Nodes made of network namespaces: hosts with names and addresses of their own on one switch, with known rates.
+
+Every frame that leaves a node passes a token bucket (HTB) of the node's rate, and those of one rank's connections one
+of a process' rate before it. Only payload is counted: the buckets don't see the 66 bytes of headers that each full
+segment has. All is in memory and goes when the context ends, and no frame leaves the machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from needs import require_command
+
+LINK = "uplink"
+NETWORK = "10.77.0.0/24"
+FIRST_PORT = 7100
+"""Where rank 0 listens with `tcp:port=7100`; rank r listens at 7100 + r, which tells its connections apart."""
+MEETING_PORT = 7099
+HEADER_BYTES = 66
+"""Ethernet, IPv4, TCP and its time stamps."""
+BURST_BYTES = 1600
+"""What a bucket lets through at once: one frame, and the least that the rates allow."""
+START_RANKS = Path(__file__).parent / "start_ranks.py"
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The namespaces of the nodes, in order."""
+
+    names: tuple[str, ...]
+
+    @property
+    def rendezvous(self) -> str:
+        """Where ranks meet: on the first node."""
+        return f"{_address(0)}:{MEETING_PORT}"
+
+    @property
+    def target(self) -> str:
+        """tcp between the nodes, each rank at a port of its own."""
+        return f"tcp:bind={NETWORK},port={FIRST_PORT}"
+
+    def launcher(self, *ranks: int) -> str:
+        """What starts so many ranks on each node, numbered from the first node on."""
+        places = [f"{name}:{count}" for name, count in zip(self.names, ranks, strict=True)]
+        return shlex.join([sys.executable, str(START_RANKS), *places, "--"])
+
+
+@contextlib.contextmanager
+def nodes(count: int, *, process_mbit: float, node_mbit: float, processes: int) -> Iterator[Nodes]:
+    """`count` nodes, whose `processes` first ranks share `node_mbit` and get at most `process_mbit` each.
+
+    Both are rates of payload in 1e6 bit/s, in each direction. Needs root: the test is skipped without it.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    for program in ("ip", "tc"):
+        require_command(program, "iproute2")
+    prefix = f"chiplog{os.getpid()}"
+    switch = f"{prefix}switch"
+    names = tuple(f"{prefix}node{number}" for number in range(count))
+    made: list[str] = []
+    try:
+        for name in (switch, *names):
+            _make_namespace(name)
+            made.append(name)
+        _run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge")
+        _run("ip", "-n", switch, "link", "set", "bridge", "up")
+        for number, name in enumerate(names):
+            _plug(name, number, switch)
+            _shape(name, process_mbit, node_mbit, processes)
+        yield Nodes(names)
+    finally:
+        for name in made:
+            _remove_namespace(name)
+
+
+def _address(node: int) -> str:
+    return f"10.77.0.{node + 1}"
+
+
+def _make_namespace(name: str) -> None:
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"network namespaces can't be made here: {made.stderr.strip()}")
+
+
+def _remove_namespace(name: str) -> None:
+    inside = subprocess.run(
+        ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
+    )
+    for process in inside.stdout.split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(process), signal.SIGKILL)
+    subprocess.run(["ip", "netns", "del", name], check=False)
+
+
+def _plug(node: str, number: int, switch: str) -> None:
+    """Connect a node with the switch. Its frames are single segments, as buckets count them."""
+    port = f"port{number}"
+    _run("ip", "-n", node, "link", "set", "lo", "up")
+    _run(
+        *("ip", "-n", node, "link", "add", LINK, "type", "veth", "peer", "name", port),
+        *("netns", switch),
+    )
+    _run("ip", "-n", node, "link", "set", "dev", LINK, "gso_max_segs", "1")
+    _run("ip", "-n", switch, "link", "set", "dev", port, "gso_max_segs", "1", "master", "bridge")
+    _run("ip", "-n", switch, "link", "set", "dev", port, "up")
+    # Reno keeps a window that no loss ever cuts here; others pace their segments, which is a rate of its own.
+    settings = ("tcp_congestion_control=reno", "tcp_slow_start_after_idle=0")
+    _inside(node, "sysctl", "-qw", *(f"net.ipv4.{one}" for one in settings))
+    _run("ip", "-n", node, "addr", "add", f"{_address(number)}/24", "dev", LINK)
+    _run("ip", "-n", node, "link", "set", "dev", LINK, "up")
+
+
+def _shape(node: str, process_mbit: float, node_mbit: float, processes: int) -> None:
+    """A class for each rank, below one for the node; what ranks meet over, and ARP, pass by."""
+    bucket = ("burst", str(BURST_BYTES), "cburst", str(BURST_BYTES), "quantum", str(BURST_BYTES))
+    root = (*("root", "handle", "1:"), *("stab", "overhead", str(-HEADER_BYTES)), "htb")
+    _tc(node, "qdisc", *root)
+    _tc(
+        node,
+        "class",
+        "parent",
+        "1:",
+        "classid",
+        "1:1",
+        "htb",
+        *_rate(node_mbit, node_mbit),
+        *bucket,
+    )
+    # Each class is promised its fair share alone, and borrows from the node's what it gets beyond.
+    promised = min(process_mbit, node_mbit / processes)
+    for rank in range(processes):
+        flow = f"1:{0x10 + rank:x}"
+        rate = _rate(promised, process_mbit)
+        _tc(node, "class", "parent", "1:1", "classid", flow, "htb", *rate, *bucket)
+        _tc(node, "qdisc", "parent", flow, "pfifo", "limit", "4000")
+        for side in ("sport", "dport"):
+            match = ("match", "ip", side, str(FIRST_PORT + rank), "0xffff")
+            _tc(node, "filter", "parent", "1:", "protocol", "ip", "u32", *match, "flowid", flow)
+
+
+def _rate(mbit: float, ceiling_mbit: float) -> tuple[str, ...]:
+    return ("rate", f"{mbit * 1e6:.0f}", "ceil", f"{ceiling_mbit * 1e6:.0f}")
+
+
+def _tc(node: str, kind: str, *words: str) -> None:
+    _run("tc", "-n", node, kind, "add", "dev", LINK, *words)
+
+
+def _inside(node: str, *command: str) -> None:
+    _run("ip", "netns", "exec", node, *command)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{shlex.join(command)}: {done.stderr}"

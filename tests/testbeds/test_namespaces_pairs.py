@@ -1,0 +1,65 @@
+"""k pairs over TCP between nodes of known rates give these rates back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import chiplog
+from nodes import Nodes, nodes
+
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.fit.result import Fit
+from chiplog.fit.run import fit
+
+PROCESS_MBIT = 100.0
+BYTES_PER_SECOND = 1e6 / 8.0
+
+
+def measured(there: Nodes, ranks_a_node: int, directory: Path, *arguments: object) -> Dataset:
+    out = directory / "run.jsonl"
+    places = [ranks_a_node] * len(there.names)
+    finished = chiplog(
+        *("measure", there.target, "--pattern", "pairs", "--ranks", sum(places)),
+        *("--launcher", there.launcher(*places), "--rendezvous", there.rendezvous),
+        *("--visits", 1, "--no-refine", "-o", out, *arguments),
+    )
+    assert finished.code == 0, finished.stderr
+    return read_run(out)
+
+
+def rates_mbit(found: Fit) -> tuple[float, float]:
+    """R_C and R_N in 1e6 bit/s; NaN where one is not identified."""
+    (segment,) = found.segments
+    values = (segment.parameters[symbol].value for symbol in ("R_C", "R_N"))
+    process, node = (float("nan") if one is None else one / BYTES_PER_SECOND for one in values)
+    return process, node
+
+
+def test_the_rates_of_a_process_and_of_the_node_come_back_within_three_per_cent(
+    tmp_path: Path,
+) -> None:
+    with nodes(2, process_mbit=PROCESS_MBIT, node_mbit=250.0, processes=4) as both:
+        # Well above the burst, which is free: a line through small sizes would begin below zero.
+        sizes = ("--sizes", "128KiB,256KiB,512KiB", "--budget", 8)
+        run = measured(both, 4, tmp_path, *sizes)
+    (found,) = fit(run, ["max-rate"])
+    assert found.between == both.names
+    assert rates_mbit(found) == pytest.approx((PROCESS_MBIT, 250.0), rel=0.03)
+
+
+def test_every_two_of_three_nodes_have_series_and_a_fit_of_their_own_also_one_way(
+    tmp_path: Path,
+) -> None:
+    with nodes(3, process_mbit=PROCESS_MBIT, node_mbit=150.0, processes=6) as three:
+        options = ("--every-two-nodes", "--direction", "one-way", "--sizes", "16KiB,32KiB")
+        run = measured(three, 2, tmp_path, *options)
+    first, second, third = three.names
+    assert run.header["nodes"] == [first, first, second, second, third, third]
+    assert {(one.direction, one.pairs) for one in run.series} == {("one-way", 1), ("one-way", 2)}
+    found = fit(run, ["max-rate"])
+    assert {one.between for one in found} == {(first, second), (first, third), (second, third)}
+    for one in found:
+        assert one.convention == "one-way"
+        assert rates_mbit(one) == pytest.approx((PROCESS_MBIT, 150.0), rel=0.03)
