@@ -48,10 +48,10 @@ def pair_estimates(model: Model, table: PairTable, rng: np.random.Generator) -> 
 
 
 def _solved(
-    solve: Callable[..., Solution], table: PairTable, weights: list[Floats], *, reached: bool
+    solve: Callable[..., list[Solution]], table: PairTable, weights: list[Floats], *, reached: bool
 ) -> tuple[Solution, Draws]:
-    value = solve(table.cells(), reached=reached)
-    replicates = [solve(table.cells(weight), reached=reached) for weight in weights]
+    cells = [table.cells(), *(table.cells(weight) for weight in weights)]
+    value, *replicates = solve(cells, reached=reached)
     draws = {symbol: np.array([one[symbol] for one in replicates]) for symbol in value}
     return value, draws
 
