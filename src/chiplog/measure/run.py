@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
@@ -194,7 +195,12 @@ class _Run:
             session = self.launch(self._label(number)).__enter__()
         try:
             if self.writer is None:
-                self.header = {**session.header, "plan": self.options.to_json()}
+                crowded = oversubscription(session.header)
+                self.header = {
+                    **session.header,
+                    "plan": self.options.to_json(),
+                    "oversubscribed": None if crowded is None else asdict(crowded),
+                }
                 self.writer = RunWriter.create(self.out, self.header)
             for request in requests:
                 self._record(session, request)
