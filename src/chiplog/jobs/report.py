@@ -33,7 +33,7 @@ def report(
 ) -> ReportInput:
     """Analyse run files, read model files, and write the report `out` (.html or .md) of them all.
 
-    A run of `one_to_many` or `pairs` alone belongs to the run of the same target that is named before it.
+    A run of `one_to_many` or `pairs` alone belongs to another run of the same target.
 
     Raises UsageError for another suffix and files that can't be opened, CorruptFile for damaged ones.
     """
@@ -46,11 +46,16 @@ def report(
 
 
 def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:
-    """The targets, each run of one pattern of many processes as a part of the run of its target before it."""
-    found: list[TargetReport] = []
+    """The targets, each run of one pattern of many processes as a part of its target's first other run."""
+    parts = {
+        id(one): pattern for one in targets if (pattern := _only_pattern(one.dataset)) is not None
+    }
+    found = [one for one in targets if id(one) not in parts]
     for one in targets:
-        pattern = _only_pattern(one.dataset)
-        place = next((i for i, main in enumerate(found) if _takes(main, one, pattern)), None)
+        pattern = parts.get(id(one))
+        if pattern is None:
+            continue
+        place = next((i for i, main in enumerate(found) if _takes(main, one.name, pattern)), None)
         if place is None:
             found.append(one)
         elif pattern == ONE_TO_MANY:
@@ -60,18 +65,18 @@ def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:
     return found
 
 
+def _takes(main: TargetReport, name: str, pattern: str) -> bool:
+    if main.name != name or _only_pattern(main.dataset) is not None:
+        return False
+    return (main.one_to_many if pattern == ONE_TO_MANY else main.pairs) is None
+
+
 def _only_pattern(dataset: Dataset) -> str | None:
     """`one_to_many` or `pairs`, where the dataset was measured for it alone."""
     patterns = {one.pattern for one in dataset.series}
     if patterns == {PAIRS}:
         return PAIRS
     return ONE_TO_MANY if ONE_TO_MANY in patterns and patterns <= OVER_PEERS else None
-
-
-def _takes(main: TargetReport, one: TargetReport, pattern: str | None) -> bool:
-    if pattern is None or main.name != one.name or _only_pattern(main.dataset) is not None:
-        return False
-    return (main.one_to_many if pattern == ONE_TO_MANY else main.pairs) is None
 
 
 def report_input(

@@ -61,6 +61,8 @@ def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> 
         return NOTHING
     if unit == "B":
         return message_size(number)
+    if _is_count(unit, number):
+        return count(number)
     scale = scale_for(number, unit)
     return _join(_significant(number / scale.factor, digits), scale.unit)
 
@@ -100,6 +102,8 @@ def value_and_interval(
     assert low is not None and high is not None
     if unit == "B":
         return message_size(number), _byte_interval(low, high)
+    if _is_count(unit, number, low, high):
+        return count(number), f"[{count(low)}, {count(high)}]"
     scale = scale_for(number or max(abs(low), abs(high)), unit)
     middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
     decimals = _decimals(middle, bottom, top)
@@ -177,6 +181,11 @@ def duration(seconds: float | None) -> str:
 
 def _is_interval(low: float | None, high: float | None) -> bool:
     return low is not None and high is not None and math.isfinite(low) and math.isfinite(high)
+
+
+def _is_count(unit: str, *numbers: float) -> bool:
+    """Is it a number of things, such as f?"""
+    return unit == "" and all(one.is_integer() and abs(one) < _LARGEST for one in numbers)
 
 
 def _byte_interval(low: float, high: float) -> str:
