@@ -7,6 +7,7 @@ from chiplog.compare.models import DEFAULT_FOLDS, FEWEST_TRAINING_VALUES, compar
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
+from chiplog.fit.result import Change, Fit
 from chiplog.fit.run import fit, models_for
 from chiplog.jobs.placement import placement_of
 from chiplog.report.input import ComparisonRow, SeriesChanges, TargetReport
@@ -20,17 +21,29 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
 
     Raises UsageError where the dataset has no series that a model speaks about.
     """
-    found = find_changes(dataset)
+    fits = fit(dataset, models_for(dataset), method=ALL_METHODS)
+    series, consensus = _changes(dataset, fits)
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=fit(dataset, models_for(dataset), method=ALL_METHODS),
-        series_changes=tuple(SeriesChanges(one.quantity, one.changes) for one in found.series),
-        consensus=found.consensus,
+        fits=fits,
+        series_changes=series,
+        consensus=consensus,
         comparison=_comparison(dataset),
         placement=placement_of(dataset),
         raw_files=(raw_file,) if raw_file else (),
     )
+
+
+def _changes(
+    dataset: Dataset, fits: tuple[Fit, ...]
+) -> tuple[tuple[SeriesChanges, ...], tuple[Change, ...]]:
+    """What each series shows, and the consensus; of k pairs, the protocols found over all k."""
+    if all(one.pattern == "pairs" for one in dataset.series):
+        return (), fits[0].changes
+    found = find_changes(dataset)
+    series = tuple(SeriesChanges(one.quantity, one.changes) for one in found.series)
+    return series, found.consensus
 
 
 def _comparison(dataset: Dataset) -> tuple[ComparisonRow, ...]:

@@ -18,6 +18,8 @@ _SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _SMALLEST = 1e-15
 _LARGEST = 1e15
+_WIDE = 1e5
+"""An interval's end that is so large in the value's unit gets a unit of its own."""
 _DEFAULT_DIGITS = 4
 _MAX_DIGITS = 6
 
@@ -106,6 +108,9 @@ def value_and_interval(
         return count(number), f"[{count(low)}, {count(high)}]"
     scale = scale_for(number or max(abs(low), abs(high)), unit)
     middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
+    if max(abs(bottom), abs(top)) >= _WIDE:
+        ends = (value(end, unit, digits=2) for end in (low, high))
+        return value(number, unit, digits=2), f"[{', '.join(ends)}]"
     decimals = _decimals(middle, bottom, top)
     shown = _join(_fixed(middle, decimals), scale.unit)
     return shown, f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"

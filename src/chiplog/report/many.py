@@ -9,7 +9,7 @@ import numpy as np
 
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.fit.result import Curve, Fit
-from chiplog.report.document import Block, Paragraph, bad, line
+from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
 from chiplog.report.header import number
 from chiplog.report.input import TargetReport
 from chiplog.report.plot import Trace
@@ -33,7 +33,7 @@ def opening(run: TargetReport) -> list[Block]:
         told.append(Paragraph(line(bad(f"This part failed: {run.failure}"))))
     crowded = oversubscription(run.dataset.header)
     if crowded is not None:
-        told.append(Paragraph(line(bad(crowded.sentence()))))
+        told.append(Paragraph(line(Span(crowded.sentence(), Style.BAD, "oversubscribed"))))
     return told
 
 

@@ -78,8 +78,10 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
     return Table(caption, tuple(columns), tuple(rows), in_terminal=False)
 
 
-def over_peers_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
-    """RTT(p) and o_s(p) by the number of peers at one message size, each with every model's prediction."""
+def over_peers_table(
+    fits: Sequence[Fit], message_bytes: int, *, predicted: bool = True
+) -> Table | None:
+    """RTT(p) and o_s(p) by the number of peers at one message size, if `predicted` with every model's prediction."""
     found = [
         (fit, one)
         for fit in fits
@@ -94,7 +96,7 @@ def over_peers_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
         if mine:
             columns.append(_number_column(title))
             texts.append(_medians(_over_peers(mine[0][1])))
-        for fit, one in mine:
+        for fit, one in mine if predicted else ():
             shown = _predictions(_over_peers(one))
             if any(text != format.NOTHING for text in shown.values()):
                 columns.append(_number_column(model_name(fit.model)))
@@ -104,9 +106,10 @@ def over_peers_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
         (line(str(p)), *(line(by_peers.get(p, format.NOTHING)) for by_peers in texts))
         for p in peers
     )
+    tail = ", and predictions with their relative errors" if predicted else ""
     caption = line(
         f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
-        "each a median with its 95 % interval, and predictions with their relative errors."
+        f"each a median with its 95 % interval{tail}."
     )
     return Table(caption, tuple(columns), rows, in_terminal=False)
 

@@ -65,7 +65,8 @@ def section(target: TargetReport, key: str) -> Section | None:
     sizes = _sizes(fits)
     if fits and len(_peers(fits)) < 2:
         blocks.append(Paragraph(_too_few(run)))
-        blocks += [table for size in sizes if (table := over_peers_table(fits, size)) is not None]
+        tables = (over_peers_table(fits, size, predicted=False) for size in sizes)
+        blocks += [table for table in tables if table is not None]
     elif fits:
         blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
         blocks += [
@@ -112,7 +113,8 @@ def _told(name: str, parameter: Parameter | None) -> Inline:
     if parameter is None:
         return (shown, plain(" was not looked for"))
     if not is_known(parameter):
-        return (shown, plain(" is "), bad(not_identified(parameter)))
+        _, _, reason = not_identified(parameter).partition("not identified")
+        return (shown, plain(" is "), bad("not identified"), plain(reason))
     number = format.value(parameter.value, "", digits=3)
     where = ", where RTT(p)/p is least" if name == "f_argmin" else ""
     return (shown, plain(f" = {number}{where}"))

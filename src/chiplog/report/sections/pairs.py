@@ -37,6 +37,8 @@ EVERY_K = "k=all"
 SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat")
 MOST_PLOTS = 6
 MOST_ROWS = 32
+MOST_BESIDE = 18
+"""Maps with more columns than this don't stand side by side."""
 ERROR_LIMITS = (0.05, 0.10, 0.20, 0.50)
 FACTOR_LIMITS = (1.1, 1.5, 2.0, 4.0)
 
@@ -58,7 +60,8 @@ def section(target: TargetReport, key: str) -> Section | None:
         blocks += [errors.table(compared)] if compared else []
         blocks.append(Panels(_plots(main, key)))
         blocks.append(_measured_map(main[0]))
-        blocks.append(Panels(tuple(_error_map(fit) for fit in main)))
+        maps = tuple(_error_map(fit) for fit in main)
+        blocks += [Panels(maps)] if len(maps[0].columns) <= MOST_BESIDE else maps
     title = line(plain("Many pairs", term="pairs"))
     return Section(f"{key}-pairs", title, tuple(blocks)) if blocks else None
 
