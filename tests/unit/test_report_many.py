@@ -19,6 +19,7 @@ from chiplog.report.document import (
     text_of,
 )
 from chiplog.report.many import pairs_curves
+from chiplog.report.parameter_text import short
 from chiplog.report.sections import one_to_many, pairs, verdict, warnings
 from chiplog.testing.sample_many import PAIR_SIZES, PAIRS, PEERS, sample_many_target
 from chiplog.testing.sample_report import MPI, sample_target
@@ -94,7 +95,10 @@ def test_pairs_show_advice_parameters_and_maps_of_the_fits_own_numbers() -> None
     assert run is not None
     text = words(pairs.section(TARGET, "k"))
     assert "from k = 4 on, more senders don't help" in text
-    assert "max-rate | 5.0" in text.replace("1 B to 256 KiB | ", "") or "max-rate |" in text
+    fitted = next(fit for fit in run.fits if fit.model == "max-rate").segments[0].parameters
+    row = next(line for line in text.splitlines() if " | max-rate | " in f" | {line}")
+    shown = [text_of(short(fitted.get(name))) for name in pairs.SYMBOLS]
+    assert row.endswith(" | ".join(shown))
     maps = [one for one in figures(pairs.section(TARGET, "k")) if isinstance(one, HeatMap)]
     assert [one.title for one in maps] == [
         *("Measured", "postal", "max-rate", "max-rate-4", "max-rate-modified")
@@ -104,7 +108,7 @@ def test_pairs_show_advice_parameters_and_maps_of_the_fits_own_numbers() -> None
     error = 100 * (curve.predicted_seconds[-1] / curve.measured_seconds[-1] - 1)
     last = maps[1].rows[-1][1][-1]
     assert last.text == f"{error:+.0f}".replace("-", "−")
-    assert last.level == -4
+    assert last.level == -3
     assert len(maps[1].rows) == len(PAIR_SIZES)
 
 
