@@ -9,6 +9,7 @@ import pytest
 from chiplog.compare.judged import default_models
 from chiplog.compare.models import compare_models
 from chiplog.compare.result import ModelRow, comparison_to_json
+from chiplog.compare.runs import compare_runs
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
@@ -101,3 +102,19 @@ def test_what_can_not_be_judged_over_peers_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=words):
         compare_models(run(), models, hold_out=hold_out)
+
+
+def test_runs_are_compared_for_each_number_of_peers() -> None:
+    """Pooled over p, a change at one p alone would drown in the others."""
+    before = run()
+    slow = tuple(
+        replace(one, seconds=2.0 * one.seconds) if one.peers == 5 else one for one in before.series
+    )
+    rows = compare_runs(before, replace(before, series=slow))
+    slower = {
+        (row.pattern, row.peers) for row in rows if row.verdict == "slower" and row.message_bytes
+    }
+    assert slower == {("one_to_many", 5), ("send_overhead", 5)}
+    totals = [row for row in rows if row.pattern == "one_to_many"]
+    assert [row.peers for row in totals] == list(range(1, 17))
+    assert comparison_to_json(rows)["rows"][0]["peers"] == 1  # type: ignore[index]

@@ -259,7 +259,7 @@ def test_a_manifest_keeps_all_of_an_mpi() -> None:
 
 
 def test_open_mpi_oversubscribes_only_beyond_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launchers, "_cores", lambda: 2)
+    monkeypatch.setattr(launchers, "usable_cores", lambda: 2)
     few = launchers.launch_command(a_probe("openmpi"), 2, ["mpi"]).command
     many = launchers.launch_command(a_probe("openmpi"), 3, ["mpi"]).command
     assert few == ("/opt/bin/mpirun", "-n", "2", "--bind-to", "none", "/cache/probe", "mpi")

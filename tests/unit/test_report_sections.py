@@ -32,6 +32,7 @@ from chiplog.report.sections import (
     verdict,
     warnings,
 )
+from chiplog.testing.sample_many import sample_many_target
 from chiplog.testing.sample_report import (
     MPI,
     SHM,
@@ -43,6 +44,7 @@ from chiplog.testing.sample_report import (
 )
 
 TARGET = sample_target("mpi", MPI, samples=4, noise=0.0)
+MANY = sample_many_target()
 
 
 def words(section: Section | None) -> str:
@@ -244,7 +246,8 @@ def test_a_plot_draws_a_models_line_anew_after_a_change() -> None:
 
 @pytest.mark.parametrize("section", TARGET_SECTIONS)
 def test_every_section_bears_its_targets_key(section) -> None:  # type: ignore[no-untyped-def]
-    made = section(TARGET, "some-key")
+    whole = replace(TARGET, one_to_many=MANY.one_to_many, pairs=MANY.pairs)
+    made = section(whole, "some-key")
     assert made is not None
     assert made.identifier.startswith("some-key-")
 

@@ -28,6 +28,13 @@ def run(
     sizes: Annotated[
         str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
     ] = "1:4MiB",
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
+        ),
+    ] = None,
     launcher: Annotated[
         str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2".')
     ] = None,
@@ -47,6 +54,7 @@ def run(
         out,
         budget=budget,
         sizes=sizes,
+        ranks=ranks,
         launcher=launcher,
         mpi=mpi,
         seed=seed,

@@ -81,7 +81,17 @@ def _model_table(rows: Sequence[ModelRow]) -> Table:
 
 def _run_table(rows: Sequence[RunRow]) -> Table:
     table = Table(
-        *("pattern", "train", "pairs", "size", "B / A", "95 % interval", "verdict", "reason"),
+        *(
+            "pattern",
+            "train",
+            "pairs",
+            "peers",
+            "size",
+            "B / A",
+            "95 % interval",
+            "verdict",
+            "reason",
+        ),
         box=None,
         pad_edge=False,
     )
@@ -90,6 +100,7 @@ def _run_table(rows: Sequence[RunRow]) -> Table:
             row.pattern,
             str(row.train),
             str(row.pairs),
+            str(row.peers),
             "all" if row.message_bytes is None else format.exact_bytes(row.message_bytes),
             f"{row.ratio:.3f}",
             f"{row.low:.3f} to {row.high:.3f}",

@@ -44,6 +44,7 @@ class RunRow:
     verdict: str
     reason: str
     pairs: int = 1
+    peers: int = 1
 
 
 def _finite(value: float) -> float | None:
@@ -72,6 +73,7 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
         "operation": row.operation,
         "train": row.train,
         "pairs": row.pairs,
+        "peers": row.peers,
         "message_bytes": row.message_bytes,
         "ratio": row.ratio,
         "low": row.low,

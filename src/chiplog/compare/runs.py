@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,20 @@ TOLERANCE = 0.05
 SAME_PLACEMENT = 1.25
 """Up to this factor between their flag exchanges, two runs had their cores in the same placement state."""
 
-Key = tuple[str, str, int, int]
+
+@dataclass(frozen=True, order=True)
+class _Key:
+    """What the series of one row have in common, beside the size."""
+
+    pattern: str
+    operation: str
+    train: int
+    pairs: int
+    peers: int
+
+
+def _key_of(one: Series) -> _Key:
+    return _Key(one.pattern, one.operation, one.train, one.pairs, one.peers)
 
 
 def compare_runs(
@@ -32,7 +46,7 @@ def compare_runs(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[RunRow, ...]:
-    """The ratio of B's times to A's, by pattern, train, pairs and size, and over all of them in the last row.
+    """The ratio of B's times to A's, by pattern, train, pairs, peers and size, and over all of them in the last row.
 
     Series with a delay are left out: the delay, not the machine, makes their time. A verdict is `faster` or `slower`
     if the 95 % interval excludes 1 and the ratio is off by `tolerance` or more, `same` if the whole interval is within
@@ -59,7 +73,7 @@ def compare_runs(
     if not rows:
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
     mean = np.exp(np.mean(logs, axis=0))
-    overall: Key = ("all", rows[0].operation, 0, 1)
+    overall = _Key("all", rows[0].operation, 0, 1, 1)
     rows.append(_row(overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows))
     return tuple(rows)
 
@@ -76,27 +90,16 @@ def _is_compared(one: Series) -> bool:
     return one.delay_seconds == 0 and one.seconds.size > 0
 
 
-def _keys(dataset: Dataset) -> set[Key]:
-    return {
-        (one.pattern, one.operation, one.train, one.pairs)
-        for one in dataset.series
-        if _is_compared(one)
-    }
+def _keys(dataset: Dataset) -> set[_Key]:
+    return {_key_of(one) for one in dataset.series if _is_compared(one)}
 
 
-def _quantity(measured: Measured, key: Key) -> Quantity:
-    pattern, operation, train, pairs = key
-    return series_quantity(
-        measured,
-        f"{pattern}({train})",
-        lambda one: (
-            (one.pattern, one.operation, one.train, one.pairs) == (pattern, operation, train, pairs)
-        ),
-    )
+def _quantity(measured: Measured, key: _Key) -> Quantity:
+    return series_quantity(measured, f"{key.pattern}({key.train})", lambda one: _key_of(one) == key)
 
 
 def _row(
-    key: Key,
+    key: _Key,
     message_bytes: int | None,
     ratio: float,
     bounds: tuple[float, float],
@@ -111,7 +114,17 @@ def _row(
     elif parts:
         reason += _counts(parts)
     return RunRow(
-        key[0], key[1], key[2], message_bytes, ratio, low, high, verdict, reason, pairs=key[3]
+        key.pattern,
+        key.operation,
+        key.train,
+        message_bytes,
+        ratio,
+        low,
+        high,
+        verdict,
+        reason,
+        key.pairs,
+        key.peers,
     )
 
 

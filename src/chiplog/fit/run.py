@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit, without_cold_start
@@ -103,7 +104,10 @@ def fit(
         raise UsageError(
             f"{dataset.source}: there are no series that any of these models speaks of."
         )
-    return tuple(fits)
+    crowded = oversubscription(dataset.header)
+    if crowded is None:
+        return tuple(fits)
+    return tuple(replace(one, warnings=(crowded.sentence(), *one.warnings)) for one in fits)
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:

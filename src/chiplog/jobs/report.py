@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,9 +17,11 @@ from chiplog.errors import UsageError
 from chiplog.fit.model_file import read_model
 from chiplog.fit.result import Cost
 from chiplog.jobs.analysis import analyse
+from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.write import check_suffix, write_report
 
+OVER_PEERS = {ONE_TO_MANY, "send_overhead", "receive_overhead"}
 TITLE = "chiplog: how this machine communicates"
 
 
@@ -30,21 +33,57 @@ def report(
 ) -> ReportInput:
     """Analyse run files, read model files, and write the report `out` (.html or .md) of them all.
 
+    A run of `one_to_many` or `pairs` alone belongs to another run of the same target.
+
     Raises UsageError for another suffix and files that can't be opened, CorruptFile for damaged ones.
     """
     check_suffix(out)
     if not files:
         raise UsageError("FILE: is missing; name at least one run file or model file.")
-    made = report_input([target_report(file) for file in files], command=command)
+    made = report_input(joined([target_report(file) for file in files]), command=command)
     write_report(made, out)
     return made
+
+
+def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:
+    """The targets, each run of one pattern of many processes as a part of its target's first other run."""
+    parts = {
+        id(one): pattern for one in targets if (pattern := _only_pattern(one.dataset)) is not None
+    }
+    found = [one for one in targets if id(one) not in parts]
+    for one in targets:
+        pattern = parts.get(id(one))
+        if pattern is None:
+            continue
+        place = next((i for i, main in enumerate(found) if _takes(main, one.name, pattern)), None)
+        if place is None:
+            found.append(one)
+        elif pattern == ONE_TO_MANY:
+            found[place] = replace(found[place], one_to_many=one)
+        else:
+            found[place] = replace(found[place], pairs=one)
+    return found
+
+
+def _takes(main: TargetReport, name: str, pattern: str) -> bool:
+    if main.name != name or _only_pattern(main.dataset) is not None:
+        return False
+    return (main.one_to_many if pattern == ONE_TO_MANY else main.pairs) is None
+
+
+def _only_pattern(dataset: Dataset) -> str | None:
+    """`one_to_many` or `pairs`, where the dataset was measured for it alone."""
+    patterns = {one.pattern for one in dataset.series}
+    if patterns == {PAIRS}:
+        return PAIRS
+    return ONE_TO_MANY if ONE_TO_MANY in patterns and patterns <= OVER_PEERS else None
 
 
 def report_input(
     targets: Sequence[TargetReport], *, command: Sequence[str] = (), seconds: float | None = None
 ) -> ReportInput:
     """The input of a report on `targets`; `seconds` is the wall-clock time of all that led to it."""
-    series = [one for target in targets for one in target.dataset.series]
+    series = [one for target in targets for run in target.runs for one in run.dataset.series]
     measured = sum(one.elapsed_seconds for one in series)
     return ReportInput(
         title=TITLE,

@@ -14,6 +14,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, RunFailed
 from chiplog.fit.model_file import write_model
 from chiplog.jobs.analysis import analyse
+from chiplog.jobs.many import ManyOptions, check_ranks, with_many
 from chiplog.jobs.measure import measure
 from chiplog.jobs.report import report_input
 from chiplog.measure.mpis import find_mpis
@@ -29,6 +30,8 @@ RESERVED_SECONDS = 6.0
 """Of each target's share of the budget, what starting, fitting and reporting it may take."""
 REFINEMENT_SHARE = 0.25
 """Of the measuring time, what is kept for measuring again around protocol changes."""
+MANY_SHARE = 0.2
+"""Of the measuring time, what one to many and pairs get."""
 LEAST_MEASURING_SECONDS = 1.0
 
 
@@ -54,6 +57,7 @@ def run(
     *,
     budget: float = DEFAULT_BUDGET_SECONDS,
     sizes: str = DEFAULT_SIZES,
+    ranks: int | None = None,
     launcher: str | None = None,
     mpi: str | None = None,
     seed: int = 1,
@@ -61,18 +65,25 @@ def run(
 ) -> RunResult:
     """Measure every target, fit every model by every method, compare them and write the report into `out`.
 
+    Each target is assessed between two ranks, then measured with `ranks` ranks: one process to many, and k pairs at
+    once. By default that is one rank for each core, or as many as `launcher` starts; more than there are cores are
+    measured, and flagged.
+
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds. The directory
     gets runs/*.jsonl, model.json, report.html and report.md; what was there is replaced. A target that fails does not
-    lose the others: the report says why it has no result.
+    lose the others, nor do many ranks lose what two brought: the report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
     began = time.monotonic()
+    check_ranks(ranks)
     chosen = tuple(dict.fromkeys(targets)) or default_targets()
-    plans = {target: _options(target, sizes, budget / len(chosen), seed) for target in chosen}
+    share = budget / len(chosen)
+    plans = {target: _options(target, sizes, share, seed) for target in chosen}
+    many = ManyOptions(ranks, _measuring(share) * MANY_SHARE, parse_sizes(sizes), seed)
     directory = _directory(Path(out))
     reports = [
-        _target(target, options, directory, launcher=launcher, mpi=mpi)
+        _target(target, options, many, directory, launcher=launcher, mpi=mpi)
         for target, options in plans.items()
     ]
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
@@ -80,19 +91,25 @@ def run(
         report,
         directory,
         _write(report, directory),
-        tuple(f"{one.name}: {one.failure}" for one in reports if one.failure),
+        tuple(
+            f"{one.name}: {one.failure}" for target in reports for one in target.runs if one.failure
+        ),
     )
 
 
 def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
-    measuring = max(LEAST_MEASURING_SECONDS, seconds - RESERVED_SECONDS)
     return PlanOptions(
         transport=transport_of(target),
         patterns=ALL_METHODS,
         sizes=parse_sizes(sizes),
         seed=seed,
-        budget_seconds=measuring * (1 - REFINEMENT_SHARE),
+        budget_seconds=_measuring(seconds) * (1 - REFINEMENT_SHARE - MANY_SHARE),
     )
+
+
+def _measuring(seconds: float) -> float:
+    """Of a target's share of the budget, what is left for measuring."""
+    return max(LEAST_MEASURING_SECONDS, seconds - RESERVED_SECONDS)
 
 
 def _directory(out: Path) -> Path:
@@ -104,15 +121,23 @@ def _directory(out: Path) -> Path:
 
 
 def _target(
-    target: str, options: PlanOptions, directory: Path, *, launcher: str | None, mpi: str | None
+    target: str,
+    options: PlanOptions,
+    many: ManyOptions,
+    directory: Path,
+    *,
+    launcher: str | None,
+    mpi: str | None,
 ) -> TargetReport:
-    path = directory / "runs" / f"{file_name(target)}.jsonl"
+    runs, stem = directory / "runs", file_name(target)
+    path = runs / f"{stem}.jsonl"
     path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
     try:
         measure(target, path, options, launcher=launcher, mpi=mpi)
-        return analyse(target, read_run(path), raw_file=str(path))
+        report = analyse(target, read_run(path), raw_file=str(path))
     except ChiplogError as error:
         return TargetReport(target, _kept(path, target, options), failure=str(error))
+    return with_many(report, many, runs, stem, launcher=launcher, mpi=mpi)
 
 
 def _kept(path: Path, target: str, options: PlanOptions) -> Dataset:
@@ -139,6 +164,6 @@ def _write(report: ReportInput, directory: Path) -> tuple[Path, ...]:
     )
     write_report(report, html)
     write_report(report, markdown)
-    fits = tuple(fit for target in report.targets for fit in target.fits)
+    fits = tuple(fit for target in report.targets for one in target.runs for fit in one.fits)
     write_model(model, fits)
     return html, markdown, model

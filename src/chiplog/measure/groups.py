@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
+from chiplog.dataset.oversubscription import oversubscription
 from chiplog.plan import PlanOptions, Request
 from chiplog.plan.assessment import PAIRS
 from chiplog.plan.request import SeriesRequest
@@ -51,9 +52,14 @@ def is_distinct(launch: int, options: PlanOptions, header: Header) -> bool:
 
 
 def with_notes(header: Header, options: PlanOptions) -> dict[str, Any]:
-    """The header for the run file: with the plan, and warnings of what the plan asks for and can't be had."""
-    warnings = [*header.get("warnings", ()), *_notes(header, options)]
-    return {**header, "plan": options.to_json(), "warnings": warnings}
+    """The header for the run file: with the plan, whether ranks share CPUs, and what the plan asks for in vain."""
+    crowded = oversubscription(header)
+    return {
+        **header,
+        "plan": options.to_json(),
+        "oversubscribed": None if crowded is None else asdict(crowded),
+        "warnings": [*header.get("warnings", ()), *_notes(header, options)],
+    }
 
 
 def _notes(header: Header, options: PlanOptions) -> Iterator[dict[str, Any]]:

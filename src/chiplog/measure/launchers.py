@@ -85,7 +85,7 @@ def _smpirun_options(simulated: SimulatedPlatform) -> tuple[str, ...]:
 
 def _options(kind: str, ranks: int) -> tuple[tuple[str, ...], dict[str, str]]:
     if kind == "openmpi":
-        oversubscribe = ("--map-by", ":OVERSUBSCRIBE") if ranks > _cores() else ()
+        oversubscribe = ("--map-by", ":OVERSUBSCRIBE") if ranks > usable_cores() else ()
         return ("--bind-to", "none", *oversubscribe), dict(
             OPEN_MPI_AS_ROOT
         ) if os.geteuid() == 0 else {}
@@ -94,7 +94,7 @@ def _options(kind: str, ranks: int) -> tuple[tuple[str, ...], dict[str, str]]:
     return (), {}
 
 
-def _cores() -> int:
+def usable_cores() -> int:
     """Physical cores that this process may use: what Open MPI takes for its number of slots."""
     usable = os.sched_getaffinity(0)
     siblings = {_siblings(cpu) for cpu in usable}

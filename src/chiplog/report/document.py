@@ -179,13 +179,36 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class HeatCell:
+    """A cell of a heat map: its text says what its colour says.
+
+    `level` is 0 for no colour, 1 to 4 for more and more of the one colour, -1 to -4 of the other.
+    """
+
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A table whose cells are coloured; each row has one cell per column, and the legend says what levels mean."""
+
+    title: str
+    caption: Inline
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    legend: tuple[HeatCell, ...]
+
+
+@dataclass(frozen=True)
 class Panels:
     """Small figures side by side where there is room."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[Figure | HeatMap, ...]
 
 
-Block = Paragraph | Bullets | Facts | Notices | Table | Figure | Panels
+Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels
 
 
 @dataclass(frozen=True)

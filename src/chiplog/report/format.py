@@ -18,6 +18,8 @@ _SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _SMALLEST = 1e-15
 _LARGEST = 1e15
+_WIDE = 1e5
+"""An interval's end that is so large in the value's unit gets a unit of its own."""
 _DEFAULT_DIGITS = 4
 _MAX_DIGITS = 6
 
@@ -61,6 +63,8 @@ def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> 
         return NOTHING
     if unit == "B":
         return message_size(number)
+    if _is_count(unit, number):
+        return count(number)
     scale = scale_for(number, unit)
     return _join(_significant(number / scale.factor, digits), scale.unit)
 
@@ -100,8 +104,13 @@ def value_and_interval(
     assert low is not None and high is not None
     if unit == "B":
         return message_size(number), _byte_interval(low, high)
+    if _is_count(unit, number, low, high):
+        return count(number), f"[{count(low)}, {count(high)}]"
     scale = scale_for(number or max(abs(low), abs(high)), unit)
     middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
+    if max(abs(bottom), abs(top)) >= _WIDE:
+        ends = (value(end, unit, digits=2) for end in (low, high))
+        return value(number, unit, digits=2), f"[{', '.join(ends)}]"
     decimals = _decimals(middle, bottom, top)
     shown = _join(_fixed(middle, decimals), scale.unit)
     return shown, f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"
@@ -177,6 +186,11 @@ def duration(seconds: float | None) -> str:
 
 def _is_interval(low: float | None, high: float | None) -> bool:
     return low is not None and high is not None and math.isfinite(low) and math.isfinite(high)
+
+
+def _is_count(unit: str, *numbers: float) -> bool:
+    """Is it a number of things, such as f?"""
+    return unit == "" and all(one.is_integer() and abs(one) < _LARGEST for one in numbers)
 
 
 def _byte_interval(low: float, high: float) -> str:

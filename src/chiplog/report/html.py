@@ -20,6 +20,8 @@ from chiplog.report.document import (
     Bullets,
     Facts,
     Figure,
+    HeatCell,
+    HeatMap,
     Inline,
     Notices,
     Panels,
@@ -96,7 +98,7 @@ def _figures(sections: tuple[Section, ...]) -> list[Figure]:
             if isinstance(block, Figure):
                 found.append(block)
             elif isinstance(block, Panels):
-                found.extend(block.figures)
+                found.extend(one for one in block.figures if isinstance(one, Figure))
         found.extend(_figures(section.sections))
     return found
 
@@ -129,8 +131,13 @@ def _block(block: Block) -> str:
             return _table(block)
         case Figure():
             return _figure(block)
+        case HeatMap():
+            return _heat_map(block)
         case Panels(figures):
-            panels = "".join(_figure(figure, titled=True) for figure in figures)
+            panels = "".join(
+                _figure(one, titled=True) if isinstance(one, Figure) else _heat_map(one)
+                for one in figures
+            )
             return f'<div class="panels">{panels}</div>'
 
 
@@ -209,3 +216,29 @@ def _figure(figure: Figure, *, titled: bool = False) -> str:
         f'<figure>{title}<div class="plot" data-plot="{figure.plot.identifier}">{WITHOUT_SCRIPT}</div>'
         f"<figcaption>{_inline(figure.caption)}</figcaption>{numbers}</figure>"
     )
+
+
+def _heat_map(shown: HeatMap) -> str:
+    head = "".join(f'<th scope="col">{_escaped(title)}</th>' for title in shown.columns)
+    body = "".join(
+        f'<tr><th scope="row">{_escaped(title)}</th>{"".join(map(_heat_cell, cells))}</tr>'
+        for title, cells in shown.rows
+    )
+    legend = "".join(
+        f'<span class="heat {_heat_class(one)}">{_escaped(one.text)}</span>' for one in shown.legend
+    )
+    return (
+        f'<figure class="heat-map"><h4>{_escaped(shown.title)}</h4><div class="scroll"><table class="heat">'
+        f'<thead><tr><th scope="col">{_escaped(shown.corner)}</th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+        f'<p class="heat-legend">{legend}</p><figcaption>{_inline(shown.caption)}</figcaption></figure>'
+    )
+
+
+def _heat_cell(cell: HeatCell) -> str:
+    return f'<td class="{_heat_class(cell)}">{_escaped(cell.text)}</td>'
+
+
+def _heat_class(cell: HeatCell) -> str:
+    side = "more" if cell.level > 0 else "less"
+    return f"{side}-{abs(cell.level)}" if cell.level else "level-0"

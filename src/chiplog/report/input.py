@@ -32,6 +32,8 @@ class ComparisonRow:
     held_out: str
     parameters: int
     error: FitError
+    statistic: str = "median"
+    """What stands for a series, on both sides: median, minimum or mean."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,15 @@ class TargetReport:
     raw_files: tuple[str, ...] = ()
     failure: str | None = None
     """Why there is no result, where measuring or fitting failed: one sentence."""
+    one_to_many: TargetReport | None = None
+    """The target's run of one process to many, where that is a run of its own."""
+    pairs: TargetReport | None = None
+    """The target's run of k pairs of processes, where that is a run of its own."""
+
+    @property
+    def runs(self) -> tuple[TargetReport, ...]:
+        """The target's own run and those that belong to it."""
+        return (self, *(one for one in (self.one_to_many, self.pairs) if one is not None))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from chiplog.report.document import (
     Bullets,
     Facts,
     Figure,
+    HeatMap,
     Inline,
     Notices,
     Panels,
@@ -57,13 +58,28 @@ def _block(block: Block) -> str:
             return _table(block)
         case Figure():
             return _figure(block)
+        case HeatMap():
+            return _heat_map(block)
         case Panels(figures):
-            return "\n\n".join(text for figure in figures if (text := _figure(figure)))
+            texts = (_figure(one) if isinstance(one, Figure) else _heat_map(one) for one in figures)
+            return "\n\n".join(text for text in texts if text)
 
 
 def _figure(figure: Figure) -> str:
     """A plot's numbers; a plot without a table of its own is left to the page."""
     return _table(figure.numbers) if figure.numbers is not None else ""
+
+
+def _heat_map(shown: HeatMap) -> str:
+    rows = [
+        _row([_escaped(shown.corner), *map(_escaped, shown.columns)]),
+        _row(["---:"] * (1 + len(shown.columns))),
+        *(
+            _row([_escaped(title), *(_escaped(cell.text) for cell in cells)])
+            for title, cells in shown.rows
+        ),
+    ]
+    return f"{_escaped(shown.title)}: {_inline(shown.caption)}\n\n" + "\n".join(rows)
 
 
 def _notices(notices: Notices) -> str:

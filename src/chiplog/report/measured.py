@@ -23,7 +23,10 @@ MOST_POINTS = 240
 QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
 COLOURS = frozenset(
-    {"hockney", "logp", "loggp", "loggps", "plogp", "prtt", "culler", "kielmann", "bell"}
+    {
+        *("hockney", "logp", "loggp", "loggps", "plogp", "prtt", "culler", "kielmann", "bell"),
+        *("lop", "logfp", "postal", "max-rate", "max-rate-4", "max-rate-modified"),
+    }
 )
 """What the page's style sheet has a colour of its own for."""
 
@@ -35,6 +38,7 @@ _PREFERENCE = (
     ("hockney", None),
     ("logfp", None),
     ("lop", None),
+    ("max-rate", None),
 )
 
 
@@ -187,7 +191,7 @@ def model_trace(
     return Trace(
         name,
         "line",
-        colour or _colour(fit.model),
+        colour or colour_of(fit.model),
         [float(size) for size in sizes],
         values,
         breaks=_breaks(fit, sizes),
@@ -213,7 +217,7 @@ def model_lines(
             model_name(fit.model) if first else fit_name(fit),
             scale,
             visible=first,
-            colour=_colour(fit.model if first else fit.method),
+            colour=colour_of(fit.model if first else fit.method),
             dots=dots,
         )
         if trace is not None:
@@ -229,7 +233,8 @@ def coincides(fit: Fit, other: Fit, quantity: str) -> bool:
     return np.allclose(one.predicted_seconds, two.predicted_seconds, rtol=0.01, atol=0.0)
 
 
-def _colour(name: str) -> str:
+def colour_of(name: str) -> str:
+    """The style sheet's colour of a model or method."""
     return name if name in COLOURS else "other"
 
 

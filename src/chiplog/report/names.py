@@ -18,6 +18,7 @@ MODELS = {
     "lop-overhead": "LoP overhead",
     "logfp": "LogfP",
 }
+PAIR_MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 METHODS = {
     "prtt": "PRTT",
     "culler": "Culler",
@@ -37,6 +38,7 @@ QUANTITIES = {
     "o_s": "send overhead o_s",
     "o_r": "receive overhead o_r",
     "one_to_many": "one to many",
+    "pairs": "pairs",
 }
 TERMS = frozenset(
     {
@@ -53,6 +55,16 @@ TERMS = frozenset(
         "n_half",
         "gap",
         "half_round_trip",
+        "f",
+        "f_argmin",
+        "o_min",
+        "o_max",
+        "s0",
+        "R_C",
+        "R_Cb",
+        "R_Ci",
+        "R_N",
+        "k_sat",
     }
 )
 """Symbols and quantities that the glossary explains."""
@@ -81,6 +93,11 @@ def fit_name(fit: Fit) -> str:
     if fit.placement == "round-robin":
         kind.append(fit.placement)
     return f"{model_name(fit.model)} ({', '.join(kind)})"
+
+
+def of_many(model: str, method: str) -> bool:
+    """Does the model, by this method, speak of one process to many or of k pairs? They have sections of their own."""
+    return model in PAIR_MODELS or method == "one-to-many"
 
 
 def quantity(name: str) -> Inline:

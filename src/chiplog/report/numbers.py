@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -75,6 +76,48 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
         f"{model_name(fit.model)}'s prediction with its relative error."
     )
     return Table(caption, tuple(columns), tuple(rows), in_terminal=False)
+
+
+def over_peers_table(
+    fits: Sequence[Fit], message_bytes: int, *, predicted: bool = True
+) -> Table | None:
+    """RTT(p) and o_s(p) by the number of peers at one message size, if `predicted` with every model's prediction."""
+    found = [
+        (fit, one)
+        for fit in fits
+        for one in fit.curves
+        if one.peers is not None and message_bytes in one.message_bytes
+    ]
+    if not found:
+        return None
+    columns, texts = [_number_column("Peers")], []
+    for name, title in (("round_trip_over_peers", "RTT(p)"), ("o_s_over_peers", "o_s(p)")):
+        mine = [(fit, one) for fit, one in found if one.quantity == name]
+        if mine:
+            columns.append(_number_column(title))
+            texts.append(_medians(_over_peers(mine[0][1])))
+        for fit, one in mine if predicted else ():
+            shown = _predictions(_over_peers(one))
+            if any(text != format.NOTHING for text in shown.values()):
+                columns.append(_number_column(model_name(fit.model)))
+                texts.append(shown)
+    peers = sorted({p for one in texts for p in one})
+    rows = tuple(
+        (line(str(p)), *(line(by_peers.get(p, format.NOTHING)) for by_peers in texts))
+        for p in peers
+    )
+    tail = ", and predictions with their relative errors" if predicted else ""
+    caption = line(
+        f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
+        f"each a median with its 95 % interval{tail}."
+    )
+    return Table(caption, tuple(columns), rows, in_terminal=False)
+
+
+def _over_peers(curve: Curve) -> Curve:
+    """The curve with the numbers of peers where sizes stand."""
+    assert curve.peers is not None
+    return replace(curve, message_bytes=curve.peers)
 
 
 def _raw_table(target: TargetReport) -> Table | None:

@@ -17,6 +17,7 @@ from chiplog.report.document import (
     Column,
     Facts,
     Figure,
+    HeatMap,
     Inline,
     Notices,
     Panels,
@@ -108,7 +109,7 @@ class _Writer:
                 return self.notices(block)
             case Table():
                 return self.table(block)
-            case Figure() | Panels():
+            case Figure() | HeatMap() | Panels():
                 return None
 
     def item(self, mark: str, content: Text) -> RenderableType:

@@ -28,6 +28,7 @@ from chiplog.models.protocol import Model, points
 
 ONE_TO_MANY = "one-to-many"
 """The method's name: RTT(p) and post times over p."""
+ROUND_TRIPS, POSTS = "one_to_many", "send_overhead"
 KEPT_DRAWS = 200
 FEWEST_POSTS = 4
 
@@ -105,7 +106,9 @@ def fit_one_to_many(
         changes=(),
         error=error,
         cost=cost_of(measured.series, sorted(used)),
-        curves=tuple(_curve(pattern, one, predict) for one in judged),
+        curves=tuple(
+            _curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)
+        ),
         warnings=(*warnings, *posted, *bad_fit(error)),
         draws=draws,
     )
@@ -127,6 +130,14 @@ def _points(pattern: str, over: OverPeers) -> MeasuredPoints:
     asked = points(pattern, over.quantity.message_bytes, peers=over.peers)
     factor: NDArray[np.int64] | int = over.peers if pattern == "send_overhead" else 1
     return MeasuredPoints(asked, over.quantity.value * factor)
+
+
+def _shown(model: Model, observed: Sequence[Observed], pattern: str) -> list[tuple[str, OverPeers]]:
+    """The patterns and what was measured of them that the model speaks of: first what it is judged on."""
+    found = [(ROUND_TRIPS, one.round_trips) for one in observed if pattern == ROUND_TRIPS]
+    if POSTS in model.patterns:
+        found += [(POSTS, one.overheads) for one in observed if one.overheads.peers.size]
+    return found
 
 
 def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:

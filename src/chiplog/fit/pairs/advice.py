@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from chiplog.fit.pairs.table import PairTable
 from chiplog.fit.result import Segment
 from chiplog.fit.text import rate_text, sizes_text
@@ -14,11 +16,11 @@ DOMINATED = 0.5
 
 
 def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
-    """One sentence about the sizes of `segment`; None for a model that has no rate of the node.
+    """One sentence about the sizes of `segment`; None for a model that has no rate of the node, or from one k alone.
 
     `table` holds the points of the segment.
     """
-    if "R_N" not in segment.parameters:
+    if "R_N" not in segment.parameters or np.unique(table.pairs).size < 2:
         return None
     sizes = f"Messages of {sizes_text(segment.first_bytes, segment.last_bytes)}"
     most = int(table.pairs.max())

@@ -23,6 +23,11 @@ from chiplog.fit.text import rate_text, sizes_text
 from chiplog.models.protocol import Model
 
 REPLICATES = 200
+LEAST_SPREAD = 1e-9
+"""Replicates that differ by less than this share differ by rounding alone."""
+LARGEST = np.log(1e12)
+VAGUE = 1e3
+"""A start-up time that may as well be so many times longer is none that the times show."""
 Draws = Mapping[str, Floats]
 
 
@@ -48,10 +53,10 @@ def pair_estimates(model: Model, table: PairTable, rng: np.random.Generator) -> 
 
 
 def _solved(
-    solve: Callable[..., Solution], table: PairTable, weights: list[Floats], *, reached: bool
+    solve: Callable[..., list[Solution]], table: PairTable, weights: list[Floats], *, reached: bool
 ) -> tuple[Solution, Draws]:
-    value = solve(table.cells(), reached=reached)
-    replicates = [solve(table.cells(weight), reached=reached) for weight in weights]
+    cells = [table.cells(), *(table.cells(weight) for weight in weights)]
+    value, *replicates = solve(cells, reached=reached)
     draws = {symbol: np.array([one[symbol] for one in replicates]) for symbol in value}
     return value, draws
 
@@ -69,9 +74,9 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
         if deviation.size == 0:
             continue
         low, high = np.quantile(deviation, TAILS)
-        factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, 1e-300)
+        factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, LEAST_SPREAD)
         scaled = draws[symbol].copy()
-        scaled[finite] = value[symbol] * np.exp(factor * deviation)
+        scaled[finite] = value[symbol] * np.exp(np.minimum(factor * deviation, LARGEST))
         spread[symbol] = scaled
     return spread
 
@@ -86,6 +91,8 @@ def _estimate(symbol: str, unit: str, value: Solution, draws: Draws, table: Pair
     if not _told(value, draws, symbol):
         return unidentified(symbol, unit, _REASONS[symbol](value, draws, table))
     kept = draws[symbol][np.isfinite(draws[symbol])]
+    if symbol == "s0" and np.quantile(kept, TAILS[1]) > VAGUE * value[symbol]:
+        return unidentified(symbol, unit, "the times, taken back to 0 B, leave no start-up time.")
     return identified(symbol, unit, value[symbol], kept)
 
 

@@ -97,7 +97,7 @@ def _cells(sizes: Floats, pairs: Floats, times: Floats) -> Cells:
 
 
 def _modified_seconds(cells: Cells) -> Floats:
-    found = max_rate_modified(cells)
+    found = max_rate_modified([cells])[0]
     alone = found["s0"] + cells.message_bytes / found["R_C"]
     return np.asarray(np.maximum(cells.pairs * cells.message_bytes / found["R_N"], alone))
 
@@ -197,5 +197,5 @@ def _change(before: PairTable, after: PairTable) -> Change:
 
 def _line(table: PairTable) -> tuple[float, float]:
     """Intercept in seconds and slope in seconds per byte of the best line through the points."""
-    found = postal(table.cells())
+    found = postal([table.cells()])[0]
     return float(found["s0"]), 1.0 / float(found["R_C"])

@@ -1,9 +1,8 @@
 """Relative least squares of one protocol: the parameters of each model from the sums by size and k.
 
-A rate that the data don't reach is infinite here, and R_Ci is NaN where fewer than two k lie below the node's rate.
-No parameter is ever negative.
-
-Source: C. L. Lawson, R. J. Hanson, "Solving least squares problems" (1974), ch. 23, for the non-negative ones.
+Each solver takes several weightings of the same points at once: those of all bootstrap replicates. A rate that the data
+don't reach is infinite here, and R_Ci is NaN where fewer than two k lie below the node's rate. No parameter is ever
+negative.
 """
 
 from __future__ import annotations
@@ -11,74 +10,97 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from scipy.optimize import leastsq, nnls
+from scipy.optimize import leastsq
 
+from chiplog.fit.pairs.non_negative import non_negative
 from chiplog.fit.pairs.table import Cells, Floats
 
 Solution = dict[str, float]
 EVALUATIONS = 400
 BINDS = 1e-3
 """A rate binds where it makes a time longer by more than this share."""
-
-
-def _non_negative(columns: Sequence[Floats], cells: Cells) -> tuple[Floats, float]:
-    """The coefficients >= 0 of `columns` with the least relative squares, and these."""
-    design = np.stack(columns, axis=1) * cells.root[:, None]
-    scale = np.linalg.norm(design, axis=0)
-    scale[scale == 0] = 1.0
-    found, _ = nnls(design / scale, cells.target)
-    found = found / scale
-    return found, cells.cost(np.stack(columns, axis=1) @ found)
+TIE, EXACT = 1e-9, 1e-13
+"""By such a share of what is left, and of all, a rate of the node must lower the squares at least."""
 
 
 def _rate(seconds_per_byte: float) -> float:
     return 1.0 / seconds_per_byte if seconds_per_byte > 0 else np.inf
 
 
-def postal(cells: Cells, *, reached: bool = True) -> Solution:
+def _linear(columns: Floats, many: Sequence[Cells]) -> tuple[Floats, Floats]:
+    """The coefficients >= 0 with the least relative squares, shape (B, M, C), and these squares, shape (B, M).
+
+    `columns` has shape (M, C, cells): M linear models of C coefficients, each fitted to all B weightings.
+    """
+    square, linear, weight = (
+        np.stack([getattr(cells, name) for cells in many])
+        for name in ("square", "linear", "weight")
+    )
+    products = np.einsum("mip,mjp->mijp", columns, columns)
+    gram = np.tensordot(square, products, axes=(1, 3))
+    found, gain = non_negative(gram, np.tensordot(linear, columns, axes=(1, 2)))
+    return found, weight.sum(axis=1)[:, None] - gain
+
+
+def postal(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
     """s0 and R_C of `s0 + n/R_C`; `reached` means nothing here."""
     del reached
-    found, _ = _non_negative([np.ones_like(cells.message_bytes), cells.message_bytes], cells)
-    return {"s0": float(found[0]), "R_C": _rate(found[1])}
+    return [found for found, _ in _postal(many)]
 
 
-def max_rate(cells: Cells, *, reached: bool = True) -> Solution:
+def _postal(many: Sequence[Cells]) -> list[tuple[Solution, float]]:
+    """With the squares that are left."""
+    n = many[0].message_bytes
+    found, squares = _linear(np.stack([np.ones_like(n), n])[None], many)
+    return [
+        ({"s0": s0, "R_C": _rate(per_byte)}, left)
+        for (s0, per_byte), left in zip(found[:, 0].tolist(), squares[:, 0].tolist(), strict=True)
+    ]
+
+
+def max_rate(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
     """s0, R_C and R_N of `s0 + max(k n/R_N, n/R_C)`: all optima are looked at.
 
     For each m, the largest k below saturation, the model is linear with 1/R_C = m p + (m+1) q and 1/R_N = p + q, where
     p, q >= 0 is what m <= R_N/R_C <= m + 1 means. Not `reached` forces R_N to be out of reach.
     """
-    n, k = cells.message_bytes, cells.pairs
-    alone = postal(cells)
-    unlimited = {**alone, "R_N": np.inf}
     if not reached:
-        return unlimited
-    straight = alone["s0"] + n / alone["R_C"]
-    optima = [(cells.cost(straight) * (1.0 - 1e-9), unlimited)]
-    for m in range(int(k.min()) - 1, int(k.max())):
-        below = k <= m
-        columns = [np.ones_like(n), n * np.where(below, m, k), n * np.where(below, m + 1, k)]
-        (s0, p, q), cost = _non_negative(columns, cells)
-        if p + q > 0:
-            alone_rate = np.inf if m < k.min() else _rate(m * p + (m + 1) * q)
-            found = {"s0": float(s0), "R_C": alone_rate, "R_N": _rate(p + q)}
-            optima.append((cost, found))
-    return min(optima, key=lambda one: one[0])[1]
+        return [{**alone, "R_N": np.inf} for alone in postal(many)]
+    n, k = many[0].message_bytes, many[0].pairs
+    limits = np.arange(int(k.min()) - 1, int(k.max()))
+    m = limits[:, None]
+    start = np.broadcast_to(1.0, (limits.size, n.size))
+    columns = np.stack([start, n * np.maximum(m, k), n * np.maximum(m + 1, k)], axis=1)
+    found, squares = _linear(columns, many)
+    squares = np.where(found[..., 1] + found[..., 2] > 0, squares, np.inf)
+    best = np.argmin(squares, axis=1)
+    solutions = []
+    for row, (cells, (alone, left)) in enumerate(zip(many, _postal(many), strict=True)):
+        place = best[row]
+        tolerance = TIE * left + EXACT * float(cells.weight.sum())
+        if squares[row, place] >= left - tolerance:
+            solutions.append({**alone, "R_N": np.inf})
+            continue
+        s0, p, q = found[row, place].tolist()
+        last = int(limits[place])
+        alone_rate = np.inf if last < k.min() else _rate(last * p + (last + 1) * q)
+        solutions.append({"s0": s0, "R_C": alone_rate, "R_N": _rate(p + q)})
+    return solutions
 
 
 def _positive_squares(
-    predicted: Callable[[Floats], Floats], starts: Sequence[Sequence[float]], cells: Cells
+    residual: Callable[[Floats], Floats], starts: Sequence[Sequence[float]]
 ) -> Floats:
     """The best of the local optima from `starts` of parameters that are squares, and so never negative."""
     best, least = np.asarray(starts[0], dtype=np.float64), np.inf
     for start in starts:
         scale = np.maximum(np.asarray(start, dtype=np.float64), 1e-300)
 
-        def residual(roots: Floats, scale: Floats = scale) -> Floats:
-            return np.asarray(cells.root * predicted(scale * roots**2) - cells.target)
+        def of_roots(roots: Floats, scale: Floats = scale) -> Floats:
+            return residual(scale * roots * roots)
 
         roots, _, report, _, _ = leastsq(
-            residual, np.ones_like(scale), full_output=True, maxfev=EVALUATIONS
+            of_roots, np.ones_like(scale), full_output=True, maxfev=EVALUATIONS
         )
         cost = float(np.sum(report["fvec"] ** 2))
         if cost < least:
@@ -86,25 +108,36 @@ def _positive_squares(
     return best
 
 
-def max_rate_modified(cells: Cells, *, reached: bool = True) -> Solution:
+def max_rate_modified(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
     """s0, R_C and R_N of `max(k n/R_N, s0 + n/R_C)`."""
-    n, k = cells.message_bytes, cells.pairs
-    rough = max_rate(cells, reached=reached)
+    return [
+        _max_rate_modified(cells, rough)
+        for cells, rough in zip(many, max_rate(many, reached=reached), strict=True)
+    ]
+
+
+def _max_rate_modified(cells: Cells, rough: Solution) -> Solution:
+    """The local optimum near that of max-rate."""
+    n = cells.message_bytes
+    together = cells.pairs * n
     if not np.isfinite(rough["R_N"]):
         return rough
 
-    def predicted(theta: Floats) -> Floats:
-        return np.asarray(np.maximum(k * n * theta[2], theta[0] + n * theta[1]))
+    shared_columns, alone_columns = cells.root * together, np.stack([cells.root, cells.root * n])
+
+    def residual(theta: Floats) -> Floats:
+        alone = theta[:2] @ alone_columns
+        return np.asarray(np.maximum(shared_columns * theta[2], alone) - cells.target)
 
     alone = 1.0 / rough["R_C"] if np.isfinite(rough["R_C"]) else 0.5 / rough["R_N"]
     s0 = max(rough["s0"], 1e-3 * float(np.min(cells.linear / cells.square)))
     starts = [
         (s0 * more, alone, share / rough["R_N"]) for more in (1.0, 1.7) for share in (1.0, 1.15)
     ]
-    s0, alone, shared = _positive_squares(predicted, starts, cells)
-    binds = k * n * shared > (1.0 + BINDS) * (s0 + n * alone)
+    s0, alone, shared = _positive_squares(residual, starts)
+    binds = together * shared > (1.0 + BINDS) * (s0 + n * alone)
     if not np.any(binds):
-        return max_rate(cells, reached=False)
+        return max_rate([cells], reached=False)[0]
     free = not np.all(binds)
     return {
         "s0": float(s0),
@@ -113,31 +146,40 @@ def max_rate_modified(cells: Cells, *, reached: bool = True) -> Solution:
     }
 
 
-def max_rate_4(cells: Cells, *, reached: bool = True) -> Solution:
+def max_rate_4(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
     """s0, R_Cb, R_Ci and R_N of `s0 + k n / min(R_N, R_Cb + (k-1) R_Ci)`."""
-    n, k = cells.message_bytes, cells.pairs
-    rough = max_rate(cells, reached=reached)
+    return [
+        _max_rate_4(cells, rough)
+        for cells, rough in zip(many, max_rate(many, reached=reached), strict=True)
+    ]
+
+
+def _max_rate_4(cells: Cells, rough: Solution) -> Solution:
+    """The local optimum near that of max-rate."""
+    k, further = cells.pairs, cells.pairs - 1.0
+    weighted = cells.root * k * cells.message_bytes
     first = rough["R_C"] if np.isfinite(rough["R_C"]) else rough["R_N"]
     if not np.isfinite(first):
         return {"s0": rough["s0"], "R_Cb": np.inf, "R_Ci": np.nan, "R_N": np.inf}
     node = rough["R_N"]
 
     def rate(theta: Floats) -> Floats:
-        return np.asarray(theta[1] + (k - 1.0) * theta[2])
+        return np.asarray(theta[1] + further * theta[2])
 
-    def predicted(theta: Floats) -> Floats:
-        limit = theta[3] if theta.size > 3 else np.inf
-        return np.asarray(theta[0] + k * n / np.maximum(np.minimum(rate(theta), limit), 1e-300))
+    def residual(theta: Floats) -> Floats:
+        limited = rate(theta) if theta.size == 3 else np.minimum(rate(theta), theta[3])
+        sent = weighted / np.maximum(limited, 1e-300)
+        return np.asarray(theta[0] * cells.root + sent - cells.target)
 
     s0 = max(rough["s0"], 1e-3 * float(np.min(cells.linear / cells.square)))
     starts = [
         (s0, first, share * first, *((node,) if np.isfinite(node) else ()))
         for share in (1.0, 0.3, 0.05)
     ]
-    theta = _positive_squares(predicted, starts, cells)
+    theta = _positive_squares(residual, starts)
     limit = theta[3] if theta.size > 3 else np.inf
     if np.isfinite(limit) and not np.any(rate(theta) > (1.0 + BINDS) * limit):
-        return max_rate_4(cells, reached=False)
+        return max_rate_4([cells], reached=False)[0]
     below = np.unique(k[rate(theta) < limit])
     return {
         "s0": float(theta[0]),
@@ -147,7 +189,7 @@ def max_rate_4(cells: Cells, *, reached: bool = True) -> Solution:
     }
 
 
-SOLVERS: Mapping[str, Callable[..., Solution]] = {
+SOLVERS: Mapping[str, Callable[..., list[Solution]]] = {
     "postal": postal,
     "max-rate": max_rate,
     "max-rate-4": max_rate_4,

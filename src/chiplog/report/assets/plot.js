@@ -6,7 +6,7 @@
   const MARGIN = { top: 22, right: 14, bottom: 42, left: 66 };
   const SYMLOG_THRESHOLD = 0.05;
   const SHAPES = { measured: "circle", gap: "square", o_s: "triangle", o_r: "diamond", placement: "circle" };
-  const DASHES = { hockney: "2 4", logp: "8 4 2 4", loggps: "9 4", plogp: "4 3", culler: "12 3", bell: "6 2 2 2", kielmann: "3 2" };
+  const DASHES = { hockney: "2 4", logp: "8 4 2 4", loggps: "9 4", plogp: "4 3", culler: "12 3", bell: "6 2 2 2", kielmann: "3 2", lop: "9 4", logfp: "4 3", postal: "2 4", "max-rate-4": "9 4", "max-rate-modified": "4 3" };
   const BINARY = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
   const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 
@@ -83,7 +83,8 @@
     const inside = steps.sort((a, b) => a - b).filter((t) => t >= low && t <= high);
     return inside.length > 1 ? inside : linearTicks(low, high, 5, false);
   }
-  const ticksOf = (name, low, high, most, unit) => name === "linear" ? linearTicks(low, high, most, unit === "B")
+  const whole = (ticks) => ticks.filter((t) => Number.isInteger(t));
+  const ticksOf = (name, low, high, most, unit) => name === "linear" && unit === "" ? whole(linearTicks(low, high, Math.min(most, Math.max(2, high - low)), false)) : name === "linear" ? linearTicks(low, high, most, unit === "B")
     : name === "log" ? logTicks(low, high, most, unit === "B") : symlogTicks(low, high);
 
   // ---- elements

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chiplog.fit.result import FitError
 from chiplog.report import format
 from chiplog.report.document import Column, Inline, Section, Span, Table, bad, line, plain
 from chiplog.report.input import ComparisonRow, TargetReport
-from chiplog.report.names import method_name, model_name
+from chiplog.report.names import method_name, model_name, of_many
 from chiplog.report.sections.verdict import FAIR_MEDIAN
 
 NOT_HELD_OUT = "nothing"
@@ -24,8 +26,14 @@ def section(target: TargetReport, key: str) -> Section | None:
         )
         for fit in target.fits
     )
-    if not rows:
+    mine = [row for row in rows if not of_many(row.model, row.method)]
+    if not mine:
         return None
+    return Section(f"{key}-errors", line("Model errors"), (table(mine),))
+
+
+def table(rows: Sequence[ComparisonRow]) -> Table:
+    """One row a model and method."""
     ordered = sorted(rows, key=lambda row: (not row.error.points, row.error.mean_factor))
     columns = (
         Column(line("Model")),
@@ -42,8 +50,7 @@ def section(target: TargetReport, key: str) -> Section | None:
         "Relative error |predicted − measured| / measured over all points of the model's patterns, "
         "the least factor first; factor = exp(mean |ln(predicted / measured)|)."
     )
-    table = Table(caption, columns, tuple(_row(row) for row in ordered))
-    return Section(f"{key}-errors", line("Model errors"), (table,))
+    return Table(caption, columns, tuple(_row(row) for row in ordered))
 
 
 def _row(row: ComparisonRow) -> tuple[Inline, ...]:

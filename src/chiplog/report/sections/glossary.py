@@ -5,7 +5,10 @@ from __future__ import annotations
 from chiplog.report.document import Fact, Facts, Inline, Section, line, symbol
 from chiplog.report.input import ReportInput
 
-SYMBOLS = ("L_half", "L", "o_s", "o_r", "g", "G", "O", "S", "alpha", "R", "n_half")
+SYMBOLS = (
+    *("L_half", "L", "o_s", "o_r", "g", "G", "O", "S", "alpha", "R", "n_half"),
+    *("f", "f_argmin", "o_min", "o_max", "s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat"),
+)
 
 ENTRIES: tuple[tuple[str, str, str], ...] = (
     (
@@ -170,6 +173,52 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "A fixed exchange of 1-byte messages that goes along with every record: half round trip, gap and "
         "send overhead (with a clock reading). It tells in which state cores, caches and transport "
         "were, whatever the record itself measured.",
+    ),
+    (
+        "one-to-many",
+        "one to many (1:n n:1)",
+        "Rank 0 sends one message to each of p peers, each answers at once, rank 0 waits for all: RTT(p). o_s(p) is "
+        "the time to post p sends, divided by p.",
+    ),
+    (
+        "f",
+        "f",
+        "How many messages of one process the network takes before a gap g counts between them (LogfP). It is a "
+        "whole number, fitted jointly with L and g.",
+    ),
+    (
+        "f_argmin",
+        "f_argmin",
+        "The p at which RTT(p)/p is least. It is often taken for f, and is not: it depends on L and g too.",
+    ),
+    ("o_min", "o_min", "LogfP's send overhead after very many sends: o(p) = o_min + o_max/p."),
+    ("o_max", "o_max", "What the first send costs beyond o_min: o(p) = o_min + o_max/p."),
+    (
+        "pairs",
+        "pairs",
+        "k pairs of processes exchange messages at once; the time is that of the slowest pair, half of its round "
+        "trip.",
+    ),
+    ("s0", "s0", "Start-up time of a message between one of k pairs of processes."),
+    ("R_C", "R_C", "Rate at which one process sends, whatever the others do."),
+    ("R_Cb", "R_Cb", "Rate of the first process, in the model with four parameters."),
+    ("R_Ci", "R_Ci", "Rate that each further process adds, in the model with four parameters."),
+    (
+        "R_N",
+        "R_N",
+        "Rate at which a node sends, however many of its processes do. Not identified where the most pairs that were "
+        "measured don't reach it.",
+    ),
+    (
+        "k_sat",
+        "k_sat",
+        "The number of pairs at which the node saturates, R_N/R_C: from there on more senders don't help.",
+    ),
+    (
+        "oversubscribed",
+        "oversubscribed",
+        "There were more ranks than CPUs, so ranks took turns: times include the scheduler's, and are not the "
+        "network's.",
     ),
     (
         "placement",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from chiplog.fit.result import Fit
 from chiplog.report.document import (
-    Block,
     Column,
     Inline,
     Section,
@@ -15,7 +14,7 @@ from chiplog.report.document import (
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline, main_fits
-from chiplog.report.names import fit_name, parameter_symbol, sizes
+from chiplog.report.names import fit_name, of_many, parameter_symbol, sizes
 from chiplog.report.parameter_text import full, is_known
 
 MOST_SEGMENTS = 12
@@ -24,14 +23,12 @@ USUAL_ORDER = ("alpha", "R", "n_half", "L_half", "L", "o_s", "o_r", "g", "G", "O
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """One table a model, each with the notes on its parameters; None without any fit."""
-    blocks: list[Block] = []
-    for fit in main_fits(target):
-        symbols = _symbols(fit)
-        if not symbols:
-            continue
-        is_main = fit is headline(target)
-        blocks.append(_table(fit, symbols, in_terminal=is_main))
+    """One table a model of one pair, each with the notes on its parameters; None without any fit."""
+    blocks = [
+        table(fit, in_terminal=fit is headline(target))
+        for fit in main_fits(target)
+        if _symbols(fit) and not of_many(fit.model, fit.method)
+    ]
     if not blocks:
         return None
     return Section(f"{key}-parameters", line("Parameters"), tuple(blocks))
@@ -43,7 +40,9 @@ def _symbols(fit: Fit) -> list[str]:
     return usual + [name for name in found if name not in USUAL_ORDER]
 
 
-def _table(fit: Fit, symbols: list[str], *, in_terminal: bool) -> Table:
+def table(fit: Fit, *, in_terminal: bool) -> Table:
+    """One row a protocol, one column a parameter; what is not identified says why."""
+    symbols = _symbols(fit)
     columns = (
         Column(line("Sizes")),
         *(Column((parameter_symbol(name),), numeric=True) for name in symbols),

@@ -20,7 +20,9 @@ def section(report: ReportInput) -> Section | None:
         facts.append(
             Fact(line("Versions"), line(", ".join(f"{name} {v}" for name, v in report.versions)))
         )
-    files = tuple(name for target in report.targets for name in target.raw_files)
+    files = tuple(
+        name for target in report.targets for run in target.runs for name in run.raw_files
+    )
     if files:
         facts.append(Fact(line("Raw samples"), joined((line(code(name)) for name in files), ", ")))
     seeds = [

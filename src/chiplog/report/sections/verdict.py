@@ -4,6 +4,7 @@ change, what is unknown.
 
 from __future__ import annotations
 
+from chiplog.dataset.oversubscription import oversubscription
 from chiplog.fit.result import Change, Fit
 from chiplog.report import format
 from chiplog.report.document import (
@@ -144,7 +145,7 @@ def _unidentified(fit: Fit) -> list[Inline]:
 
 
 def _best(target: TargetReport, fit: Fit) -> list[Inline]:
-    rows = [row for row in target.comparison if row.error.points]
+    rows = [row for row in target.comparison if row.error.points and row.statistic == fit.statistic]
     if len(rows) < 2:
         return []
     best = min(rows, key=lambda row: row.error.mean_factor)
@@ -159,8 +160,14 @@ def _best(target: TargetReport, fit: Fit) -> list[Inline]:
 
 
 def _advice(target: TargetReport) -> list[Inline]:
-    """How many processes of a node should send, by the closest fit that says so."""
-    advising = [fit for fit in target.fits if fit.advice]
+    """How many processes of a node should send, by the closest fit that says so; not from ranks that took turns."""
+    advising = [
+        fit
+        for run in target.runs
+        if oversubscription(run.dataset.header) is None
+        for fit in run.fits
+        if fit.advice
+    ]
     if not advising:
         return []
     closest = min(advising, key=lambda fit: fit.error.mean_relative)

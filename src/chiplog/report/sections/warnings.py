@@ -13,13 +13,16 @@ from chiplog.report.names import fit_name
 
 def section(target: TargetReport, key: str) -> Section | None:
     """All warnings; None if there are none."""
-    notices = [
-        _of_header(w) for w in items(target.dataset.header, "warnings") if isinstance(w, Mapping)
-    ]
+    facts: dict[object, Mapping[str, object]] = {}
     said: dict[str, list[str]] = {}
-    for fit in target.fits:
-        for words in fit.warnings:
-            said.setdefault(words, []).append(fit_name(fit))
+    for run in target.runs:
+        for warning in items(run.dataset.header, "warnings"):
+            if isinstance(warning, Mapping):
+                facts.setdefault(warning.get("fact"), warning)
+        for fit in run.fits:
+            for words in fit.warnings:
+                said.setdefault(words, []).append(fit_name(fit))
+    notices = [_of_header(one) for one in facts.values()]
     notices += [
         Notice(line(f"{', '.join(dict.fromkeys(names))}: {words}")) for words, names in said.items()
     ]

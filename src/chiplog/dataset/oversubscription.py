@@ -1,0 +1,51 @@
+"""Were there more ranks than CPUs? Then ranks take turns, and times include the scheduler's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Oversubscription:
+    """The host with the fewest CPUs for its ranks."""
+
+    ranks: int
+    cpus: int
+
+    def sentence(self) -> str:
+        """What a reader must know.
+
+        >>> Oversubscription(8, 2).sentence()
+        'Oversubscribed: 8 ranks on 2 CPUs; times include the scheduler.'
+        """
+        cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus} CPUs"
+        return f"Oversubscribed: {self.ranks} ranks on {cpus}; times include the scheduler."
+
+
+def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
+    """What the hosts and bindings in a run's header say; None where each rank has a CPU, or where they say nothing.
+
+    In virtual time ranks share nothing.
+    """
+    clock = header.get("clock")
+    if isinstance(clock, Mapping) and clock.get("name") == "virtual":
+        return None
+    hosts, binding = _list(header.get("hosts")), _list(header.get("binding"))
+    if len(hosts) != len(binding):
+        return None
+    cpus: dict[str, set[object]] = {}
+    ranks: dict[str, int] = {}
+    for host, allowed in zip(map(str, hosts), map(_list, binding), strict=True):
+        if not allowed:
+            return None
+        ranks[host] = ranks.get(host, 0) + 1
+        cpus.setdefault(host, set()).update(map(str, allowed))
+    crowded = [Oversubscription(ranks[host], len(cpus[host])) for host in ranks]
+    worst = max(crowded, key=lambda one: one.ranks / one.cpus, default=None)
+    return worst if worst is not None and worst.ranks > worst.cpus else None
+
+
+def _list(value: object) -> Sequence[object]:
+    """The list that a header holds; empty where it holds something else."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()

@@ -1,0 +1,119 @@
+"""The part of `chiplog run` with many processes: one to many, and k pairs, each a run of its own on the same target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.errors import ChiplogError, UsageError
+from chiplog.jobs.analysis import analyse
+from chiplog.jobs.measure import measure
+from chiplog.measure.launchers import usable_cores
+from chiplog.plan import PlanOptions, make_plan
+from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
+from chiplog.report.input import TargetReport
+
+CLASSIC_SIZES = (1, 8192)
+"""Of one to many: a message that is all overhead, and one that is not."""
+LARGEST_PAIRS_BYTES = 1 << 20
+SHARES = {ONE_TO_MANY: 0.4, PAIRS: 0.6}
+"""Of the time for many processes."""
+BYTES = 400_000_000
+"""For each of the two; the largest sizes of pairs are left out where more would be sent."""
+LEAST_LARGEST_BYTES = 64 * 1024
+VISITS = 2
+LEAST_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class ManyOptions:
+    """What the part with many processes depends on, beside its target.
+
+    `ranks` None takes one rank for each core, or as many as launcher or target start. `seconds` are for both patterns.
+    """
+
+    ranks: int | None
+    seconds: float
+    sizes: Sequence[int]
+    seed: int
+
+
+def with_many(
+    report: TargetReport,
+    options: ManyOptions,
+    directory: Path,
+    stem: str,
+    *,
+    launcher: str | None,
+    mpi: str | None,
+) -> TargetReport:
+    """`report`, of a target's two-rank run, with its runs of one to many and of pairs; a failure of theirs is told.
+
+    The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
+    """
+    ranks = ranks_of(report.dataset.header, options.ranks, launched=launcher is not None)
+
+    def part(pattern: str) -> TargetReport:
+        path = directory / f"{stem}-{pattern}.jsonl"
+        path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
+        plan = plan_of(report.dataset.transport, pattern, ranks, options)
+        name = f"{report.name} with {ranks} ranks, {pattern}"
+        try:
+            measure(report.name, path, plan, ranks=ranks, launcher=launcher, mpi=mpi, refine=False)
+            return analyse(name, read_run(path), raw_file=str(path))
+        except ChiplogError as error:
+            nothing = Dataset({"target": report.name}, (), False, str(path))
+            return TargetReport(name, nothing, failure=str(error))
+
+    return replace(report, one_to_many=part(ONE_TO_MANY), pairs=part(PAIRS))
+
+
+def ranks_of(header: Mapping[str, object], asked: int | None, *, launched: bool) -> int:
+    """How many ranks: as asked; else one a core, or more where the two-rank run's `header` has them.
+
+    A launcher's own number is the most there can be.
+    """
+    found = header.get("ranks")
+    running = found if isinstance(found, int) else 2
+    if launched:
+        return running if asked is None else min(asked, running)
+    return max(2, usable_cores(), running) if asked is None else asked
+
+
+def check_ranks(ranks: int | None) -> None:
+    """Raises UsageError for too few ranks: to ask before measuring begins."""
+    if ranks is not None and ranks < 2:
+        raise UsageError(f"--ranks: {ranks} is too small; it accepts whole numbers from 2 on.")
+
+
+def plan_of(transport: str, pattern: str, ranks: int, options: ManyOptions) -> PlanOptions:
+    """The plan of one pattern, within its share of the time and its bytes as far as the fewest samples allow."""
+    sizes = _sizes(pattern, options.sizes)
+
+    def plan(sizes: tuple[int, ...]) -> PlanOptions:
+        return PlanOptions(
+            transport=transport,
+            patterns=(pattern,),
+            sizes=sizes,
+            visits=VISITS,
+            seed=options.seed,
+            budget_seconds=max(LEAST_SECONDS, SHARES[pattern] * options.seconds),
+            budget_bytes=BYTES,
+            ranks=ranks,
+        )
+
+    while sizes[-1] > LEAST_LARGEST_BYTES and make_plan(plan(sizes)).predicted.bytes > BYTES:
+        sizes = sizes[:-1]
+    return plan(sizes)
+
+
+def _sizes(pattern: str, asked: Sequence[int]) -> tuple[int, ...]:
+    """The classic two sizes, or the powers of two, as far as they lie within the sizes that were asked for."""
+    first, last = min(asked), max(asked)
+    if pattern == ONE_TO_MANY:
+        return tuple(sorted({min(max(size, first), last) for size in CLASSIC_SIZES}))
+    powers = [1 << power for power in range(LARGEST_PAIRS_BYTES.bit_length())]
+    return tuple(size for size in powers if first <= size <= last) or (last,)

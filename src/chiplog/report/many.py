@@ -1,0 +1,73 @@
+"""What the sections on many processes take out of a target: the run that has the pattern, and its fits' curves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from chiplog.dataset.oversubscription import oversubscription
+from chiplog.fit.result import Curve, Fit
+from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
+from chiplog.report.header import number
+from chiplog.report.input import TargetReport
+from chiplog.report.plot import Trace
+
+_PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
+
+
+def run_of(target: TargetReport, pattern: str) -> TargetReport | None:
+    """The target's run that measured `pattern` (`one_to_many` or `pairs`); None where there is none."""
+    part = target.one_to_many if pattern == "one_to_many" else target.pairs
+    if part is not None:
+        return part
+    has_any = any(one.pattern == pattern for one in target.dataset.series)
+    return target if has_any else None
+
+
+def opening(run: TargetReport) -> list[Block]:
+    """What must be known before any number: a failure, more ranks than CPUs."""
+    told: list[Block] = []
+    if run.failure:
+        told.append(Paragraph(line(bad(f"This part failed: {run.failure}"))))
+    crowded = oversubscription(run.dataset.header)
+    if crowded is not None:
+        told.append(Paragraph(line(Span(crowded.sentence(), Style.BAD, "oversubscribed"))))
+    return told
+
+
+def ranks(run: TargetReport) -> str:
+    """How many ranks there were, and on how many CPUs: "2 ranks on a machine with 2 CPUs"."""
+    count, cores = (
+        number(run.dataset.header, *path) for path in (("ranks",), ("machine", "cores"))
+    )
+    words = "this run" if count is None else f"{count:.0f} ranks"
+    return words if cores is None else f"{words} on a machine with {cores:.0f} CPUs"
+
+
+def pairs_curves(fit: Fit) -> dict[int, Curve]:
+    """The fit's half round trips over the size, by the number of pairs, ascending."""
+    found = ((match, one) for one in fit.curves if (match := _PAIRS.fullmatch(one.quantity)))
+    return dict(sorted((int(match[1]), one) for match, one in found))
+
+
+def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:
+    """The fit's curve of a quantity over the number of peers at one message size."""
+    for one in fit.curves:
+        if (
+            one.quantity == quantity
+            and one.peers is not None
+            and message_bytes in one.message_bytes
+        ):
+            return one
+    return None
+
+
+def line_trace(
+    name: str, colour: str, x: Sequence[float], y: Sequence[float], *, visible: bool = True
+) -> Trace | None:
+    """A model's line; None where it predicts nothing."""
+    if not np.any(np.isfinite(y)):
+        return None
+    return Trace(name, "line", colour, x, y, dots=True, visible=visible)

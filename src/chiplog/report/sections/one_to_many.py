@@ -1,0 +1,222 @@
+"""One process to many: RTT(p)/p and the time to post a send over the number of peers, each model's curve, and f."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chiplog.fit.result import Fit, FitError, Parameter
+from chiplog.report import format
+from chiplog.report.document import (
+    Block,
+    Bullets,
+    Column,
+    Figure,
+    Inline,
+    Panels,
+    Paragraph,
+    Section,
+    Table,
+    bad,
+    detail,
+    line,
+    plain,
+    symbol,
+)
+from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
+from chiplog.report.measured import colour_of
+from chiplog.report.names import model_name
+from chiplog.report.numbers import over_peers_table
+from chiplog.report.parameter_text import is_known, not_identified
+from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.sections import parameters
+
+METHOD = "one-to-many"
+ROUND_TRIP, OVERHEAD = "round_trip_over_peers", "o_s_over_peers"
+STATISTICS = ("minimum", "median", "mean")
+
+
+@dataclass(frozen=True)
+class _Over:
+    """What is drawn over the number of peers; `divided` by p or not."""
+
+    quantity: str
+    name: str
+    title: str
+    label: str
+    divided: bool
+
+
+_SHOWN = (
+    _Over(ROUND_TRIP, "round-trip", "RTT(p)/p", "round trip per peer", True),
+    _Over(OVERHEAD, "posts", "o_s(p)", "time to post one of p sends", False),
+)
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """Plots over the peers for each message size, f, parameters and errors; None where it was not measured."""
+    run = run_of(target, "one_to_many")
+    if run is None:
+        return None
+    fits = [fit for fit in run.fits if fit.method == METHOD]
+    blocks = opening(run)
+    sizes = _sizes(fits)
+    if fits and len(_peers(fits)) < 2:
+        blocks.append(Paragraph(_too_few(run)))
+        tables = (over_peers_table(fits, size, predicted=False) for size in sizes)
+        blocks += [table for table in tables if table is not None]
+    elif fits:
+        blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
+        blocks += [
+            Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))
+        ]
+        blocks += [parameters.table(fit, in_terminal=fit.model == "logfp") for fit in fits]
+        blocks += _errors(run.comparison)
+    title = line(plain("One to many", term="one-to-many"))
+    return Section(f"{key}-one-to-many", title, tuple(blocks)) if blocks else None
+
+
+def _sizes(fits: list[Fit]) -> list[int]:
+    return sorted({segment.first_bytes for fit in fits for segment in fit.segments})
+
+
+def _peers(fits: list[Fit]) -> set[int]:
+    curves = [one for fit in fits for one in fit.curves if one.quantity == ROUND_TRIP]
+    return {p for one in curves if one.peers is not None for p in one.peers.tolist()}
+
+
+def _too_few(run: TargetReport) -> Inline:
+    return line(
+        bad("The models of one process to many are not identified"),
+        f", because RTT(p) was measured for one number of peers only: {ranks(run)}. "
+        "More ranks would tell: another machine through --launcher, or --ranks 8 here, oversubscribed, with "
+        "times that include the scheduler.",
+    )
+
+
+def _f(fit: Fit) -> list[Inline]:
+    """What LogfP says of each size: f, and beside it the p at which RTT(p)/p is least."""
+    told = []
+    for segment in fit.segments:
+        found, naive = segment.parameters.get("f"), segment.parameters.get("f_argmin")
+        if found is None:
+            continue
+        size = format.message_size(segment.first_bytes)
+        told.append(line(f"{size}: ", *_told("f", found), "; ", *_told("f_argmin", naive), "."))
+    return told
+
+
+def _told(name: str, parameter: Parameter | None) -> Inline:
+    shown = symbol(name, term=name)
+    if parameter is None:
+        return (shown, plain(" was not looked for"))
+    if not is_known(parameter):
+        _, _, reason = not_identified(parameter).partition("not identified")
+        return (shown, plain(" is "), bad("not identified"), plain(reason))
+    number = format.value(parameter.value, "", digits=3)
+    where = ", where RTT(p)/p is least" if name == "f_argmin" else ""
+    return (shown, plain(f" = {number}{where}"))
+
+
+def _figures(fits: list[Fit], size: int, key: str) -> list[Figure]:
+    figures = []
+    for shown in _SHOWN:
+        traces = _traces(fits, shown, size)
+        if not traces:
+            continue
+        plot = Plot(
+            f"{key}-{shown.name}-{size}",
+            Axis("peers p", "", ("linear",)),
+            Axis(shown.label, "s", ("linear", "log")),
+            tuple(traces),
+            reference="measured",
+        )
+        title = f"{shown.title}, messages of {format.message_size(size)}"
+        numbers = over_peers_table(fits, size) if shown.divided else None
+        figures.append(Figure(title, line(_caption(shown)), plot, numbers))
+    return figures
+
+
+def _caption(shown: _Over) -> str:
+    if shown.divided:
+        return (
+            "Time from the first send to the last of p answers, divided by p: median with its 95 % interval, and each "
+            "model's line. LogP (4o) has both overheads, (2o) is its form where the receiver's CPU has no part."
+        )
+    return (
+        "Time to post p sends, divided by p: median with its 95 % interval, and each model's line."
+    )
+
+
+def _traces(fits: list[Fit], shown: _Over, size: int) -> list[Trace]:
+    traces: list[Trace] = []
+    for fit in fits:
+        curve = peers_curve(fit, shown.quantity, size)
+        if curve is None or curve.peers is None:
+            continue
+        p = curve.peers.astype(np.float64)
+        share = p if shown.divided else np.ones_like(p)
+        if not traces:
+            measured, low, high = (
+                (seconds / share).tolist()
+                for seconds in (curve.measured_seconds, curve.low_seconds, curve.high_seconds)
+            )
+            traces.append(
+                Trace("measured", "points", "measured", p.tolist(), measured, low=low, high=high)
+            )
+        predicted = (curve.predicted_seconds / share).tolist()
+        colour = "lop" if fit.model == "lop-overhead" else colour_of(fit.model)
+        trace = line_trace(_name(fit), colour, p.tolist(), predicted)
+        if trace is not None:
+            traces.append(trace)
+    return traces
+
+
+def _name(fit: Fit) -> str:
+    if fit.model != "logp":
+        return model_name(fit.model)
+    return "LogP (4o)" if fit.operation == "send" else "LogP (2o)"
+
+
+def _errors(rows: tuple[ComparisonRow, ...]) -> list[Block]:
+    """One row a model: its errors on numbers of peers held out, for each statistic."""
+    mine = [row for row in rows if row.method == METHOD]
+    by_model: dict[str, dict[str, ComparisonRow]] = {}
+    for row in mine:
+        by_model.setdefault(row.model, {})[row.statistic] = row
+    if not by_model:
+        return []
+    columns = (
+        Column(line("Model")),
+        Column(line(plain("Parameters", term="parameters")), numeric=True),
+        Column(line("Points"), numeric=True),
+        *(Column(line(f"Error of the {name}"), numeric=True) for name in STATISTICS),
+    )
+    table = []
+    for model, found in by_model.items():
+        some = found.get("median") or next(iter(found.values()))
+        errors = (found[name].error if name in found else None for name in STATISTICS)
+        table.append(
+            (
+                line(model_name(model)),
+                line(format.count(some.parameters)),
+                line(format.count(some.error.points)),
+                *(_error(one) for one in errors),
+            )
+        )
+    caption = line(
+        "Mean (and median) relative error of RTT(p) where ",
+        plain("held out", term="held-out"),
+        f" ({mine[0].held_out}), fitted and judged on the minimum, the median and the mean of each series. Parameters: "
+        "over all message sizes; points: at which the model has a prediction.",
+    )
+    return [Table(caption, columns, tuple(table))]
+
+
+def _error(error: FitError | None) -> Inline:
+    if error is None or not error.points:
+        return line(format.NOTHING)
+    median = format.percent(error.median_relative)
+    return line(f"{format.percent(error.mean_relative)} ", detail(f"({median})"))

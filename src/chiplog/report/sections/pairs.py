@@ -1,0 +1,261 @@
+"""k pairs of processes at once: advice, parameters, bandwidth over k, and maps of times and errors over (k, size)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from chiplog.fit.result import Curve, Fit
+from chiplog.report import format
+from chiplog.report.document import (
+    Bullets,
+    Column,
+    Figure,
+    HeatCell,
+    HeatMap,
+    Inline,
+    Panels,
+    Paragraph,
+    Section,
+    Table,
+    bad,
+    line,
+    muted,
+    plain,
+)
+from chiplog.report.input import TargetReport
+from chiplog.report.many import line_trace, opening, pairs_curves, ranks, run_of
+from chiplog.report.measured import colour_of
+from chiplog.report.names import PAIR_MODELS, model_name, parameter_symbol, sizes
+from chiplog.report.parameter_text import is_known, not_identified, short
+from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.sections import errors
+
+EVERY_K = "k=all"
+SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat")
+MOST_PLOTS = 6
+MOST_ROWS = 32
+MOST_BESIDE = 18
+"""Maps with more columns than this don't stand side by side."""
+ERROR_LIMITS = (0.05, 0.10, 0.20, 0.50)
+FACTOR_LIMITS = (1.1, 1.5, 2.0, 4.0)
+
+
+def section(target: TargetReport, key: str) -> Section | None:
+    """Advice, parameters, errors, plots and maps; None where no pairs were measured."""
+    run = run_of(target, "pairs")
+    if run is None:
+        return None
+    fits = [fit for fit in run.fits if fit.model in PAIR_MODELS and pairs_curves(fit)]
+    main = [fit for fit in fits if fit.method == EVERY_K]
+    blocks = opening(run)
+    if main and len(pairs_curves(main[0])) < 2:
+        blocks.append(Paragraph(_too_few(run, min(pairs_curves(main[0])))))
+    elif main:
+        blocks.append(Bullets(tuple(_advice(main))))
+        blocks.append(_parameters(fits))
+        compared = [row for row in run.comparison if row.model in PAIR_MODELS]
+        blocks += [errors.table(compared)] if compared else []
+        blocks.append(Panels(_plots(main, key)))
+        blocks.append(_measured_map(main[0]))
+        maps = tuple(_error_map(fit) for fit in main)
+        blocks += [Panels(maps)] if len(maps[0].columns) <= MOST_BESIDE else maps
+    title = line(plain("Many pairs", term="pairs"))
+    return Section(f"{key}-pairs", title, tuple(blocks)) if blocks else None
+
+
+def _too_few(run: TargetReport, k: int) -> Inline:
+    return line(
+        bad("The models of many pairs are not identified"),
+        f", because only k = {k} was measured: {ranks(run)}. What a node sends when several of its processes do, "
+        "R_N, doesn't show. More ranks would tell: another machine through --launcher, or --ranks 8 here, "
+        "oversubscribed, with times that include the scheduler.",
+    )
+
+
+def _advice(main: Sequence[Fit]) -> list[Inline]:
+    """What a designer takes from the closest fit that knows the node's rate, and how close it is."""
+    closest = min(
+        (fit for fit in main if fit.advice), key=lambda fit: fit.error.mean_relative, default=None
+    )
+    if closest is None:
+        return [line("No model says how many senders of a node help.")]
+    error = format.percent(closest.error.mean_relative)
+    last = line(muted(f"By {model_name(closest.model)}, off by {error} on average."))
+    return [*(line(sentence) for sentence in closest.advice), last]
+
+
+def _parameters(fits: Sequence[Fit]) -> Table:
+    """One row a protocol and model; the reasons of what is not identified stand below, each once."""
+    symbols = [
+        name
+        for name in SYMBOLS
+        if any(name in segment.parameters for fit in fits for segment in fit.segments)
+    ]
+    columns = (
+        Column(line("Sizes")),
+        Column(line("Model")),
+        *(Column((parameter_symbol(name),), numeric=True) for name in symbols),
+    )
+    places = list(
+        dict.fromkeys((s.first_bytes, s.last_bytes) for fit in fits for s in fit.segments)
+    )
+    rows: list[tuple[Inline, ...]] = []
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for place in sorted(places):
+        mine = [(f, s) for f in fits for s in f.segments if (s.first_bytes, s.last_bytes) == place]
+        for number, (fit, segment) in enumerate(mine):
+            cells = (short(segment.parameters.get(name)) for name in symbols)
+            rows.append((line(sizes(*place)) if number == 0 else (), line(_name(fit)), *cells))
+            for name, parameter in segment.parameters.items():
+                if not is_known(parameter):
+                    told = reasons.setdefault((name, not_identified(parameter)), [])
+                    told.append(f"{sizes(*place)} ({_name(fit)})")
+    notes = tuple(
+        line(parameter_symbol(name), muted(f" of {', '.join(where)}: {reason}."))
+        for (name, reason), where in reasons.items()
+    )
+    caption = line(
+        "Half round trips of k pairs, the slowest pair's, fitted on the "
+        f"{fits[0].statistic}, with ",
+        plain("95 % intervals", term="interval"),
+        "; k_sat is the number of pairs at which the node saturates.",
+    )
+    return Table(caption, columns, tuple(rows), notes)
+
+
+def _name(fit: Fit) -> str:
+    return model_name(fit.model) if fit.model != "postal" else f"postal ({fit.method})"
+
+
+def _plots(main: Sequence[Fit], key: str) -> tuple[Figure, ...]:
+    curves = pairs_curves(main[0])
+    every = sorted({int(size) for one in curves.values() for size in one.message_bytes.tolist()})
+    chosen = _spread([size for size in every if size > 0], MOST_PLOTS)
+    return tuple(_plot(main, size, key) for size in chosen)
+
+
+def _spread(values: list[int], most: int) -> list[int]:
+    """Some of the values, evenly taken, the last one among them."""
+    if len(values) <= most:
+        return values
+    return [values[round(i * (len(values) - 1) / most)] for i in range(1, most + 1)]
+
+
+def _plot(main: Sequence[Fit], size: int, key: str) -> Figure:
+    k, measured, low, high = _over_k(
+        main[0], size, "measured_seconds", "low_seconds", "high_seconds"
+    )
+    rate = _rate(size, k)
+    traces: list[Trace] = [
+        Trace("measured", "points", "measured", k, rate(measured), low=rate(high), high=rate(low))
+    ]
+    for fit in main:
+        k, predicted = _over_k(fit, size, "predicted_seconds")
+        trace = line_trace(
+            model_name(fit.model), colour_of(fit.model), k, _rate(size, k)(predicted)
+        )
+        if trace is not None:
+            traces.append(trace)
+    plot = Plot(
+        f"{key}-pairs-{size}",
+        Axis("pairs k", "", ("linear",)),
+        Axis("all pairs together", "B/s", ("linear", "log")),
+        tuple(traces),
+        reference="measured",
+    )
+    caption = line("k times the size over the slowest pair's median half round trip, one way.")
+    return Figure(f"Messages of {format.message_size(size)}", caption, plot)
+
+
+def _over_k(fit: Fit, size: int, *names: str) -> list[list[float]]:
+    """The numbers of pairs measured at a size, then the values of each named array of the curves."""
+    found = [(k, one, _row(one, size)) for k, one in pairs_curves(fit).items()]
+    known = [(k, one, row) for k, one, row in found if row is not None]
+    values = [[float(getattr(one, name)[row]) for _, one, row in known] for name in names]
+    return [[float(k) for k, _, _ in known], *values]
+
+
+def _row(curve: Curve, size: int) -> int | None:
+    rows = np.flatnonzero(curve.message_bytes == size)
+    return int(rows[0]) if rows.size else None
+
+
+def _rate(size: int, k: Sequence[float]) -> Callable[[Sequence[float]], list[float]]:
+    return lambda seconds: [
+        count * size / one if one > 0 else math.nan for count, one in zip(k, seconds, strict=True)
+    ]
+
+
+def _measured_map(fit: Fit) -> HeatMap:
+    fewest = min(pairs_curves(fit))
+
+    def cell(k: int, size: int) -> HeatCell:
+        alone, mine = _at(fit, fewest, size), _at(fit, k, size)
+        if mine is None:
+            return HeatCell(format.NOTHING)
+        factor = mine[0] / alone[0] if alone is not None and alone[0] > 0 else math.nan
+        level = sum(factor > limit for limit in FACTOR_LIMITS)
+        return HeatCell(format.value(mine[0], "s", digits=3), level)
+
+    legend = [HeatCell(f"up to ×{FACTOR_LIMITS[0]:g}")]
+    legend += [HeatCell(f"above ×{limit:g}", i + 1) for i, limit in enumerate(FACTOR_LIMITS)]
+    caption = line(
+        f"Median half round trip of the slowest pair; coloured by how many times that of k = {fewest} it is."
+    )
+    return _map("Measured", caption, fit, cell, legend)
+
+
+def _error_map(fit: Fit) -> HeatMap:
+    def cell(k: int, size: int) -> HeatCell:
+        found = _at(fit, k, size)
+        if found is None or not math.isfinite(found[1]) or found[0] <= 0:
+            return HeatCell(format.NOTHING)
+        error = found[1] / found[0] - 1.0
+        level = sum(abs(error) > limit for limit in ERROR_LIMITS)
+        return HeatCell(_per_cent(error), level if error > 0 else -level)
+
+    levels = [*range(-len(ERROR_LIMITS), 0), 0, *range(1, len(ERROR_LIMITS) + 1)]
+    legend = [HeatCell(_words(level), level) for level in levels]
+    caption = line("(predicted − measured) / measured, per cent: + too slow, − too fast.")
+    return _map(model_name(fit.model), caption, fit, cell, legend)
+
+
+def _words(level: int) -> str:
+    if level == 0:
+        return f"within {100 * ERROR_LIMITS[0]:g} %"
+    limit = f"{100 * ERROR_LIMITS[abs(level) - 1]:g} %"
+    return f"> +{limit}" if level > 0 else f"< −{limit}"
+
+
+def _per_cent(error: float) -> str:
+    """A whole number with its sign; what is beyond three digits is said to be."""
+    number = round(100.0 * error)
+    if number > 999:
+        return ">+999"
+    return "0" if number == 0 else f"{number:+d}".replace("-", "−")
+
+
+def _at(fit: Fit, k: int, size: int) -> tuple[float, float] | None:
+    """Measured and predicted seconds; None where it was not measured."""
+    curve = pairs_curves(fit).get(k)
+    row = None if curve is None else _row(curve, size)
+    if curve is None or row is None:
+        return None
+    return float(curve.measured_seconds[row]), float(curve.predicted_seconds[row])
+
+
+def _map(
+    title: str,
+    caption: Inline,
+    fit: Fit,
+    cell: Callable[[int, int], HeatCell],
+    legend: Sequence[HeatCell],
+) -> HeatMap:
+    curves = pairs_curves(fit)
+    every = sorted({int(size) for one in curves.values() for size in one.message_bytes.tolist()})
+    chosen = _spread(every, MOST_ROWS)
+    rows = tuple((format.message_size(s), tuple(cell(k, s) for k in curves)) for s in chosen)
+    return HeatMap(title, caption, "size \\ k", tuple(map(str, curves)), rows, tuple(legend))

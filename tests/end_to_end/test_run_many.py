@@ -1,0 +1,131 @@
+"""`chiplog run` with many processes: its files, its report, and what it says of too few and too many ranks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import SIM, Finished, chiplog
+
+from chiplog.dataset.run_file import read_run
+from chiplog.measure.launchers import usable_cores
+from chiplog.report import format
+
+PARTS = ("one_to_many", "pairs")
+
+
+def run(target: str, directory: Path, *more: object) -> Finished:
+    return chiplog(
+        *("run", target, "--sizes", "1:64KiB", "--budget", 8, "-o", directory, *more),
+    )
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("many") / "report"
+    finished = run(SIM, directory, "--ranks", 12)
+    assert finished.code == 0, finished.stderr
+    return directory
+
+
+def part(directory: Path, pattern: str) -> Path:
+    (found,) = (directory / "runs").glob(f"*-{pattern}.jsonl")
+    return found
+
+
+def section(text: str, title: str) -> str:
+    _, _, rest = text.partition(f"### {title}\n")
+    return rest.partition("\n### ")[0]
+
+
+def test_each_pattern_has_a_run_file_with_all_numbers(many: Path) -> None:
+    peers, pairs = (read_run(part(many, pattern)) for pattern in PARTS)
+    assert {one.peers for one in peers.series} == set(range(1, 12))
+    assert {one.message_bytes for one in peers.series} == {1, 8192}
+    assert {one.pairs for one in pairs.series} == set(range(1, 7))
+    assert peers.header["oversubscribed"] is None
+
+
+def test_the_report_has_the_numbers_of_fit(many: Path) -> None:
+    text = (many / "report.md").read_text(encoding="utf-8")
+    finished = chiplog("fit", part(many, "pairs"), "--model", "max-rate", "--json", "-")
+    assert finished.code == 0, finished.stderr
+    rate = json.loads(finished.stdout)["fits"][0]["segments"][-1]["parameters"]["R_C"]
+    shown, _ = format.value_and_interval(rate["value"], rate["low"], rate["high"], "B/s")
+    assert shown in section(text, "Many pairs")
+    finished = chiplog("fit", part(many, "one_to_many"), "--model", "logp", "--json", "-")
+    gap = json.loads(finished.stdout)["fits"][0]["segments"][0]["parameters"]["g"]
+    shown, _ = format.value_and_interval(gap["value"], gap["low"], gap["high"], "s")
+    assert shown in section(text, "One to many")
+
+
+def test_the_models_file_and_a_report_of_the_run_files_have_all_parts(
+    many: Path, tmp_path: Path
+) -> None:
+    models = {one["model"] for one in json.loads((many / "model.json").read_text())["fits"]}
+    assert {"loggp", "logfp", "lop", "max-rate", "postal"} <= models
+    out = tmp_path / "again.md"
+    finished = chiplog("report", *sorted((many / "runs").glob("*.jsonl")), "-o", out)
+    assert finished.code == 0, finished.stderr
+    first, again = ((many / "report.md").read_text(), out.read_text())
+    for title in ("One to many", "Many pairs"):
+        assert section(again, title) == section(first, title) != ""
+
+
+def test_a_run_of_two_ranks_says_that_models_of_many_are_not_identified(tmp_path: Path) -> None:
+    finished = run("shm", tmp_path / "report", "--ranks", 2)
+    assert finished.code == 0, finished.stderr
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for title in ("One to many", "Many pairs"):
+        assert "are not identified" in section(text, title)
+        assert "LogfP" not in section(text, title)
+    assert "The models of many pairs are not identified" in " ".join(finished.stdout.split())
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "-round-trip-1" not in page
+    assert "-pairs-1" not in page
+
+
+def test_more_ranks_than_cores_are_flagged_in_file_terminal_and_report(tmp_path: Path) -> None:
+    cores = usable_cores()
+    if cores > 8:
+        pytest.skip(f"{cores} cores: too many ranks would be needed to take turns")
+    finished = run("shm", tmp_path / "report", "--ranks", 2 * cores + 2)
+    assert finished.code == 0, finished.stderr
+    header = read_run(part(tmp_path / "report", "pairs")).header
+    assert isinstance(header["oversubscribed"], dict)
+    assert header["oversubscribed"]["ranks"] == 2 * cores + 2
+    flag = f"Oversubscribed: {2 * cores + 2} ranks on "
+    assert flag in finished.stdout
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    for title in ("One to many", "Many pairs"):
+        assert flag in section(text, title)
+    fits = json.loads((tmp_path / "report" / "model.json").read_text())["fits"]
+    flagged = {one["model"] for one in fits if any(flag in words for words in one["warnings"])}
+    assert "max-rate" in flagged
+    assert "loggp" not in flagged
+
+
+def test_what_many_ranks_lose_does_not_lose_the_two_rank_results(tmp_path: Path) -> None:
+    """The target has fewer ranks than are asked of it."""
+    finished = run(f"{SIM},ranks=5", tmp_path / "report", "--ranks", 9)
+    assert finished.code == 1
+    assert "no result for" in finished.stderr
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "LogGP predicts this transport within" in text.replace("**", "")
+    for title in ("One to many", "Many pairs"):
+        assert "This part failed" in section(text, title)
+
+
+def test_the_target_may_say_how_many_ranks_there_are(tmp_path: Path) -> None:
+    finished = run(f"{SIM},ranks=5", tmp_path / "report")
+    assert finished.code == 0, finished.stderr
+    peers = read_run(part(tmp_path / "report", "one_to_many"))
+    assert {one.peers for one in peers.series} == {1, 2, 3, 4}
+
+
+def test_too_few_ranks_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    finished = run(SIM, tmp_path / "report", "--ranks", 1)
+    assert finished.code == 2
+    assert "--ranks" in finished.stderr
+    assert not (tmp_path / "report").exists()
