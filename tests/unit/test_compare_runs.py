@@ -96,3 +96,31 @@ def test_the_json_has_the_rows_that_scripts_rely_on() -> None:
     rows = document["rows"]
     assert isinstance(rows, list)
     assert {"pattern", "message_bytes", "ratio", "low", "high", "verdict", "reason"} <= set(rows[0])
+
+
+def test_what_was_measured_in_another_way_is_another_row() -> None:
+    def both_ways(seed: int, scale: float) -> Dataset:
+        usual, listed = run(seed=seed), run(scale, seed=seed + 10)
+        series = tuple(replace(one, posting="list") for one in listed.series)
+        return replace(usual, series=usual.series + series)
+
+    rows = compare_runs(both_ways(1, 1.0), both_ways(2, 1.0))
+    assert {row.what.posting for row in rows[:-1]} == {"normal", "list"}
+    rows = compare_runs(both_ways(1, 1.0), both_ways(2, 1.5))
+    assert {(row.what.posting, row.verdict) for row in rows[:-1]} == {
+        ("normal", "same"),
+        ("list", "slower"),
+    }
+
+
+def test_placements_are_kept_apart_where_a_run_has_several() -> None:
+    def bound(seed: int, *placements: str) -> Dataset:
+        usual = run(seed=seed)
+        series = tuple(replace(one, placement=name) for name in placements for one in usual.series)
+        return replace(usual, series=series)
+
+    rows = compare_runs(bound(1, "filled", "round-robin"), bound(2, "filled", "round-robin"))
+    assert {row.what.placement for row in rows[:-1]} == {"filled", "round-robin"}
+    assert rows[0].what.label == "prtt, filled"
+    rows = compare_runs(bound(1, "filled"), bound(2, "filled"))
+    assert {row.what.placement for row in rows} == {""}

@@ -96,7 +96,7 @@ def _check(rows: Sequence[ModelRow | RunRow], fail_on: str | None) -> None:
         worst = max(over, key=lambda row: abs(row.ratio - 1))
         place = "all" if worst.message_bytes is None else f"{worst.message_bytes} B"
         raise ThresholdHit(
-            f"--fail-on {fail_on}: {len(over)} rows hit it; worst is {worst.pattern} at {place} "
+            f"--fail-on {fail_on}: {len(over)} rows hit it; worst is {worst.what.label} at {place} "
             f"with a ratio of {worst.ratio:.3f}."
         )
 

@@ -97,10 +97,10 @@ def _run_table(rows: Sequence[RunRow]) -> Table:
     )
     for row in rows:
         table.add_row(
-            row.pattern,
-            str(row.train),
-            str(row.pairs),
-            str(row.peers),
+            row.what.label,
+            str(row.what.train),
+            str(row.what.pairs),
+            str(row.what.peers),
             "all" if row.message_bytes is None else format.exact_bytes(row.message_bytes),
             f"{row.ratio:.3f}",
             f"{row.low:.3f} to {row.high:.3f}",

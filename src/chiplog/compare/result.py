@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from chiplog.fit.result import FitError
 
@@ -26,6 +26,32 @@ class ModelRow:
     error: FitError
 
 
+@dataclass(frozen=True, order=True)
+class Compared:
+    """What the times of one row have in common, beside the size."""
+
+    pattern: str
+    operation: str
+    posting: str = "normal"
+    direction: str = "round-trip"
+    train: int = 1
+    pairs: int = 1
+    peers: int = 1
+    placement: str = ""
+    """How the ranks were bound; empty where both runs know of one way only."""
+
+    @property
+    def label(self) -> str:
+        """The pattern with what is not usual about it.
+
+        >>> Compared("pairs", "send", direction="one-way").label
+        'pairs, one-way'
+        """
+        posting = "" if self.posting == "normal" else self.posting
+        one_way = self.direction if (self.pattern, self.direction) == ("pairs", "one-way") else ""
+        return ", ".join(filter(None, (self.pattern, posting, one_way, self.placement)))
+
+
 @dataclass(frozen=True)
 class RunRow:
     """How one time of run B compares with that of run A.
@@ -34,17 +60,13 @@ class RunRow:
     `unclear`. `message_bytes` is None in the last row, over all patterns and sizes.
     """
 
-    pattern: str
-    operation: str
-    train: int
+    what: Compared
     message_bytes: int | None
     ratio: float
     low: float
     high: float
     verdict: str
     reason: str
-    pairs: int = 1
-    peers: int = 1
 
 
 def _finite(value: float) -> float | None:
@@ -69,11 +91,7 @@ def model_row_to_json(row: ModelRow) -> dict[str, object]:
 def run_row_to_json(row: RunRow) -> dict[str, object]:
     """One row of `compare RUN_A RUN_B --json`."""
     return {
-        "pattern": row.pattern,
-        "operation": row.operation,
-        "train": row.train,
-        "pairs": row.pairs,
-        "peers": row.peers,
+        **asdict(row.what),
         "message_bytes": row.message_bytes,
         "ratio": row.ratio,
         "low": row.low,

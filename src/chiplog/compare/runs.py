@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.compare.result import RunRow
+from chiplog.compare.result import Compared, RunRow
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fit.measured import Measured
@@ -23,19 +22,26 @@ SAME_PLACEMENT = 1.25
 """Up to this factor between their flag exchanges, two runs had their cores in the same placement state."""
 
 
-@dataclass(frozen=True, order=True)
-class _Key:
-    """What the series of one row have in common, beside the size."""
-
-    pattern: str
-    operation: str
-    train: int
-    pairs: int
-    peers: int
+KeyOf = Callable[[Series], Compared]
 
 
-def _key_of(one: Series) -> _Key:
-    return _Key(one.pattern, one.operation, one.train, one.pairs, one.peers)
+def _key_of(a: Dataset, b: Dataset) -> KeyOf:
+    """What a series is compared as: with the placement of its ranks where either run has several."""
+    several = any(len({one.placement for one in run.series}) > 1 for run in (a, b))
+
+    def key_of(one: Series) -> Compared:
+        return Compared(
+            one.pattern,
+            one.operation,
+            one.posting,
+            one.direction,
+            one.train,
+            one.pairs,
+            one.peers,
+            (one.placement or "") if several else "",
+        )
+
+    return key_of
 
 
 def compare_runs(
@@ -46,7 +52,7 @@ def compare_runs(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[RunRow, ...]:
-    """The ratio of B's times to A's, by pattern, train, pairs, peers and size, and over all of them in the last row.
+    """The ratio of B's times to A's, for all that is `Compared`, by size, and over all of them in the last row.
 
     Series with a delay are left out: the delay, not the machine, makes their time. A verdict is `faster` or `slower`
     if the 95 % interval excludes 1 and the ratio is off by `tolerance` or more, `same` if the whole interval is within
@@ -56,11 +62,12 @@ def compare_runs(
     Raises UsageError if the runs have no series in common.
     """
     placement = _placement_reason(a, b)
+    key_of = _key_of(a, b)
     measured_a, measured_b = (_measured(one, statistic, seed + i) for i, one in enumerate((a, b)))
     rows: list[RunRow] = []
     logs: list[NDArray[np.float64]] = []
-    for key in sorted(_keys(a) & _keys(b)):
-        before, after = (_quantity(one, key) for one in (measured_a, measured_b))
+    for key in sorted(_keys(a, key_of) & _keys(b, key_of)):
+        before, after = (_quantity(one, key, key_of) for one in (measured_a, measured_b))
         _, left, right = np.intersect1d(
             before.message_bytes, after.message_bytes, return_indices=True
         )
@@ -73,7 +80,7 @@ def compare_runs(
     if not rows:
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
     mean = np.exp(np.mean(logs, axis=0))
-    overall = _Key("all", rows[0].operation, 0, 1, 1)
+    overall = Compared("all", rows[0].what.operation, train=0)
     rows.append(_row(overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows))
     return tuple(rows)
 
@@ -90,16 +97,16 @@ def _is_compared(one: Series) -> bool:
     return one.delay_seconds == 0 and one.seconds.size > 0
 
 
-def _keys(dataset: Dataset) -> set[_Key]:
-    return {_key_of(one) for one in dataset.series if _is_compared(one)}
+def _keys(dataset: Dataset, key_of: KeyOf) -> set[Compared]:
+    return {key_of(one) for one in dataset.series if _is_compared(one)}
 
 
-def _quantity(measured: Measured, key: _Key) -> Quantity:
-    return series_quantity(measured, f"{key.pattern}({key.train})", lambda one: _key_of(one) == key)
+def _quantity(measured: Measured, key: Compared, key_of: KeyOf) -> Quantity:
+    return series_quantity(measured, f"{key.pattern}({key.train})", lambda one: key_of(one) == key)
 
 
 def _row(
-    key: _Key,
+    key: Compared,
     message_bytes: int | None,
     ratio: float,
     bounds: tuple[float, float],
@@ -113,19 +120,7 @@ def _row(
         verdict, reason = "unclear", placement
     elif parts:
         reason += _counts(parts)
-    return RunRow(
-        key.pattern,
-        key.operation,
-        key.train,
-        message_bytes,
-        ratio,
-        low,
-        high,
-        verdict,
-        reason,
-        key.pairs,
-        key.peers,
-    )
+    return RunRow(key, message_bytes, ratio, low, high, verdict, reason)
 
 
 def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str, str]:
