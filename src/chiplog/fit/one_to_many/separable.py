@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 POLISHED = 3
 """How many of the starts are searched from."""
+EXACT, NEAR = 1e-8, 1e-4
+"""Relative changes of the sum of squares and of the parameters at which a search ends: of the best, of replicates."""
 LEAST_ERROR = 1e-3
 """Relative error that each value is thought to have at least: the curve is none of the machine's laws."""
 
@@ -57,7 +59,13 @@ def _linear(curve: Curve, nonlinear: Array, value: Array, error: Array) -> tuple
     return linear, np.asarray(columns @ linear - target)
 
 
-def solve(curve: Curve, value: Array, error: Array, starts: Array | None = None) -> Solution:
+def solve(
+    curve: Curve,
+    value: Array,
+    error: Array,
+    starts: Array | None = None,
+    tolerance: float = EXACT,
+) -> Solution:
     """The best parameters for `value`, shape (points,), with the errors `error`; from `starts` if given."""
     tried = curve.starts if starts is None else starts
 
@@ -67,7 +75,14 @@ def solve(curve: Curve, value: Array, error: Array, starts: Array | None = None)
     costs = np.array([float(np.sum(residual(one) ** 2)) for one in tried])
     best: Solution | None = None
     for one in tried[np.argsort(costs, kind="stable")[:POLISHED]]:
-        found = least_squares(residual, one, bounds=(curve.lower, curve.upper), x_scale="jac")
+        found = least_squares(
+            residual,
+            one,
+            bounds=(curve.lower, curve.upper),
+            x_scale="jac",
+            ftol=tolerance,
+            xtol=tolerance,
+        )
         if best is None or 2.0 * found.cost < best.squares:
             linear, _ = _linear(curve, found.x, value, error)
             best = Solution(found.x, linear, 2.0 * float(found.cost))
@@ -87,5 +102,5 @@ def replicates(
     missing = np.sqrt(max(best.squares / freedom - 1.0, 0.0)) * error
     noisy = draws + missing[:, None] * rng.standard_normal(draws.shape)
     start = best.nonlinear[None, :]
-    found = [solve(curve, draw, error, start) for draw in noisy.T]
+    found = [solve(curve, draw, error, start, NEAR) for draw in noisy.T]
     return np.array([np.concatenate((one.nonlinear, one.linear)) for one in found]).T
