@@ -17,14 +17,14 @@ PARTS = ("one_to_many", "pairs")
 
 def run(target: str, directory: Path, *more: object) -> Finished:
     return chiplog(
-        *("run", target, "--sizes", "1:64KiB", "--budget", 8, "-o", directory, *more),
+        *("run", target, "--sizes", "1:16KiB", "--budget", 4, "-o", directory, *more),
     )
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("many") / "report"
-    finished = run(SIM, directory, "--ranks", 12)
+    finished = run(SIM, directory, "--ranks", 10)
     assert finished.code == 0, finished.stderr
     return directory
 
@@ -41,9 +41,9 @@ def section(text: str, title: str) -> str:
 
 def test_each_pattern_has_a_run_file_with_all_numbers(many: Path) -> None:
     peers, pairs = (read_run(part(many, pattern)) for pattern in PARTS)
-    assert {one.peers for one in peers.series} == set(range(1, 12))
+    assert {one.peers for one in peers.series} == set(range(1, 10))
     assert {one.message_bytes for one in peers.series} == {1, 8192}
-    assert {one.pairs for one in pairs.series} == set(range(1, 7))
+    assert {one.pairs for one in pairs.series} == set(range(1, 6))
     assert peers.header["oversubscribed"] is None
 
 
@@ -106,15 +106,15 @@ def test_more_ranks_than_cores_are_flagged_in_file_terminal_and_report(tmp_path:
     assert "loggp" not in flagged
 
 
-def test_what_many_ranks_lose_does_not_lose_the_two_rank_results(tmp_path: Path) -> None:
-    """The target has fewer ranks than are asked of it."""
+def test_what_many_ranks_lose_does_not_lose_the_other_results(tmp_path: Path) -> None:
+    """The target has fewer ranks than are asked of it: too few peers, and fewer pairs."""
     finished = run(f"{SIM},ranks=5", tmp_path / "report", "--ranks", 9)
     assert finished.code == 1
     assert "no result for" in finished.stderr
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "LogGP predicts this transport within" in text.replace("**", "")
-    for title in ("One to many", "Many pairs"):
-        assert "This part failed" in section(text, title)
+    assert "This part failed" in section(text, "One to many")
+    assert "max-rate" in section(text, "Many pairs")
 
 
 def test_the_target_may_say_how_many_ranks_there_are(tmp_path: Path) -> None:
