@@ -67,6 +67,15 @@ class ScheduleBuilder:
         """A computation of `duration_ns` on each of `ranks`."""
         return self._add(CALC, ranks, 0, duration_ns, 0, after)
 
+    def require(self, operations: Operations, ended: Operations) -> None:
+        """Each of `operations` waits for that of `ended` in the same place; one of them may stand for all."""
+        waiting, awaited = np.broadcast_arrays(operations, ended)
+        made = np.empty(waiting.size, DEPENDENCY)
+        made["operation"], made["on"] = waiting, awaited
+        if np.any(ended == NONE):
+            made = made[made["on"] != NONE]
+        self._dependencies.append(made)
+
     def nothing_yet(self) -> Operations:
         """NONE for every rank, shape (ranks,): where an algorithm keeps what a rank did last."""
         return np.full(self.ranks, NONE, np.uint32)
@@ -97,15 +106,8 @@ class ScheduleBuilder:
             raise MemoryError
         self._operations.append(made)
         for required in after:
-            self._require(indices, required)
+            self.require(indices, required)
         return indices
-
-    def _require(self, operations: Operations, required: Operations) -> None:
-        made = np.empty(operations.size, DEPENDENCY)
-        made["operation"], made["on"] = operations, required
-        if np.any(required == NONE):
-            made = made[made["on"] != NONE]
-        self._dependencies.append(made)
 
 
 def _joined(pieces: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
