@@ -16,7 +16,9 @@ class Message:
     target: int
     bytes: int
     carries: frozenset[int]  # ranks whose data may be in it
-    known_before: frozenset[int]  # by the operations that the receive has waited for, and the target's own
+    known_before: frozenset[
+        int
+    ]  # by the operations that the receive has waited for, and the target's own
 
 
 @dataclass(frozen=True)

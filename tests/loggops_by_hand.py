@@ -103,9 +103,7 @@ class Slow:
             self.push(time, self.next_order(), op.kind, rank, index)
 
     def those_after(self, rank: int, index: int, how: str) -> list[tuple[int, int]]:
-        return [
-            (rank, i) for i, op in enumerate(self.programs[rank]) if index in getattr(op, how)
-        ]
+        return [(rank, i) for i, op in enumerate(self.programs[rank]) if index in getattr(op, how)]
 
     def calc(self, time: int, order: int, rank: int, index: int) -> list[tuple[int, int]]:
         op = self.programs[rank][index]

@@ -41,12 +41,9 @@ def best_splits(
     weights: NDArray[np.float64],
     limits: Limits,
 ) -> list[int]: ...
-
 def read_goal(
     descriptor: int,
-) -> tuple[
-    int, NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32]
-]: ...
+) -> tuple[int, NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32]]: ...
 def write_goal(
     descriptor: int,
     ranks: int,
@@ -67,6 +64,4 @@ def simulate(
     O_as: int,
     S_bytes: int,
     trace: bool,
-) -> tuple[
-    NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]
-]: ...
+) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...

@@ -53,7 +53,9 @@ def test_a_schedule_goes_through_goal_into_the_simulator(tmp_path: Path) -> None
 
 
 def test_a_fractional_G_keeps_its_picoseconds(tmp_path: Path) -> None:
-    goal = written(tmp_path, "num_ranks 2\nrank 0 {\nsend 11b to 1\n}\nrank 1 {\nrecv 11b from 0\n}\n")
+    goal = written(
+        tmp_path, "num_ranks 2\nrank 0 {\nsend 11b to 1\n}\nrank 1 {\nrecv 11b from 0\n}\n"
+    )
     finished = chiplog(
         "simulate", goal, "--L", 10, "--o", 1, "--g", 1, "--G", "0.0849", "--json", "-"
     )
@@ -91,7 +93,9 @@ def refused(finished: Finished, code: int, *words: str) -> None:
 def test_a_deadlock_names_the_ranks_and_operations_that_wait(tmp_path: Path) -> None:
     goal = written(tmp_path, STUCK)
     finished = chiplog("simulate", goal, *GOLDEN)
-    refused(finished, 1, str(goal), "can't finish", "ranks 0, 1", "rank 0, line 3: recv 8b from 1 tag 3")
+    refused(
+        finished, 1, str(goal), "can't finish", "ranks 0, 1", "rank 0, line 3: recv 8b from 1 tag 3"
+    )
 
 
 def test_a_cycle_is_called_one(tmp_path: Path) -> None:
@@ -133,7 +137,9 @@ def test_wrong_usage_names_the_option(tmp_path: Path) -> None:
     refused(chiplog("simulate", goal, *GOLDEN[2:], "--L", "fast"), 2, "--L", "nanoseconds")
     refused(chiplog("simulate", tmp_path / "none.goal", *GOLDEN), 2, "none.goal")
     refused(
-        chiplog("schedule", "barrier", "--algorithm", "tree", "--ranks", 0, "-o", goal), 2, "--ranks"
+        chiplog("schedule", "barrier", "--algorithm", "tree", "--ranks", 0, "-o", goal),
+        2,
+        "--ranks",
     )
     refused(
         chiplog("schedule", "barrier", "--algorithm", "x", "--ranks", 2, "-o", goal), 2, "there are"

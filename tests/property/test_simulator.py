@@ -116,9 +116,7 @@ def test_any_schedule_ends_to_the_picosecond_when_the_slow_simulator_says(
     O: int,
     S: int,
 ) -> None:
-    programs = random_programs(
-        seed, ranks=ranks, messages=messages, wildcards=wildcards, cpus=cpus
-    )
+    programs = random_programs(seed, ranks=ranks, messages=messages, wildcards=wildcards, cpus=cpus)
     assert_same(programs, *parameters(L, o, g, G, O, S))
 
 

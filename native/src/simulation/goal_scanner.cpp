@@ -24,22 +24,16 @@ GoalError GoalScanner::wrong(std::string_view accepted) const {
   return {line_, found + " stands where " + std::string(accepted) + " belongs"};
 }
 
-bool GoalScanner::refill() {
-  if (finished_) return false;
+void GoalScanner::refill() {
   std::memmove(buffer_.data(), buffer_.data() + place_, filled_ - place_);
   filled_ -= place_;
   place_ = 0;
-  const std::size_t got = source_({buffer_.data() + filled_, buffer_.size() - filled_});
-  filled_ += got;
-  bytes_read_ += got;
-  finished_ = got == 0;
-  return !finished_;
-}
-
-char GoalScanner::peek(std::size_t ahead) {
-  while (place_ + ahead >= filled_)
-    if (!refill()) return '\0';
-  return buffer_[place_ + ahead];
+  while (filled_ <= kMostTokenBytes && !finished_) {
+    const std::size_t got = source_({buffer_.data() + filled_, kBufferBytes - filled_});
+    filled_ += got;
+    finished_ = got == 0;
+  }
+  buffer_[filled_] = '\0';
 }
 
 void GoalScanner::take(Token token, std::size_t bytes) {
@@ -64,14 +58,16 @@ void GoalScanner::advance() {
   throw GoalError(line_, shown(first) + " begins no word, number or mark of GOAL");
 }
 
+// Leaves the next token in the buffer as a whole.
 void GoalScanner::skip_blanks_and_comments() {
-  for (;;) {
+  for (;; ++place_) {
+    look_ahead();
     const char c = peek(0);
-    if (is_blank(c)) {
-      ++place_;
-    } else if (c == '/' && peek(1) == '/') {
-      while (peek(0) != '\n' && place_ < filled_) ++place_;
-    } else if (c == '/' && peek(1) == '*') {
+    if (is_blank(c)) continue;
+    if (c != '/') return;
+    if (peek(1) == '/') {
+      skip_line_comment();
+    } else if (peek(1) == '*') {
       skip_block_comment();
     } else {
       return;
@@ -79,19 +75,28 @@ void GoalScanner::skip_blanks_and_comments() {
   }
 }
 
+// Stops before the end of the line.
+void GoalScanner::skip_line_comment() {
+  for (look_ahead(); peek(1) != '\n' && place_ + 1 < filled_; look_ahead()) ++place_;
+}
+
+// Stops at the last byte of the comment.
 void GoalScanner::skip_block_comment() {
   const std::uint64_t begin = lines_passed_ + 1;
-  for (place_ += 2; !(peek(0) == '*' && peek(1) == '/'); ++place_) {
+  ++place_;
+  do {
+    ++place_;
+    look_ahead();
     if (place_ >= filled_) throw GoalError(begin, "the comment that begins here does not end");
-    if (buffer_[place_] == '\n') ++lines_passed_;
-  }
-  place_ += 2;
+    if (peek(0) == '\n') ++lines_passed_;
+  } while (peek(0) != '*' || peek(1) != '/');
+  ++place_;
 }
 
 void GoalScanner::scan_word() {
   std::size_t bytes = 1;
   while (is_word(peek(bytes)))
-    if (++bytes > kMostTokenBytes) throw GoalError(line_, "a word is longer than 255 bytes");
+    if (++bytes == kMostTokenBytes) throw GoalError(line_, "a word is longer than 254 bytes");
   take(Token::word, bytes);
 }
 
@@ -102,7 +107,7 @@ void GoalScanner::scan_number() {
     const auto digit = static_cast<std::uint64_t>(c - '0');
     if (__builtin_mul_overflow(number_, 10U, &number_) || __builtin_add_overflow(number_, digit, &number_))
       throw GoalError(line_, "a number exceeds 2^64 - 1");
-    if (bytes == kMostTokenBytes) throw GoalError(line_, "a number is longer than 255 digits");
+    if (bytes == kMostTokenBytes) throw GoalError(line_, "a number is longer than 254 digits");
   }
   take(Token::number, bytes);
 }

@@ -15,16 +15,15 @@ enum class Token : std::uint8_t { word, number, minus_one, mark, line_end, end }
 
 class GoalScanner {
  public:
-  explicit GoalScanner(const ByteSource& source) : source_(source), buffer_(kBufferBytes) {}
+  explicit GoalScanner(const ByteSource& source) : source_(source), buffer_(kBufferBytes + 1) {}
 
-  // Moves on to the next token. Throws GoalError at bytes that begin none, and at words of more than 255 bytes.
+  // Moves on to the next token. Throws GoalError at bytes that begin none, and at words of 255 bytes or more.
   void advance();
   [[nodiscard]] Token token() const { return token_; }
   // Of the token; valid until advance().
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
 
   [[nodiscard]] bool is(std::string_view word) const { return text_ == word && token_ != Token::line_end; }
   // The error that something else stands where `accepted` belongs.
@@ -34,17 +33,22 @@ class GoalScanner {
   static constexpr std::size_t kBufferBytes = 1 << 20;
   static constexpr std::size_t kMostTokenBytes = 255;
 
-  bool refill();
-  // The byte at `ahead` from the place, or 0 at the end of the text.
-  [[nodiscard]] char peek(std::size_t ahead);
+  // Makes the next token lie in the buffer as a whole, or the end of the text.
+  void look_ahead() {
+    if (filled_ - place_ <= kMostTokenBytes && !finished_) refill();
+  }
+  void refill();
+  // The byte at `ahead` from the place, up to kMostTokenBytes after look_ahead(); 0 at the end of the text.
+  [[nodiscard]] char peek(std::size_t ahead) const { return buffer_[place_ + ahead]; }
   void skip_blanks_and_comments();
+  void skip_line_comment();
   void skip_block_comment();
   void scan_word();
   void scan_number();
   void take(Token token, std::size_t bytes);
 
   const ByteSource& source_;
-  std::vector<char> buffer_;
+  std::vector<char> buffer_;  // a zero stands behind what is filled
   std::size_t place_ = 0;
   std::size_t filled_ = 0;
   bool finished_ = false;
@@ -53,7 +57,6 @@ class GoalScanner {
   std::uint64_t number_ = 0;
   std::uint64_t line_ = 1;  // of the token
   std::uint64_t lines_passed_ = 0;
-  std::uint64_t bytes_read_ = 0;
 };
 
 }  // namespace chiplog::simulation

@@ -21,7 +21,9 @@ def simulate(
     file: Annotated[Path, typer.Argument(metavar="FILE.goal", help="A schedule in GOAL.")],
     model: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL.json", help="Take the parameters from a fit of loggps or loggp."),
+        typer.Option(
+            metavar="MODEL.json", help="Take the parameters from a fit of loggps or loggp."
+        ),
     ] = None,
     L: Annotated[str | None, typer.Option("--L", metavar="NS", help="Latency.")] = None,
     o: Annotated[str | None, typer.Option("--o", metavar="NS", help="CPU time a message.")] = None,
@@ -32,7 +34,9 @@ def simulate(
     ] = None,
     S: Annotated[
         int | None,
-        typer.Option("--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."),
+        typer.Option(
+            "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+        ),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -62,20 +66,29 @@ def simulate(
 
 def _parameters(model: Path | None, given: dict[str, str], S: int | None) -> LogGOPS:
     """From --model or from the options; UsageError where both or neither are there."""
-    from chiplog.simulate import LogGOPS
+    from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS
 
     if model is not None:
         from chiplog.simulate.from_model import parameters_from_model
 
         if given or S is not None:
-            raise UsageError("--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S.")
+            raise UsageError(
+                "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
+            )
         return parameters_from_model(model)
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given]
     if missing:
-        raise UsageError(f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns.")
-    if S is None:
-        return LogGOPS.from_ns(**given)
-    return LogGOPS.from_ns(**given, S_bytes=S)
+        raise UsageError(
+            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
+        )
+    return LogGOPS.from_ns(
+        L=given["L"],
+        o=given["o"],
+        g=given["g"],
+        G=given["G"],
+        O=given.get("O", 0),
+        S_bytes=NO_LIMIT_BYTES if S is None else S,
+    )
 
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:

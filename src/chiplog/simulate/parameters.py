@@ -59,7 +59,9 @@ class LogGOPS:
 
 def _scaled(name: str, value: float | str, scale: int) -> int:
     """A decimal number times `scale`, rounded to an integer; the shortest decimal of a float is taken at its word."""
-    wrong = UsageError(f"--{name}: accepts a number of nanoseconds from 0 to {MAX_INTEGER // scale}.")
+    wrong = UsageError(
+        f"--{name}: accepts a number of nanoseconds from 0 to {MAX_INTEGER // scale}."
+    )
     try:
         number = Decimal(str(value))
         integer = int((number * scale).quantize(Decimal(1), rounding=ROUND_HALF_EVEN))

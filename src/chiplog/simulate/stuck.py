@@ -28,9 +28,7 @@ def stuck_sentence(
     ]
     named = "; ".join(waiting[:MOST_NAMED])
     more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
-    ranks = np.unique(
-        schedule.operations["rank"][np.concatenate([unfinished, unreceived])]
-    )
+    ranks = np.unique(schedule.operations["rank"][np.concatenate([unfinished, unreceived])])
     cycle = "" if roots or not unfinished.size else " Their requirements form a cycle."
     return (
         f"the schedule can't finish: {len(waiting)} operations of {_ranks_text(ranks)} wait: "

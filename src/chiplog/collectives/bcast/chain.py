@@ -30,9 +30,7 @@ def schedule(task: Task) -> Schedule:
         received[1:] = builder.receive(
             everybody[1:], source=everybody[:-1], message_bytes=size, after=[received[1:]]
         )
-        builder.send(
-            everybody[:-1], to=everybody[1:], message_bytes=size, after=[received[:-1]]
-        )
+        builder.send(everybody[:-1], to=everybody[1:], message_bytes=size, after=[received[:-1]])
     return builder.build()
 
 

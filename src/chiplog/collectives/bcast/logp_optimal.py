@@ -41,9 +41,7 @@ def schedule(task: Task) -> Schedule:
     sources = parents(task.ranks, task.costs)
     received = builder.nothing_yet()
     received[1:] = builder.receive(children, source=sources, message_bytes=task.message_bytes)
-    builder.send(
-        sources, to=children, message_bytes=task.message_bytes, after=[received[sources]]
-    )
+    builder.send(sources, to=children, message_bytes=task.message_bytes, after=[received[sources]])
     return builder.build()
 
 
