@@ -1,7 +1,7 @@
 """The parameters of LogGOPS from a fit of LogGP(S).
 
-L, o and g are those of the first protocol, G that of the last one, which carries nearly all bytes of long messages. o
-is the mean of o_s and o_r, or the one that is known, and L is L_half - 2o where it is not known otherwise. O is 0, since
+L, o and g are those of the first protocol, G that of the last one, which carries nearly all bytes of long messages.
+o is the mean of o_s and o_r, or the one that is known; L is L_half - 2o where it is not known otherwise. O is 0, since
 LogGP's per-byte cost is all in G. A g that could not be identified lies below o, where it has no effect, and is 0.
 """
 
