@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +18,7 @@ namespace chiplog::simulation {
 namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
+constexpr std::size_t kKinds = 3;
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
 
 struct Released {
@@ -36,7 +38,8 @@ template <class Matching>
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
-      : operations_(schedule.operations),
+      : ranks_(schedule.ranks),
+        operations_(schedule.operations),
         options_(options),
         costs_(parameters),
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
@@ -88,7 +91,7 @@ class Simulation {
 
   void schedule_released() {
     if (released_.empty()) return;
-    if (released_.size() > 1) std::sort(released_.begin(), released_.end());
+    sort_released();
     for (const Released& one : released_) {
       const std::uint64_t order = next_order_++;
       if (one.kind == Kind::receive) {
@@ -100,6 +103,19 @@ class Simulation {
       }
     }
     released_.clear();
+  }
+
+  void sort_released() {
+    if (released_.size() < 2) return;
+    if (released_.size() < ranks_) return std::sort(released_.begin(), released_.end());
+    // By counting, as when all ranks begin: places ascend already.
+    const auto key = [](const Released& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
+    std::vector<std::uint32_t> begins(std::size_t{ranks_} * kKinds + 1);
+    for (const Released& one : released_) ++begins[key(one) + 1];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    std::vector<Released> sorted(released_.size());
+    for (const Released& one : released_) sorted[begins[key(one)]++] = one;
+    released_.swap(sorted);
   }
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
@@ -275,6 +291,7 @@ class Simulation {
     return found;
   }
 
+  std::uint32_t ranks_;
   std::span<const Operation> operations_;
   const Options& options_;
   Costs costs_;
