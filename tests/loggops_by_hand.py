@@ -30,13 +30,23 @@ class Params:
     g: int
     G: int
     O: int
+
+
+@dataclass(frozen=True)
+class BySize:
+    short: Params
+    long: Params  # of more than `last_short` bytes
+    last_short: int
     S: int
+
+    def of(self, op: Op) -> Params:
+        return self.long if op.amount > self.last_short else self.short
 
 
 class Slow:
     """`programs` holds the operations of each rank, in order; times are picoseconds."""
 
-    def __init__(self, programs: list[list[Op]], params: Params) -> None:
+    def __init__(self, programs: list[list[Op]], params: BySize) -> None:
         self.programs, self.params = programs, params
         everything = [op for program in programs for op in program]
         self.cpus = max((op.cpu for op in everything), default=0) + 1
@@ -81,10 +91,13 @@ class Slow:
         return self.order
 
     def release(self, rank: int, candidates: list[int]) -> None:
-        """Puts into the heap whatever has all its requirements met, sends first, then receives, then calcs."""
+        """Puts into the heap whatever has all its requirements met, sends first, then receives, then calcs.
+
+        A candidate stands once for each requirement that has just been met; the last one is what it waited for.
+        """
         program = self.programs[rank]
         ready = []
-        for index in candidates:
+        for index in reversed(dict.fromkeys(reversed(candidates))):
             op = program[index]
             if (rank, index) in self.released:
                 continue
@@ -117,7 +130,8 @@ class Slow:
         return self.those_after(rank, index, "starts") + self.those_after(rank, index, "ends")
 
     def send(self, time: int, order: int, rank: int, index: int) -> list[tuple[int, int]]:
-        op, p = self.programs[rank][index], self.params
+        op = self.programs[rank][index]
+        p = self.params.of(op)
         free = max(self.cpu[rank][op.cpu], self.send_nic[rank][op.nic])
         if free > time:
             self.push(free, order, "send", rank, index)
@@ -128,13 +142,14 @@ class Slow:
         self.push(time + p.o + p.L, self.next_order(), "message", rank, index)
         self.start[rank, index] = time
         touched = self.those_after(rank, index, "starts")
-        if op.amount <= p.S:
+        if op.amount <= self.params.S:
             self.end[rank, index] = self.cpu[rank][op.cpu]
             touched += self.those_after(rank, index, "ends")
         return touched
 
     def message(self, time: int, order: int, source: int, index: int) -> list[tuple[int, int]]:
-        op, p = self.programs[source][index], self.params
+        op = self.programs[source][index]
+        p = self.params.of(op)
         rank = op.peer
         free = max(self.cpu[rank][op.cpu], self.receive_nic[rank][op.nic])
         if free > time:

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -99,15 +100,20 @@ void write_goal(int descriptor, std::uint32_t ranks, const Bytes& operations, co
   });
 }
 
+// first_bytes; L, o, g in picoseconds; G, O in attoseconds per byte
+using ProtocolTuple = std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, OwnBytes>;
 
-Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& ends, const Bytes& starts, std::int64_t L,
-                   std::int64_t o, std::int64_t g, std::int64_t G, std::int64_t O, std::uint64_t S, bool trace) {
+Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& ends, const Bytes& starts,
+                   const std::vector<ProtocolTuple>& protocols, std::uint64_t S_bytes, bool trace) {
   const simulation::Schedule schedule = view(ranks, operations, ends, starts);
+  simulation::Parameters parameters{{}, S_bytes};
+  for (const auto& [first_bytes, L, o, g, G, O] : protocols)
+    parameters.protocols.push_back({first_bytes, L, o, g, G, O});
   simulation::Outcome outcome;
   {
     const nb::gil_scoped_release released;
-    outcome = simulation::simulate(schedule, {L, o, g, G, O, S}, {trace, raise_if_interrupted});
+    outcome = simulation::simulate(schedule, parameters, {trace, raise_if_interrupted});
   }
   return {give<OwnTimes>(std::move(outcome.finish)), outcome.events, give<OwnIndices>(std::move(outcome.unfinished)),
           give<OwnIndices>(std::move(outcome.unreceived)), give<OwnBytes>(std::move(outcome.trace))};
@@ -133,6 +139,6 @@ void bind_simulation(nb::module_& module) {
   module.def("write_goal", &write_goal, "descriptor"_a, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a,
              "Write a schedule as GOAL text.");
   module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, nb::kw_only(),
-             "L_ps"_a, "o_ps"_a, "g_ps"_a, "G_as"_a, "O_as"_a, "S_bytes"_a, "trace"_a,
+             "protocols"_a, "S_bytes"_a, "trace"_a,
              "(finish_ps, events, unfinished, unreceived, trace) under LogGOPS; OverflowError beyond 2^63 ps.");
 }

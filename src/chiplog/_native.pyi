@@ -57,11 +57,7 @@ def simulate(
     requires_end: NDArray[np.uint8],
     requires_start: NDArray[np.uint8],
     *,
-    L_ps: int,
-    o_ps: int,
-    g_ps: int,
-    G_as: int,
-    O_as: int,
+    protocols: Sequence[tuple[int, int, int, int, int, int]],
     S_bytes: int,
     trace: bool,
 ) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...

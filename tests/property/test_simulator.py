@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loggops_by_hand import ANY, Op, Params, Slow
+from loggops_by_hand import ANY, BySize, Op, Params, Slow
 
 from chiplog.errors import RunFailed
 from chiplog.schedule import arrays
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule
 from chiplog.schedule.goal import read_goal, write_goal
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulate import LogGOPS, Protocol, simulate
 
 KINDS = {"send": arrays.SEND, "recv": arrays.RECEIVE, "calc": arrays.CALC}
 MANY = settings(max_examples=3000, deadline=None)
@@ -72,12 +72,28 @@ def random_programs(
     return programs
 
 
-def parameters(L: int, o: int, g: int, G: int, O: int, S: int) -> tuple[LogGOPS, Params]:
-    ns = LogGOPS.from_ns(L=L, o=o, g=g, G=G, O=O, S_bytes=S)
-    return ns, Params(L * 1000, o * 1000, g * 1000, G * 1000, O * 1000, S)
+def drawn_parameters(draw: random.Random) -> tuple[LogGOPS, BySize]:
+    """Ones that often coincide, so that much happens at the same time; of two protocols, mostly alike."""
+
+    def protocol() -> dict[str, int]:
+        choices = {
+            "L": (0, 3, 2500),
+            "o": (0, 2, 1500),
+            "g": (0, 5, 1000, 4000),
+            "G": (0, 1, 6),
+            "O": (0, 1, 9),
+        }
+        return {name: draw.choice(values) for name, values in choices.items()}
+
+    short = protocol()
+    long = protocol() if draw.random() < 0.3 else short
+    last_short, S = draw.choice((1, 2, 1000)), draw.choice((0, 1, 8, 65535))
+    protocols = (Protocol.from_ns(**short), Protocol.from_ns(**long, first_bytes=last_short + 1))
+    in_ps = [Params(**{name: 1000 * value for name, value in one.items()}) for one in (short, long)]
+    return LogGOPS(protocols, S), BySize(*in_ps, last_short, S)
 
 
-def assert_same(programs: list[list[Op]], fast: LogGOPS, slow: Params) -> None:
+def assert_same(programs: list[list[Op]], fast: LogGOPS, slow: BySize) -> None:
     reference = Slow(programs, slow)
     expected = reference.run()
     if expected is None:
@@ -96,28 +112,12 @@ def assert_same(programs: list[list[Op]], fast: LogGOPS, slow: Params) -> None:
     messages=st.integers(0, 40),
     wildcards=st.booleans(),
     cpus=st.sampled_from([1, 1, 2, 3]),
-    L=st.sampled_from([0, 3, 2500]),
-    o=st.sampled_from([0, 2, 1500]),
-    g=st.sampled_from([0, 5, 1000, 4000]),
-    G=st.sampled_from([0, 1, 6]),
-    O=st.sampled_from([0, 1, 9]),
-    S=st.sampled_from([0, 1, 8, 65535]),
 )
 def test_any_schedule_ends_to_the_picosecond_when_the_slow_simulator_says(
-    seed: int,
-    ranks: int,
-    messages: int,
-    wildcards: bool,
-    cpus: int,
-    L: int,
-    o: int,
-    g: int,
-    G: int,
-    O: int,
-    S: int,
+    seed: int, ranks: int, messages: int, wildcards: bool, cpus: int
 ) -> None:
     programs = random_programs(seed, ranks=ranks, messages=messages, wildcards=wildcards, cpus=cpus)
-    assert_same(programs, *parameters(L, o, g, G, O, S))
+    assert_same(programs, *drawn_parameters(random.Random(seed)))
 
 
 @settings(max_examples=200, deadline=None)

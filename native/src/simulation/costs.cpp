@@ -1,6 +1,7 @@
 #include "simulation/costs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 
@@ -22,18 +23,26 @@ Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_
 
 }  // namespace
 
-Costs::Costs(const Parameters& parameters)
-    : parameters_(parameters), send_to_arrival_(add(parameters.o, parameters.L)) {
-  if (parameters.L < 0 || parameters.o < 0 || parameters.g < 0 || parameters.G_attoseconds < 0 ||
-      parameters.O_attoseconds < 0)
-    throw std::invalid_argument("L, o, g, G and O must not be negative");
+Costs::Costs(const Parameters& parameters) : parameters_(parameters) {
+  const std::vector<Protocol>& protocols = parameters_.protocols;
+  if (protocols.empty() || protocols.front().first_bytes != 0)
+    throw std::invalid_argument("the first protocol must begin at 0 bytes");
+  const auto not_above = [](const Protocol& a, const Protocol& b) { return a.first_bytes >= b.first_bytes; };
+  if (std::adjacent_find(protocols.begin(), protocols.end(), not_above) != protocols.end())
+    throw std::invalid_argument("the protocols must ascend in size");
+  for (const Protocol& one : protocols)
+    if (one.L < 0 || one.o < 0 || one.g < 0 || one.G_attoseconds < 0 || one.O_attoseconds < 0)
+      throw std::invalid_argument("L, o, g, G and O must not be negative");
   recent_.fill(compute(0));
 }
 
 MessageCost Costs::compute(std::uint64_t bytes) const {
-  const Picoseconds wire = bytes_after_first(bytes, parameters_.G_attoseconds);
-  const Picoseconds copy = bytes_after_first(bytes, parameters_.O_attoseconds);
-  return {bytes, add(parameters_.o, copy), add(parameters_.o, std::max(copy, wire)), add(parameters_.g, wire)};
+  const auto begins_above = [](std::uint64_t size, const Protocol& one) { return size < one.first_bytes; };
+  const std::vector<Protocol>& protocols = parameters_.protocols;
+  const Protocol& one = *std::prev(std::upper_bound(protocols.begin(), protocols.end(), bytes, begins_above));
+  const Picoseconds wire = bytes_after_first(bytes, one.G_attoseconds);
+  const Picoseconds copy = bytes_after_first(bytes, one.O_attoseconds);
+  return {bytes, add(one.o, copy), add(one.o, std::max(copy, wire)), add(one.g, wire), add(one.o, one.L)};
 }
 
 }  // namespace chiplog::simulation

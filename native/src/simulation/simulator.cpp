@@ -165,7 +165,8 @@ class Simulation {
     if (line.first == operation) try_later(operation, what);
   }
 
-  // Only where an operation on several CPUs is released early and becomes ready late.
+  // Only where an operation on several CPUs is released early and becomes ready late, or a message is overtaken by one
+  // of another protocol.
   void insert_by_order(Links::List& line, std::uint32_t operation) {
     std::uint32_t* link = &line.first;
     while (order_[*link] < order_[operation]) link = &links_.next(*link);
@@ -221,7 +222,7 @@ class Simulation {
     resources_.cpu(send.rank, send.cpu) = end;
     resources_.sending_nic(send.rank, send.nic) = add(now, cost.nic);
     note({now, end, operation, Work::send});
-    queue_.push({add(now, costs_.send_to_arrival()), next_order_++, operation, What::arrive});
+    queue_.push({add(now, cost.arrival), next_order_++, operation, What::arrive});
     started(operation, now);
     if (!costs_.synchronises(send.amount)) ended(operation, end);
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -53,11 +53,7 @@ def simulate(schedule: Schedule, parameters: LogGOPS, *, trace: bool = False) ->
             as_bytes(schedule.operations),
             as_bytes(schedule.requires_end),
             as_bytes(schedule.requires_start),
-            L_ps=parameters.L_ps,
-            o_ps=parameters.o_ps,
-            g_ps=parameters.g_ps,
-            G_as=parameters.G_as,
-            O_as=parameters.O_as,
+            protocols=[astuple(protocol) for protocol in parameters.protocols],
             S_bytes=parameters.S_bytes,
             trace=trace,
         )
