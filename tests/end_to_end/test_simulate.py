@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import Finished, chiplog
 
 from chiplog.fit.model_file import write_model
+from chiplog.fit.result import Parameter, Segment
 from chiplog.testing.model_files import example_fit
 from chiplog.testing.schemas import validate
 
@@ -73,13 +75,32 @@ def test_a_trace_holds_every_busy_time_and_an_arrow_for_each_message(tmp_path: P
     assert max(e["ts"] + e["dur"] for e in by_phase["X"]) == pytest.approx(11.0)
 
 
-def test_a_model_file_gives_the_parameters(tmp_path: Path) -> None:
+def fitted(**values: float) -> dict[str, Parameter]:
+    return {name: Parameter(name, value, None, None, "s", True) for name, value in values.items()}
+
+
+def test_a_message_takes_the_parameters_of_its_own_protocol(tmp_path: Path) -> None:
+    segments = (
+        Segment(8, 100, fitted(L=5e-6, o_s=1e-6, o_r=3e-6, g=1e-6, G=1e-9)),
+        Segment(101, 4096, fitted(L_half=20e-6, o_s=4e-6, G=2e-9)),
+    )
+    model = tmp_path / "model.json"
+    write_model(model, [replace(example_fit(), segments=segments)])
+    for size, expected_ns in ((1, 2 + 5 + 2), (101, 20 + 0.2), (1001, 20 + 2)):
+        text = (
+            f"num_ranks 2\nrank 0 {{\nsend {size}b to 1\n}}\nrank 1 {{\nrecv {size}b from 0\n}}\n"
+        )
+        finished = chiplog("simulate", written(tmp_path, text), "--model", model, "--json", "-")
+        assert finished.code == 0, finished.stderr
+        assert "g from 101 B on is not identified and taken as 0" in finished.stderr
+        assert json.loads(finished.stdout)["makespan_ns"] == pytest.approx(1000 * expected_ns)
+
+
+def test_a_model_without_a_latency_is_refused(tmp_path: Path) -> None:
     model = tmp_path / "model.json"
     write_model(model, [example_fit()])
     goal = schedule(tmp_path / "b.goal", "barrier", "--algorithm", "dissemination", "--ranks", 2)
-    finished = chiplog("simulate", goal, "--model", model, "--json", "-")
-    assert finished.code == 0, finished.stderr
-    assert json.loads(finished.stdout)["makespan_ns"] > 0
+    refused(chiplog("simulate", goal, "--model", model), 2, "no latency from 12289 B on", "--L")
 
 
 def refused(finished: Finished, code: int, *words: str) -> None:

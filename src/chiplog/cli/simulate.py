@@ -75,7 +75,10 @@ def _parameters(model: Path | None, given: dict[str, str], S: int | None) -> Log
             raise UsageError(
                 "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
             )
-        return parameters_from_model(model)
+        parameters, assumed = parameters_from_model(model)
+        for sentence in assumed:
+            note(sentence)
+        return parameters
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given]
     if missing:
         raise UsageError(
