@@ -1,33 +1,22 @@
 #include "simulation/simulator.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "simulation/dependents.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/matching.hpp"
+#include "simulation/released.hpp"
 #include "simulation/resources.hpp"
 
 namespace chiplog::simulation {
 namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
-constexpr std::size_t kKinds = 3;
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
-
-struct Released {
-  std::uint32_t rank;
-  Kind kind;
-  std::uint32_t place;  // in the order in which requirements were met
-  std::uint32_t operation;
-  auto operator<=>(const Released&) const = default;
-};
 
 What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 
@@ -38,8 +27,7 @@ template <class Matching>
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
-      : ranks_(schedule.ranks),
-        operations_(schedule.operations),
+      : operations_(schedule.operations),
         options_(options),
         costs_(parameters),
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
@@ -49,7 +37,8 @@ class Simulation {
         links_(schedule.operations.size()),
         resources_(schedule),
         matching_(schedule, links_),
-        several_cpus_(resources_.cpus() > 1) {
+        several_cpus_(resources_.cpus() > 1),
+        released_(schedule.ranks) {
     for (const Dependency& one : schedule.requires_end) ++open_[one.operation];
     for (const Dependency& one : schedule.requires_start) ++open_[one.operation];
     if (several_cpus_) ready_.resize(operations_.size());
@@ -57,7 +46,7 @@ class Simulation {
 
   Outcome run() {
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (open_[operation] == 0) release(operation);
+      if (open_[operation] == 0) released_.add(operation, operations_[operation]);
     schedule_released();
     for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
       execute(queue_.pop());
@@ -83,16 +72,9 @@ class Simulation {
     }
   }
 
-  // An operation's last requirement has been met.
-  void release(std::uint32_t operation) {
-    const Operation& released = operations_[operation];
-    released_.push_back({released.rank, released.kind, static_cast<std::uint32_t>(released_.size()), operation});
-  }
-
   void schedule_released() {
     if (released_.empty()) return;
-    sort_released();
-    for (const Released& one : released_) {
+    for (const Released& one : released_.sorted()) {
       const std::uint64_t order = next_order_++;
       if (one.kind == Kind::receive) {
         queue_.push({earliest(one.operation, What::post), order, one.operation, What::post});
@@ -103,19 +85,6 @@ class Simulation {
       }
     }
     released_.clear();
-  }
-
-  void sort_released() {
-    if (released_.size() < 2) return;
-    if (released_.size() < ranks_) return std::sort(released_.begin(), released_.end());
-    // By counting, as when all ranks begin: places ascend already.
-    const auto key = [](const Released& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
-    std::vector<std::uint32_t> begins(std::size_t{ranks_} * kKinds + 1);
-    for (const Released& one : released_) ++begins[key(one) + 1];
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::vector<Released> sorted(released_.size());
-    for (const Released& one : released_) sorted[begins[key(one)]++] = one;
-    released_.swap(sorted);
   }
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
@@ -274,7 +243,7 @@ class Simulation {
   void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at) {
     for (const std::uint32_t dependent : dependents) {
       if (several_cpus_) ready_[dependent] = std::max(ready_[dependent], at);
-      if (--open_[dependent] == 0) release(dependent);
+      if (--open_[dependent] == 0) released_.add(dependent, operations_[dependent]);
     }
   }
 
@@ -292,7 +261,6 @@ class Simulation {
     return found;
   }
 
-  std::uint32_t ranks_;
   std::span<const Operation> operations_;
   const Options& options_;
   Costs costs_;
@@ -306,7 +274,7 @@ class Simulation {
   Matching matching_;
   bool several_cpus_;
   EventQueue queue_;
-  std::vector<Released> released_;
+  ReleasedOperations released_;
   std::vector<Busy> trace_;
   std::uint64_t next_order_ = 0;
   std::uint64_t events_ = 0;
