@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/segmentation.hpp"
+#include "simulation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,7 +44,8 @@ void require_breaks(const Segmenter& segmenter, const std::vector<std::size_t>& 
 }  // namespace
 
 NB_MODULE(_native, module) {
-  module.doc() = "Native kernels of chiplog's analysis.";
+  module.doc() = "Native kernels of chiplog's analysis, and its simulator.";
+  bind_simulation(module);
   nb::class_<Limits>(module, "Limits", "What a segment must cover.")
       .def(
           "__init__",

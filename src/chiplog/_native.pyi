@@ -41,3 +41,23 @@ def best_splits(
     weights: NDArray[np.float64],
     limits: Limits,
 ) -> list[int]: ...
+def read_goal(
+    descriptor: int,
+) -> tuple[int, NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32]]: ...
+def write_goal(
+    descriptor: int,
+    ranks: int,
+    operations: NDArray[np.uint8],
+    requires_end: NDArray[np.uint8],
+    requires_start: NDArray[np.uint8],
+) -> None: ...
+def simulate(
+    ranks: int,
+    operations: NDArray[np.uint8],
+    requires_end: NDArray[np.uint8],
+    requires_start: NDArray[np.uint8],
+    *,
+    protocols: Sequence[tuple[int, int, int, int, int, int]],
+    S_bytes: int,
+    trace: bool,
+) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...

@@ -20,6 +20,8 @@ COMMANDS = (
     ("fit",),
     ("changes",),
     ("compare",),
+    ("schedule",),
+    ("simulate",),
     ("export",),
     ("report",),
     ("probe", "build"),

@@ -18,6 +18,8 @@ from chiplog.cli.measure import measure
 from chiplog.cli.probe import probe_app
 from chiplog.cli.report import report
 from chiplog.cli.run import run
+from chiplog.cli.schedule import schedule
+from chiplog.cli.simulate import simulate
 
 app = typer.Typer(
     name="chiplog",
@@ -52,6 +54,8 @@ app.command("import")(import_file)
 app.command()(fit)
 app.command()(changes)
 app.command()(compare)
+app.command()(schedule)
+app.command()(simulate)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")

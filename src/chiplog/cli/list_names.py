@@ -58,10 +58,22 @@ def _patterns() -> Mapping[str, str]:
     return MEANINGS
 
 
+def _operations() -> Mapping[str, str]:
+    """Point-to-point operations, then collective ones with their algorithms."""
+    from chiplog.collectives.registry import MODULES, algorithms
+    from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
+
+    ways = {
+        operation: f"{COLLECTIVE[operation]}: {', '.join(algorithms(operation))}"
+        for operation in MODULES
+    }
+    return {**OPERATIONS, **ways}
+
+
 TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "models": _models,
     "transports": _transports,
     "patterns": _patterns,
-    "operations": lambda: OPERATIONS,
+    "operations": _operations,
     "methods": lambda: METHODS,
 }

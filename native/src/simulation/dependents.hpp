@@ -1,0 +1,28 @@
+// Who waits for an operation: the dependencies of a schedule, turned round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulation/schedule.hpp"
+
+namespace chiplog::simulation {
+
+class Dependents {
+ public:
+  // Dependents of one operation stand in the order of the schedule.
+  Dependents(std::span<const Dependency> dependencies, std::size_t operations);
+
+  [[nodiscard]] bool empty() const { return dependents_.empty(); }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t operation) const {
+    return {dependents_.data() + begin_[operation], dependents_.data() + begin_[operation + 1]};
+  }
+
+ private:
+  std::vector<std::uint32_t> begin_;
+  std::vector<std::uint32_t> dependents_;
+};
+
+}  // namespace chiplog::simulation

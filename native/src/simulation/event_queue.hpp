@@ -1,0 +1,53 @@
+// The events to come, earliest first; a radix heap, since simulated time never runs backwards.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simulation/time.hpp"
+
+namespace chiplog::simulation {
+
+enum class What : std::uint8_t {
+  calc,          // the first calc in line tries its CPU
+  send,          // the first send in line tries CPU and NIC
+  post,          // a receive is posted
+  arrive,        // a message's first byte is at the receiver
+  take,          // the first message in line tries the receiver's CPU and NIC
+  become_ready,  // an operation of a rank with several CPUs joins its line
+};
+
+struct Event {
+  Picoseconds time = 0;
+  std::uint64_t order = 0;  // among events of the same time, the lowest comes first
+  std::uint32_t operation = 0;
+  What what = What::calc;
+};
+
+// Pops in order of (time, order). An event moves to a lower bucket at most once per bit of its distance in time, which
+// costs less than the levels of a binary heap do, and most simulated times are few and shared by many events.
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return next_ == now_events_.size() && late_.empty() && occupied_ == 0; }
+  // `event.time` must not lie before that of the event popped last.
+  void push(const Event& event);
+  // Must not be empty.
+  Event pop();
+
+ private:
+  void advance();
+  Event pop_late();
+  [[nodiscard]] std::size_t bucket_of(Picoseconds time) const;
+
+  Picoseconds now_ = 0;
+  std::vector<Event> now_events_;  // of time now_, by order; popped up to next_
+  std::size_t next_ = 0;
+  std::vector<Event> late_;                     // of time now_, pushed out of order: a heap
+  std::array<std::vector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
+  std::uint64_t occupied_ = 0;                  // bit b: buckets_[b] holds events
+  std::vector<Event> moving_;
+};
+
+}  // namespace chiplog::simulation

@@ -1,0 +1,296 @@
+#include "simulation/simulator.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "simulation/dependents.hpp"
+#include "simulation/event_queue.hpp"
+#include "simulation/matching.hpp"
+#include "simulation/released.hpp"
+#include "simulation/resources.hpp"
+
+namespace chiplog::simulation {
+namespace {
+
+constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
+constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
+
+What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
+
+// How an operation comes to its end:
+//   release -> [become_ready] -> line -> start_calc | start_send     a message: arrive -> line -> take
+//   release -> post                                                  a message and a receive that meet end both
+template <class Matching>
+class Simulation {
+ public:
+  Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
+      : operations_(schedule.operations),
+        options_(options),
+        costs_(parameters),
+        waiting_for_end_(schedule.requires_end, schedule.operations.size()),
+        waiting_for_start_(schedule.requires_start, schedule.operations.size()),
+        open_(schedule.operations.size()),
+        order_(std::make_unique_for_overwrite<std::uint64_t[]>(schedule.operations.size())),
+        links_(schedule.operations.size()),
+        resources_(schedule),
+        matching_(schedule, links_),
+        several_cpus_(resources_.cpus() > 1),
+        released_(schedule.ranks) {
+    for (const Dependency& one : schedule.requires_end) ++open_[one.operation];
+    for (const Dependency& one : schedule.requires_start) ++open_[one.operation];
+    if (several_cpus_) ready_.resize(operations_.size());
+  }
+
+  Outcome run() {
+    for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
+      if (open_[operation] == 0) released_.add(operation, operations_[operation]);
+    schedule_released();
+    for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
+      execute(queue_.pop());
+      schedule_released();
+      if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
+    }
+    return outcome();
+  }
+
+ private:
+  void execute(const Event& event) {
+    switch (event.what) {
+      case What::calc:
+      case What::send:
+      case What::take:
+        return try_first(event);
+      case What::post:
+        return post(event.operation, event.time);
+      case What::arrive:
+        return join(event, What::take);
+      case What::become_ready:
+        return join(event, what_of(operations_[event.operation].kind));
+    }
+  }
+
+  void schedule_released() {
+    if (released_.empty()) return;
+    for (const Released& one : released_.sorted()) {
+      const std::uint64_t order = next_order_++;
+      if (one.kind == Kind::receive) {
+        queue_.push({earliest(one.operation, What::post), order, one.operation, What::post});
+      } else if (several_cpus_) {
+        queue_.push({earliest(one.operation, what_of(one.kind)), order, one.operation, What::become_ready});
+      } else {
+        wait(one.operation, order, what_of(one.kind));
+      }
+    }
+    released_.clear();
+  }
+
+  // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
+  [[nodiscard]] Picoseconds earliest(std::uint32_t operation, What what) {
+    const Picoseconds free = free_at(operations_[operation], what);
+    return several_cpus_ ? std::max(free, ready_[operation]) : free;
+  }
+
+  // When all that an operation, or a message that has arrived, needs will be free.
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
+    switch (what) {
+      case What::send:
+        return std::max(resources_.cpu(operation.rank, operation.cpu),
+                        resources_.sending_nic(operation.rank, operation.nic));
+      case What::take:
+        return std::max(resources_.cpu(operation.peer, operation.cpu),
+                        resources_.receiving_nic(operation.peer, operation.nic));
+      default:
+        return resources_.cpu(operation.rank, operation.cpu);
+    }
+  }
+
+  [[nodiscard]] Links::List& line_of(const Operation& operation, What what) {
+    switch (what) {
+      case What::send:
+        return resources_.sends(operation.rank, operation.cpu, operation.nic);
+      case What::take:
+        return resources_.messages(operation.peer, operation.cpu, operation.nic);
+      default:
+        return resources_.calcs(operation.rank, operation.cpu);
+    }
+  }
+
+  void join(const Event& event, What what) {
+    if (free_at(operations_[event.operation], what) <= event.time) return start(event.operation, what, event.time);
+    wait(event.operation, event.order, what);
+  }
+
+  void wait(std::uint32_t operation, std::uint64_t order, What what) {
+    Links::List& line = line_of(operations_[operation], what);
+    order_[operation] = order;
+    if (line.first == kNone || order_[line.last] < order) {
+      links_.append(line, operation);
+    } else {
+      insert_by_order(line, operation);
+    }
+    if (line.first == operation) try_later(operation, what);
+  }
+
+  // Only where an operation on several CPUs is released early and becomes ready late, or a message is overtaken by one
+  // of another protocol.
+  void insert_by_order(Links::List& line, std::uint32_t operation) {
+    std::uint32_t* link = &line.first;
+    while (order_[*link] < order_[operation]) link = &links_.next(*link);
+    links_.next(operation) = *link;
+    *link = operation;
+  }
+
+  void try_later(std::uint32_t operation, What what) {
+    queue_.push({free_at(operations_[operation], what), order_[operation], operation, what});
+  }
+
+  // The first in line starts if it can, and the next one moves up.
+  void try_first(const Event& event) {
+    Links::List& line = line_of(operations_[event.operation], event.what);
+    if (line.first != event.operation) return;  // somebody came before it, who will let it move up again
+    if (free_at(operations_[event.operation], event.what) > event.time) return try_later(event.operation, event.what);
+    links_.take_first(line);
+    start(event.operation, event.what, event.time);
+    if (line.first != kNone) try_later(line.first, event.what);
+  }
+
+  void start(std::uint32_t operation, What what, Picoseconds now) {
+    ++events_;
+    switch (what) {
+      case What::send:
+        return start_send(operation, now);
+      case What::take:
+        return take(operation, now);
+      default:
+        return start_calc(operation, now);
+    }
+  }
+
+  void start_calc(std::uint32_t operation, Picoseconds now) {
+    const Operation& calc = operations_[operation];
+    const Picoseconds end = add(now, duration(calc.amount));
+    resources_.cpu(calc.rank, calc.cpu) = end;
+    note({now, end, operation, Work::calc});
+    started(operation, now);
+    ended(operation, end);
+  }
+
+  [[nodiscard]] static Picoseconds duration(std::uint64_t nanoseconds) {
+    Picoseconds time = 0;
+    if (__builtin_mul_overflow(nanoseconds, 1000U, &time)) throw TimeOverflow();
+    return time;
+  }
+
+  void start_send(std::uint32_t operation, Picoseconds now) {
+    const Operation& send = operations_[operation];
+    const MessageCost& cost = costs_.of(send.amount);
+    const Picoseconds end = add(now, cost.send_cpu);
+    resources_.cpu(send.rank, send.cpu) = end;
+    resources_.sending_nic(send.rank, send.nic) = add(now, cost.nic);
+    note({now, end, operation, Work::send});
+    queue_.push({add(now, cost.arrival), next_order_++, operation, What::arrive});
+    started(operation, now);
+    if (!costs_.synchronises(send.amount)) ended(operation, end);
+  }
+
+  void take(std::uint32_t message, Picoseconds now) {
+    const Operation& send = operations_[message];
+    const MessageCost& cost = costs_.of(send.amount);
+    const Picoseconds end = add(now, cost.receive_cpu);
+    resources_.cpu(send.peer, send.cpu) = end;
+    resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic);
+    note({now, end, message, Work::receive});
+    if (several_cpus_) ready_[message] = end;
+    const std::uint32_t receive = matching_.meet(send.peer, send.rank, send.tag, message);
+    if (receive == kNone) return;
+    let_go(message, now);
+    ended(receive, end);
+  }
+
+  void post(std::uint32_t operation, Picoseconds now) {
+    const Operation& receive = operations_[operation];
+    ++events_;
+    started(operation, now);
+    const std::uint32_t message = matching_.meet(receive.rank, receive.peer, receive.tag, operation);
+    if (message == kNone) return;
+    let_go(message, now);
+    ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
+  }
+
+  // A message has been received: a sender that waits for that may go on.
+  void let_go(std::uint32_t message, Picoseconds now) {
+    const Operation& send = operations_[message];
+    if (!costs_.synchronises(send.amount)) return;
+    Picoseconds& cpu = resources_.cpu(send.rank, send.cpu);
+    Picoseconds& nic = resources_.sending_nic(send.rank, send.nic);
+    cpu = std::max(cpu, now);
+    nic = std::max(nic, now);
+    ended(message, now);
+  }
+
+  void started(std::uint32_t operation, Picoseconds now) {
+    if (!waiting_for_start_.empty()) meet_requirement(waiting_for_start_.of(operation), now);
+  }
+
+  void ended(std::uint32_t operation, Picoseconds at) {
+    open_[operation] = kEnded;
+    if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
+  }
+
+  void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at) {
+    for (const std::uint32_t dependent : dependents) {
+      if (several_cpus_) ready_[dependent] = std::max(ready_[dependent], at);
+      if (--open_[dependent] == 0) released_.add(dependent, operations_[dependent]);
+    }
+  }
+
+  void note(const Busy& busy) {
+    if (options_.trace) trace_.push_back(busy);
+  }
+
+  Outcome outcome() {
+    Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
+    for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
+      if (open_[operation] != kEnded) found.unfinished.push_back(operation);
+    for (const std::uint32_t operation : matching_.waiting())
+      if (open_[operation] == kEnded) found.unreceived.push_back(operation);
+    std::sort(found.unreceived.begin(), found.unreceived.end());
+    return found;
+  }
+
+  std::span<const Operation> operations_;
+  const Options& options_;
+  Costs costs_;
+  Dependents waiting_for_end_;
+  Dependents waiting_for_start_;
+  std::vector<std::uint32_t> open_;         // by operation: requirements not met yet, or kEnded
+  std::unique_ptr<std::uint64_t[]> order_;  // by operation: its rank among those that wait for the same time
+  std::vector<Picoseconds> ready_;          // by operation; for several CPUs only
+  Links links_;
+  Resources resources_;
+  Matching matching_;
+  bool several_cpus_;
+  EventQueue queue_;
+  ReleasedOperations released_;
+  std::vector<Busy> trace_;
+  std::uint64_t next_order_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+bool has_wildcards(const Operation& operation) {
+  return operation.kind == Kind::receive && (operation.peer == kAny || operation.tag == kAny);
+}
+
+}  // namespace
+
+Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options) {
+  check(schedule);
+  if (std::any_of(schedule.operations.begin(), schedule.operations.end(), has_wildcards))
+    return Simulation<WildcardMatching>(schedule, parameters, options).run();
+  return Simulation<ExactMatching>(schedule, parameters, options).run();
+}
+
+}  // namespace chiplog::simulation

@@ -1,0 +1,50 @@
+#include "simulation/event_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <queue>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace chiplog::simulation {
+namespace {
+
+using Key = std::pair<Picoseconds, std::uint64_t>;
+
+TEST(EventQueue, PopsByTimeThenOrderLikeAnOrdinaryQueueWhateverIsPushedMeanwhile) {
+  std::mt19937_64 random(1);
+  EventQueue queue;
+  std::priority_queue<Key, std::vector<Key>, std::greater<>> reference;
+  std::vector<std::uint64_t> unused_orders;
+  std::uint64_t next_order = 0;
+  Picoseconds now = 0;
+  const auto push = [&] {
+    const Picoseconds far = Picoseconds{1} << (random() % 50);
+    const Picoseconds time = now + (random() % 3 == 0 ? 0 : static_cast<Picoseconds>(random()) & (far - 1));
+    std::uint64_t order = next_order++;
+    if (!unused_orders.empty() && random() % 4 == 0) std::swap(order, unused_orders.back());  // pushed late
+    if (random() % 4 == 0) unused_orders.push_back(next_order++);
+    queue.push({time, order, 0, What::calc});
+    reference.push({time, order});
+  };
+  for (int step = 0; step < 20000; ++step) {
+    for (std::uint64_t pushes = random() % 4; pushes > 0; --pushes) push();
+    if (reference.empty()) continue;
+    ASSERT_FALSE(queue.empty());
+    const Event event = queue.pop();
+    ASSERT_EQ((Key{event.time, event.order}), reference.top());
+    reference.pop();
+    now = event.time;
+  }
+  while (!reference.empty()) {
+    const Event event = queue.pop();
+    ASSERT_EQ((Key{event.time, event.order}), reference.top());
+    reference.pop();
+  }
+  EXPECT_TRUE(queue.empty());
+}
+
+}  // namespace
+}  // namespace chiplog::simulation

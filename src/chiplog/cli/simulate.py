@@ -1,0 +1,118 @@
+"""`chiplog simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.errors import RunFailed, UsageError
+
+if TYPE_CHECKING:
+    from chiplog.schedule import Schedule
+    from chiplog.simulate import LogGOPS, Simulation
+
+MOST_RANKS_SHOWN = 16
+
+
+def simulate(
+    file: Annotated[Path, typer.Argument(metavar="FILE.goal", help="A schedule in GOAL.")],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL.json", help="Take the parameters from a fit of loggps or loggp."
+        ),
+    ] = None,
+    L: Annotated[str | None, typer.Option("--L", metavar="NS", help="Latency.")] = None,
+    o: Annotated[str | None, typer.Option("--o", metavar="NS", help="CPU time a message.")] = None,
+    g: Annotated[str | None, typer.Option("--g", metavar="NS", help="NIC time a message.")] = None,
+    G: Annotated[str | None, typer.Option("--G", metavar="NS", help="NIC time a byte.")] = None,
+    O: Annotated[
+        str | None, typer.Option("--O", metavar="NS", help="CPU time a byte; 0 by default.")
+    ] = None,
+    S: Annotated[
+        int | None,
+        typer.Option(
+            "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Say when each rank of a schedule is done, under LogGOPS."""
+    from chiplog.schedule.goal import read_goal
+    from chiplog.simulate import simulate as run
+    from chiplog.simulate.result import simulation_to_json
+
+    given = {"L": L, "o": o, "g": g, "G": G, "O": O}
+    parameters = _parameters(model, {k: v for k, v in given.items() if v is not None}, S)
+    schedule = read_goal(file)
+    try:
+        simulation = run(schedule, parameters, trace=trace is not None)
+    except RunFailed as error:
+        raise RunFailed(f"{file}: {error}") from error
+    if trace is not None:
+        _write_trace(schedule, simulation, trace)
+    if json_file:
+        write_json(json_file, simulation_to_json(simulation))
+    else:
+        _print(simulation)
+
+
+def _parameters(model: Path | None, given: dict[str, str], S: int | None) -> LogGOPS:
+    """From --model or from the options; UsageError where both or neither are there."""
+    from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS
+
+    if model is not None:
+        from chiplog.simulate.from_model import parameters_from_model
+
+        if given or S is not None:
+            raise UsageError(
+                "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
+            )
+        parameters, assumed = parameters_from_model(model)
+        for sentence in assumed:
+            note(sentence)
+        return parameters
+    missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given]
+    if missing:
+        raise UsageError(
+            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
+        )
+    return LogGOPS.from_ns(
+        L=given["L"],
+        o=given["o"],
+        g=given["g"],
+        G=given["G"],
+        O=given.get("O", 0),
+        S_bytes=NO_LIMIT_BYTES if S is None else S,
+    )
+
+
+def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
+    from chiplog.simulate.chrome_trace import write_chrome_trace
+
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            write_chrome_trace(schedule, simulation, file)
+    except OSError as error:
+        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+    note(f"the trace is {path}.")
+
+
+def _print(simulation: Simulation) -> None:
+    from chiplog.simulate.result import nanoseconds
+
+    finish = nanoseconds(simulation.finish_ps)
+    for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
+        print(f"rank {rank}  {time_ns} ns")
+    if len(finish) > MOST_RANKS_SHOWN:
+        print(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks")
+    print(f"makespan  {max(finish)} ns")
+    rate = simulation.events / simulation.wall_seconds / 1e6
+    note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

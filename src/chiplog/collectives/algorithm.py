@@ -1,0 +1,61 @@
+"""What an algorithm is, and what it is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chiplog.errors import UsageError
+from chiplog.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class TreeCosts:
+    """What shapes a LogP-optimal tree, in any one unit of time: the time between two sends, and until one arrives."""
+
+    between_sends: float
+    until_received: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """One collective operation; rank 0 is the root where there is one.
+
+    `message_bytes` is the whole message of barrier, bcast, reduce and allreduce, the block of one rank of gather,
+    scatter and allgather, the block for one peer of alltoall, and one face of halo. Algorithms that don't know
+    `peers` (of a rank in one round), `segment_bytes`, `dimensions` or `costs` pass over them.
+    """
+
+    ranks: int
+    message_bytes: int = 1
+    peers: int = 2
+    segment_bytes: int = 8192
+    dimensions: int = 2
+    costs: TreeCosts = TreeCosts(1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for option, value, least in (
+            ("--ranks", self.ranks, 1),
+            ("--bytes", self.message_bytes, 0),
+            ("--peers", self.peers, 1),
+            ("--segment", self.segment_bytes, 1),
+        ):
+            if value < least:
+                raise UsageError(f"{option}: is {value}; it accepts {least} or more.")
+        if self.ranks >= 2**31:
+            raise UsageError(f"--ranks: is {self.ranks}; it accepts less than 2^31.")
+        if self.message_bytes >= 2**40:
+            raise UsageError("--bytes: accepts less than 1 TiB.")
+        if not 1 <= self.dimensions <= 3:
+            raise UsageError(f"--dimensions: is {self.dimensions}; it accepts 1, 2 or 3.")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to do a collective operation."""
+
+    operation: str
+    name: str
+    summary: str
+    source: str
+    schedule: Callable[[Task], Schedule]

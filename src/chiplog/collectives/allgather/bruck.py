@@ -1,0 +1,27 @@
+"""Bruck's algorithm: in round r, rank p sends the first blocks it has, 2^r at most, to p - 2^r.
+
+Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all communications in
+multiport message-passing systems", IEEE Trans. Parallel and Distributed Systems 8 (1997).
+"""
+
+from __future__ import annotations
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import all_ranks, distances
+from chiplog.collectives.steps import Steps
+from chiplog.schedule import Schedule
+
+
+def schedule(task: Task) -> Schedule:
+    """The last round carries only the blocks that are missing."""
+    steps = Steps(task.ranks)
+    everybody = all_ranks(task.ranks)
+    for distance in distances(task.ranks):
+        blocks = min(distance, task.ranks - distance)
+        steps.messages(everybody, (everybody - distance) % task.ranks, blocks * task.message_bytes)
+    return steps.build()
+
+
+ALGORITHM = Algorithm(
+    "allgather", "bruck", "ceil(log2 P) rounds, any P", "Bruck et al. 1997", schedule
+)

@@ -1,0 +1,29 @@
+"""Ring: P - 1 steps that reduce one P-th of the message each, then P - 1 that pass the results round.
+
+Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J. Parallel and
+Distributed Computing 69 (2009).
+"""
+
+from __future__ import annotations
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import all_ranks, share_bytes
+from chiplog.collectives.steps import Steps
+from chiplog.schedule import Schedule
+
+
+def schedule(task: Task) -> Schedule:
+    """In step k rank p sends share p - k to p + 1; in the second half share p + 1 - k."""
+    steps = Steps(task.ranks)
+    everybody = all_ranks(task.ranks)
+    shares = share_bytes(task.message_bytes, task.ranks)
+    for first in (0, 1):
+        for step in range(task.ranks - 1):
+            sent = shares[(everybody + first - step) % task.ranks]
+            steps.messages(everybody, (everybody + 1) % task.ranks, sent)
+    return steps.build()
+
+
+ALGORITHM = Algorithm(
+    "allreduce", "ring", "2 (P - 1) steps of one P-th each", "Patarasuk, Yuan 2009", schedule
+)

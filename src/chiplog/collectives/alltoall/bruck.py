@@ -1,0 +1,27 @@
+"""Bruck's algorithm: in round r, a rank sends the blocks whose way has bit r set to p + 2^r, for others to pass on.
+
+Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all communications in
+multiport message-passing systems", IEEE Trans. Parallel and Distributed Systems 8 (1997).
+"""
+
+from __future__ import annotations
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import all_ranks, distances
+from chiplog.collectives.steps import Steps
+from chiplog.schedule import Schedule
+
+
+def schedule(task: Task) -> Schedule:
+    """The block for p + w goes w ranks far, in steps of the powers of two that make w."""
+    steps = Steps(task.ranks)
+    everybody = all_ranks(task.ranks)
+    for distance in distances(task.ranks):
+        blocks = int(((everybody & distance) != 0).sum())
+        steps.messages(everybody, (everybody + distance) % task.ranks, blocks * task.message_bytes)
+    return steps.build()
+
+
+ALGORITHM = Algorithm(
+    "alltoall", "bruck", "ceil(log2 P) rounds of combined blocks", "Bruck et al. 1997", schedule
+)

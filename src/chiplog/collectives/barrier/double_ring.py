@@ -1,0 +1,37 @@
+"""Double ring: a token runs from rank to rank, twice; the first turn tells that all have arrived, the second lets go.
+
+Source: Open MPI's double ring barrier (`ompi_coll_base_barrier_intra_doublering`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import all_ranks
+from chiplog.schedule import NONE, Schedule, ScheduleBuilder
+
+
+def schedule(task: Task) -> Schedule:
+    """Rank 0 begins both turns; every other rank passes the token on when it has received it."""
+    builder = ScheduleBuilder(task.ranks)
+    if task.ranks == 1:
+        return builder.build()
+    everybody = all_ranks(task.ranks)
+    before, after = (everybody - 1) % task.ranks, (everybody + 1) % task.ranks
+    received = builder.nothing_yet()
+    for turn in range(2):
+        waits = received.copy()
+        received = builder.receive(
+            everybody, source=before, message_bytes=task.message_bytes, tag=turn, after=[received]
+        )
+        passes_on = np.where(everybody == 0, waits if turn else NONE, received).astype(np.uint32)
+        builder.send(
+            everybody, to=after, message_bytes=task.message_bytes, tag=turn, after=[passes_on]
+        )
+    return builder.build()
+
+
+ALGORITHM = Algorithm(
+    "barrier", "double-ring", "a token runs round the ring twice", "Open MPI", schedule
+)

@@ -1,0 +1,28 @@
+"""Tree barrier: messages run up a binomial tree to rank 0 and down again, 2 ceil(log2 P) levels.
+
+Source: T. Hoefler, T. Mehlan, F. Mietke, W. Rehm, "A survey of barrier algorithms for coarse grained supercomputers",
+Chemnitzer Informatik Berichte 04/03 (2004).
+"""
+
+from __future__ import annotations
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import distances, tree_edges
+from chiplog.collectives.steps import Steps
+from chiplog.schedule import Schedule
+
+
+def schedule(task: Task) -> Schedule:
+    """A parent's number is its child's without the highest bit."""
+    steps = Steps(task.ranks)
+    levels = [tree_edges(task.ranks, distance) for distance in distances(task.ranks)]
+    for parents, children in reversed(levels):
+        steps.messages(children, parents, task.message_bytes)
+    for parents, children in levels:
+        steps.messages(parents, children, task.message_bytes)
+    return steps.build()
+
+
+ALGORITHM = Algorithm(
+    "barrier", "tree", "up a binomial tree and down again", "Hoefler et al. 2004", schedule
+)

@@ -1,0 +1,30 @@
+"""Linear reduce: rank 0 receives from all others.
+
+Source: T. Hoefler, D. Moor, "Energy, memory, and runtime tradeoffs for implementing collective communication
+operations", Supercomputing Frontiers and Innovations 1 (2014), flat trees.
+"""
+
+from __future__ import annotations
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.shapes import all_ranks
+from chiplog.schedule import Schedule, ScheduleBuilder
+
+
+def to_root(task: Task) -> Schedule:
+    """A message from every other rank to rank 0, which posts all receives at once."""
+    builder = ScheduleBuilder(task.ranks)
+    others = all_ranks(task.ranks)[1:]
+    builder.receive(0 * others, source=others, message_bytes=task.message_bytes)
+    builder.send(others, to=0, message_bytes=task.message_bytes)
+    return builder.build()
+
+
+def schedule(task: Task) -> Schedule:
+    """The time of the reduction itself is not in it."""
+    return to_root(task)
+
+
+ALGORITHM = Algorithm(
+    "reduce", "linear", "rank 0 receives from all others", "Hoefler, Moor 2014", schedule
+)

@@ -1,0 +1,57 @@
+"""Schedules as GOAL text, the language of LogGOPSim.
+
+Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - a flexible way to express collective
+communication", ICPP 2009. Ranks must stand in order, and a label above the lines that refer to it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from chiplog import _native
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
+
+
+def read_goal(path: str | os.PathLike[str]) -> Schedule:
+    """The schedule in the file `path`; CorruptFile names file, line and word, UsageError that it can't be opened."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
+    try:
+        ranks, operations, ends, starts, lines = _native.read_goal(descriptor)
+    except ValueError as error:
+        line, sentence = error.args
+        raise CorruptFile(f"{os.fspath(path)}: line {line}: {sentence}.") from error
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
+    finally:
+        os.close(descriptor)
+    return Schedule(
+        ranks,
+        operations.view(OPERATION),
+        ends.view(DEPENDENCY),
+        starts.view(DEPENDENCY),
+        lines,
+    )
+
+
+def write_goal(schedule: Schedule, path: str | os.PathLike[str]) -> None:
+    """Writes `schedule` as GOAL text; RunFailed where it can't be written."""
+    try:
+        with open(path, "wb") as file:
+            write_goal_to(file.fileno(), schedule)
+    except OSError as error:
+        raise RunFailed(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+
+
+def write_goal_to(descriptor: int, schedule: Schedule) -> None:
+    """Writes `schedule` as GOAL text to an open file; OSError where it can't be written."""
+    _native.write_goal(
+        descriptor,
+        schedule.ranks,
+        as_bytes(schedule.operations),
+        as_bytes(schedule.requires_end),
+        as_bytes(schedule.requires_start),
+    )

@@ -1,0 +1,65 @@
+"""Runs the simulator."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog import _native
+from chiplog.errors import RunFailed
+from chiplog.schedule.arrays import Schedule, as_bytes
+from chiplog.simulate.parameters import LogGOPS
+from chiplog.simulate.stuck import stuck_sentence
+
+BUSY = np.dtype([("start_ps", "<i8"), ("end_ps", "<i8"), ("operation", "<u4"), ("work", "<u4")])
+"""CPU time on a rank: of the operation, or for RECEIVING on the peer of the send that is named."""
+COMPUTING, SENDING, RECEIVING = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came out.
+
+    `finish_ps` says when each rank was done, in picoseconds, shape (ranks,); `events` counts operations executed and
+    messages sent, three a message; `busy` has the type BUSY and the shape (busy times,), in the order of execution,
+    and is empty unless a trace was asked for.
+    """
+
+    finish_ps: NDArray[np.int64]
+    events: int
+    wall_seconds: float
+    busy: NDArray[Any]
+
+    @property
+    def makespan_ps(self) -> int:
+        """When the last rank was done, in picoseconds."""
+        return int(self.finish_ps.max())
+
+
+def simulate(schedule: Schedule, parameters: LogGOPS, *, trace: bool = False) -> Simulation:
+    """Executes `schedule` under LogGOPS.
+
+    Raises RunFailed where the schedule can't finish, naming the ranks and operations that wait, and where a time
+    exceeds 2^63 ps (106 days); ValueError where the arrays hold what no schedule may.
+    """
+    began = time.perf_counter()
+    try:
+        finish, events, unfinished, unreceived, busy = _native.simulate(
+            schedule.ranks,
+            as_bytes(schedule.operations),
+            as_bytes(schedule.requires_end),
+            as_bytes(schedule.requires_start),
+            protocols=[astuple(protocol) for protocol in parameters.protocols],
+            S_bytes=parameters.S_bytes,
+            trace=trace,
+        )
+    except OverflowError as error:
+        raise RunFailed(f"the simulation ended early: {error}.") from error
+    seconds = time.perf_counter() - began
+    if unfinished.size or unreceived.size:
+        raise RunFailed(stuck_sentence(schedule, unfinished, unreceived))
+    return Simulation(finish, events, seconds, busy.view(BUSY))

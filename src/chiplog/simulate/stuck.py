@@ -1,0 +1,60 @@
+"""Says why a schedule can't finish: who waits, and for what."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.schedule.arrays import RECEIVE, Schedule
+
+MOST_NAMED = 8
+
+
+def stuck_sentence(
+    schedule: Schedule, unfinished: NDArray[np.uint32], unreceived: NDArray[np.uint32]
+) -> str:
+    """Names up to MOST_NAMED operations, those first that others wait for.
+
+    `unfinished` and `unreceived` are what the simulator found: operations that have not ended, and sends whose message
+    nobody received, each of shape (operations,).
+    """
+    open_requirements = _open_requirements(schedule, unfinished)
+    roots = [int(one) for one in unfinished if int(one) not in open_requirements]
+    waiting = [f"{schedule.describe(one)} ({_awaited(schedule, one)})" for one in roots]
+    waiting += [f"{schedule.describe(int(one))} (nobody receives it)" for one in unreceived]
+    waiting += [
+        f"{schedule.describe(one)} (waits for {schedule.describe(on)})"
+        for one, on in open_requirements.items()
+    ]
+    named = "; ".join(waiting[:MOST_NAMED])
+    more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
+    ranks = np.unique(schedule.operations["rank"][np.concatenate([unfinished, unreceived])])
+    cycle = "" if roots or not unfinished.size else " Their requirements form a cycle."
+    return (
+        f"the schedule can't finish: {len(waiting)} operations of {_ranks_text(ranks)} wait: "
+        f"{named}{more}.{cycle}"
+    )
+
+
+def _open_requirements(schedule: Schedule, unfinished: NDArray[np.uint32]) -> dict[int, int]:
+    """For each operation that waits for another one which never ends (or starts): that one."""
+    is_open = np.zeros(schedule.operations.size, bool)
+    is_open[unfinished] = True
+    found: dict[int, int] = {}
+    for dependencies in (schedule.requires_end, schedule.requires_start):
+        both = is_open[dependencies["operation"]] & is_open[dependencies["on"]]
+        for operation, on in dependencies[both].tolist():
+            found.setdefault(operation, on)
+    return found
+
+
+def _awaited(schedule: Schedule, operation: int) -> str:
+    if schedule.operations[operation]["kind"] == RECEIVE:
+        return "no message matches it"
+    return "its message is larger than S, and no receive matches it"
+
+
+def _ranks_text(ranks: NDArray[np.uint32]) -> str:
+    shown = ", ".join(str(rank) for rank in ranks[:MOST_NAMED])
+    more = f" and {ranks.size - MOST_NAMED} more" if ranks.size > MOST_NAMED else ""
+    return f"rank {shown}{more}" if ranks.size == 1 else f"ranks {shown}{more}"
