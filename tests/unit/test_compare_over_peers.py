@@ -112,9 +112,11 @@ def test_runs_are_compared_for_each_number_of_peers() -> None:
     )
     rows = compare_runs(before, replace(before, series=slow))
     slower = {
-        (row.pattern, row.peers) for row in rows if row.verdict == "slower" and row.message_bytes
+        (row.what.pattern, row.what.peers)
+        for row in rows
+        if row.verdict == "slower" and row.message_bytes
     }
     assert slower == {("one_to_many", 5), ("send_overhead", 5)}
-    totals = [row for row in rows if row.pattern == "one_to_many"]
-    assert [row.peers for row in totals] == list(range(1, 17))
+    totals = [row for row in rows if row.what.pattern == "one_to_many"]
+    assert [row.what.peers for row in totals] == list(range(1, 17))
     assert comparison_to_json(rows)["rows"][0]["peers"] == 1  # type: ignore[index]

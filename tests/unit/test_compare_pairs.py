@@ -78,7 +78,7 @@ def test_two_runs_are_compared_for_each_number_of_pairs() -> None:
     )
     rows = compare_runs(before, replace(before, series=slower))
     of_size = [row for row in rows if row.message_bytes == 8192]
-    assert [row.pairs for row in of_size] == list(range(1, 17))
+    assert [row.what.pairs for row in of_size] == list(range(1, 17))
     assert [row.ratio for row in of_size] == pytest.approx([1.0] * 15 + [2.0], rel=1e-3)
     validate(comparison_to_json(rows))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chiplog.compare.judged import default_models
 from chiplog.compare.models import DEFAULT_FOLDS, FEWEST_TRAINING_VALUES, compare_models
 from chiplog.dataset.series import Dataset
@@ -21,6 +23,7 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
 
     Raises UsageError where the dataset has no series that a model speaks about.
     """
+    dataset = _as_asked(dataset)
     fits = fit(dataset, models_for(dataset), method=ALL_METHODS)
     series, consensus = _changes(dataset, fits)
     return TargetReport(
@@ -33,6 +36,18 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
         placement=placement_of(dataset),
         raw_files=(raw_file,) if raw_file else (),
     )
+
+
+def _as_asked(dataset: Dataset) -> Dataset:
+    """The dataset without the bare round trips that only paced the receive overheads of one to many.
+
+    They would pass for an assessment of one pair over the sizes.
+    """
+    over_peers = any(one.pattern == "one_to_many" for one in dataset.series)
+    trains = any(one.pattern == "prtt" and one.train > 1 for one in dataset.series)
+    if trains or not over_peers:
+        return dataset
+    return replace(dataset, series=tuple(one for one in dataset.series if one.pattern != "prtt"))
 
 
 def _changes(

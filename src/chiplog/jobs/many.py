@@ -19,6 +19,8 @@ from chiplog.report.input import TargetReport
 CLASSIC_SIZES = (1, 8192)
 """Of one to many: a message that is all overhead, and one that is not."""
 LARGEST_PAIRS_BYTES = 1 << 20
+PATTERNS = {ONE_TO_MANY: (ONE_TO_MANY, "receive_overhead"), PAIRS: (PAIRS,)}
+"""What each part measures: L of one process to many is what o_s and o_r leave."""
 SHARES = {ONE_TO_MANY: 0.4, PAIRS: 0.6}
 """Of the time for many processes."""
 BYTES = 400_000_000
@@ -96,7 +98,7 @@ def plan_of(transport: str, pattern: str, ranks: int, options: ManyOptions) -> P
     def plan(sizes: tuple[int, ...]) -> PlanOptions:
         return PlanOptions(
             transport=transport,
-            patterns=(pattern,),
+            patterns=PATTERNS[pattern],
             sizes=sizes,
             visits=VISITS,
             seed=options.seed,
