@@ -171,6 +171,10 @@ def test_a_changed_source_and_another_mpi_each_make_another_probe(
     assert len({first.key, other.key, changed.key}) == 3
 
 
+def in_cache(cache: Path) -> list[str]:
+    return [path.name for path in cache.iterdir() if path.name != "objects"]
+
+
 @needs_compiler
 def test_a_source_that_does_not_compile_is_one_sentence_with_the_path_of_the_log(
     tmp_path: Path, sources: Path
@@ -181,7 +185,7 @@ def test_a_source_that_does_not_compile_is_one_sentence_with_the_path_of_the_log
         probes.build_probe(str(wrapper), cache_dir=tmp_path / "cache")
     log = Path(str(caught.value).rsplit(" ", 1)[1].rstrip("."))
     assert "nonsense" in log.read_text()
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == [log.name]
+    assert in_cache(tmp_path / "cache") == [log.name]
 
 
 @needs_compiler
@@ -194,9 +198,27 @@ def test_builds_of_the_same_probe_at_once_end_with_the_same_probe(
             lambda _: probes.build_probe(wrapper, cache_dir=tmp_path / "cache"), range(4)
         )
     assert len({probe.path for probe in built}) == 1
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == [
-        probes.list_probes(tmp_path / "cache")[0].key
-    ]
+    assert in_cache(tmp_path / "cache") == [probes.list_probes(tmp_path / "cache")[0].key]
+
+
+@needs_compiler
+def test_what_no_mpi_has_a_part_in_is_compiled_once_for_all_of_a_compiler(
+    tmp_path: Path, sources: Path
+) -> None:
+    (sources / "src" / "core" / "plain.cpp").write_text("int plain() { return 1; }\n")
+    (sources / "src" / "core" / "ours.hpp").write_text("#include <mpi.h>\n")
+    (sources / "src" / "core" / "indirect.cpp").write_text('#include "core/ours.hpp"\n')
+
+    def compiled(name: str) -> set[str]:
+        told: list[str] = []
+        wrapper = make_mpi(tmp_path / name, OPEN_MPI_H)
+        probes.build_probe(str(wrapper), cache_dir=tmp_path / "cache", progress=told.append)
+        return {line.rsplit("/", 1)[-1] for line in told if line.startswith("compiled")}
+
+    first, second = compiled("one"), compiled("other")
+    assert first >= {"plain.cpp", "indirect.cpp"}
+    assert "plain.cpp" not in second
+    assert "indirect.cpp" in second
 
 
 @needs_compiler

@@ -20,6 +20,7 @@ from pathlib import Path
 from chiplog import __version__
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.mpis import Mpi, first_error, identify_mpi
+from chiplog.measure.objects import SharedObjects
 
 PROBE_NAME = "chiplog-probe"
 PROBE_VARIABLE = "CHIPLOG_PROBE"
@@ -126,7 +127,9 @@ def build_probe(
     tell = progress or (lambda _: None)
     with _scratch_directory(directory) as scratch:
         log = directory / f"failed-{key}.log"
-        _compile_all(mpi, flags, sources, scratch, jobs or len(os.sched_getaffinity(0)), log, tell)
+        shared = SharedObjects(directory, mpi, flags, sources, _digest_of(sources))
+        workers = jobs or len(os.sched_getaffinity(0))
+        _compile_all(mpi, flags, sources, scratch, workers, log, tell, shared)
         _write_manifest(scratch, key, mpi, flags)
         _publish(scratch, final)
         log.unlink(missing_ok=True)
@@ -175,13 +178,16 @@ def compile_flags(mpi: Mpi, native: Path) -> tuple[str, ...]:
 
 
 def _key(mpi: Mpi, flags: tuple[str, ...], native: Path) -> str:
+    identity = {**mpi.to_json(), "flags": flags, "sources": _digest_of(native)}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _digest_of(native: Path) -> str:
     digest = hashlib.sha256()
-    identity = {**mpi.to_json(), "flags": flags}
-    digest.update(json.dumps(identity, sort_keys=True).encode())
     for path in _files_of(native):
         digest.update(f"\0{path.relative_to(native)}\0".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -205,6 +211,7 @@ def _compile_all(
     jobs: int,
     log: Path,
     tell: Progress,
+    shared: SharedObjects,
 ) -> None:
     sources = _sources_of(native)
     tell(f"building the probe with {mpi.mpicxx} ({mpi}): {len(sources)} files")
@@ -212,9 +219,12 @@ def _compile_all(
     def compile_one(numbered: tuple[int, Path]) -> Path:
         number, source = numbered
         target = scratch / f"{number}.o"
+        if shared.find(source, target):
+            return target
         optimise = "-O3" if _is_timed(source, native) else "-O1"
         arguments = [*flags, optimise, "-c", str(source), "-o", str(target)]
         _run(mpi, arguments, f"compiling {source.name}", log)
+        shared.keep(source, target)
         tell(f"compiled {source.relative_to(native)}")
         return target
 
