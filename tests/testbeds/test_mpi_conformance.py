@@ -20,6 +20,8 @@ PARTS = (
     "src/bootstrap/mpi.cpp",
     "src/core/all_gather.cpp",
     "src/core/json_object.cpp",
+    "src/core/machine.cpp",
+    "src/core/nodes.cpp",
     "src/core/payload.cpp",
     "src/core/random.cpp",
 )
