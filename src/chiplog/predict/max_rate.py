@@ -72,7 +72,7 @@ class MaxRateSpeaker:
     def _message(self, theta: Theta, message_bytes: int) -> Message:
         start = self._one_way(theta, 0)
         sending = np.maximum(self._one_way(theta, message_bytes) - start, 0.0)
-        return Message(0.0 * start, sending, start, sending)
+        return Message(0.0 * start, gap=sending, way=start + sending, receive_busy=0.0 * start)
 
     def _one_way(self, theta: Theta, message_bytes: int) -> Seconds:
         asked = points("pairs", message_bytes, pairs=self.per_node)
