@@ -47,7 +47,7 @@ def schedule(task: Task) -> Schedule:
 def seconds(task: Task, network: Network) -> Seconds:
     """Up and down, subtree by subtree; of full trees of depth D: D (T + (n-1) e) up and D (T + (n-1) d) down.
 
-    Exact unless g + (s-1)G exceeds 2 T.
+    Exact where g + (s-1)G <= 2 T, else a lower bound: the way down begins as if all NICs were free.
     """
     message = network.message(task.message_bytes)
     if task.peers == 1:

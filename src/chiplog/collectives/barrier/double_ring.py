@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import NONE, Schedule, ScheduleBuilder
@@ -35,9 +35,10 @@ def schedule(task: Task) -> Schedule:
 
 
 def seconds(task: Task, network: Network) -> Seconds:
-    """2 P T: the token takes P messages a turn; exact."""
-    hops = 2 * task.ranks if task.ranks > 1 else 0
-    return hops * network.message(task.message_bytes).one_way
+    """2 P T: the token takes P messages a turn; P T + g + (s-1)G where a NIC is not free again after a turn; exact."""
+    message = network.message(task.message_bytes)
+    turn = (task.ranks if task.ranks > 1 else 0) * message.one_way
+    return turn + (latest([turn, message.gap]) if task.ranks > 1 else turn)
 
 
 def fan_out(task: Task) -> FanOut:

@@ -29,7 +29,7 @@ def schedule(task: Task) -> Schedule:
 
 
 def seconds(task: Task, network: Network) -> Seconds:
-    """Up the tree of runs and down again; exact unless g + (s-1)G exceeds 2 T."""
+    """Up the tree of runs and down again; exact."""
     message = network.message(task.message_bytes)
     up = run_combine(lambda _: message, task.ranks)
     return up + run_release(lambda _: message, task.ranks)

@@ -27,7 +27,7 @@ def schedule(task: Task) -> Schedule:
 
 
 def seconds(task: Task, network: Network) -> Seconds:
-    """The reduction up the tree plus the broadcast down it; exact unless g + (s-1)G exceeds 2 T."""
+    """The reduction up the tree plus the broadcast down it; exact."""
     message = network.message(task.message_bytes)
     return binomial_combine(message, task.ranks) + binomial_release(message, task.ranks)
 

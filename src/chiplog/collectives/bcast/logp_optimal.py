@@ -52,7 +52,7 @@ def latest_ways(ranks: int, costs: TreeCosts) -> list[tuple[int, int]]:
     Counts ranks by (waits, hops), of which there are far fewer than ranks.
 
     >>> latest_ways(6, TreeCosts(between_sends=1.0, until_received=1.0))
-    [(2, 1), (1, 2), (0, 3)]
+    [(1, 1), (1, 2), (0, 3)]
     """
     if ranks < 2:
         return []
