@@ -70,6 +70,16 @@ def test_overlapping_intervals_are_unclear() -> None:
     assert sure[-1].verdict == unsure[-1].verdict == "bound"
 
 
+def test_a_bound_is_never_called_the_fastest() -> None:
+    """Beyond 256 ranks, broadcast by scatter and allgather has a bound only; it is the first row here."""
+    small, large = (predict([LOGGP], "bcast", Task(ranks, 8_000_000)) for ranks in (256, 4096))
+    assert {row.method for row in small[:-1]} == {"closed-form", "simulation"}
+    by_name = {row.algorithm: row for row in large}
+    assert by_name["scatter-allgather"].method == by_name["chain"].method == "bound"
+    assert large[0].method == "bound" and large[0].verdict == "unclear"
+    assert "fastest" not in {row.verdict for row in large}
+
+
 def test_longer_messages_than_were_measured_are_extrapolated() -> None:
     """A gather's blocks add up on their way, a linear one's do not."""
     rows = {row.algorithm: row for row in predict([LOGGP], "gather", Task(64, 10000))}

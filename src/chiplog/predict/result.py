@@ -30,7 +30,7 @@ class Prediction:
     method: str
     """`closed-form`, `simulation`, or `bound`."""
     verdict: str
-    """`fastest`, `unclear` where its interval and the fastest one's overlap, `slower`; `bound` of the lower bound."""
+    """`fastest`, `unclear` where several may be that, `slower`; `bound` of the lower bound."""
 
 
 def predictions_to_json(rows: Sequence[Prediction]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -179,10 +180,9 @@ def _prediction(
 
 
 def _judged(rows: Sequence[Prediction]) -> list[Prediction]:
-    """The first row is the fastest; those whose interval overlaps its interval are unclear."""
-    best = rows[0]
-    others = [
-        replace(row, verdict="unclear" if row.low <= best.high else "slower") for row in rows[1:]
-    ]
-    unclear = any(row.verdict == "unclear" for row in others)
-    return [replace(best, verdict="unclear" if unclear else "fastest"), *others]
+    """Slower is what lies above the interval of the fastest time that is no bound; what is left may all be fastest."""
+    known = [row.high for row in rows if row.method != "bound"]
+    limit = known[0] if known else math.inf
+    open_rows = sum(row.low <= limit for row in rows)
+    best = "fastest" if open_rows == 1 else "unclear"
+    return [replace(row, verdict=best if row.low <= limit else "slower") for row in rows]
