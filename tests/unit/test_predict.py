@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -132,6 +134,15 @@ def test_an_unidentified_gap_below_the_overhead_has_no_effect() -> None:
         assert [r.seconds for r in rows] == [
             r.seconds for r in predict([LOGGP], "barrier", Task(ranks))
         ]
+
+
+def test_a_protocol_without_latency_is_refused_for_its_own_sizes_only() -> None:
+    eager = fit_of("loggp", VALUES, last_bytes=1000)
+    late = fit_of("loggp", {**VALUES, "L": None}, first_bytes=1001)
+    fit = replace(eager, segments=(*eager.segments, *late.segments))
+    assert predict([fit], "bcast", Task(4, 1000), algorithm="binomial")
+    with pytest.raises(UsageError, match="1001 to 1048576 B: L is not identified"):
+        predict([fit], "bcast", Task(4, 1001), algorithm="binomial")
 
 
 def test_logfp_without_f_takes_what_its_draws_say() -> None:

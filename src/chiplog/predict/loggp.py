@@ -21,7 +21,7 @@ MODELS = ("loggps", "loggp", "logp")
 
 @dataclass(frozen=True)
 class LogGPNetwork:
-    """The protocols of a fit; a size whose G is not identified is refused."""
+    """The protocols of a fit whose latency is known; a size that needs what is not identified is refused."""
 
     fit: Fit
     protocols: LogGOPSNetwork
@@ -29,6 +29,8 @@ class LogGPNetwork:
     def message(self, message_bytes: int) -> Message:
         """The costs of a message; UsageError where they need what is not identified."""
         segment = segment_of(self.fit, message_bytes)
+        if not has_latency(self.fit, segment):
+            raise not_identified(self.fit, segment, "L")
         G = self.fit.segments[segment].parameters.get("G")
         if message_bytes > 1 and G is not None and G.value is None:
             raise not_identified(self.fit, segment, "G")
@@ -53,7 +55,10 @@ class LogGPSpeaker:
     """Speaks about every algorithm."""
 
     def __init__(self, fit: Fit) -> None:
-        protocols = tuple(_protocol(fit, segment) for segment in range(len(fit.segments)))
+        known = [segment for segment in range(len(fit.segments)) if has_latency(fit, segment)]
+        if not known:
+            raise not_identified(fit, 0, "L")
+        protocols = tuple(_protocol(fit, segment) for segment in known)
         self.fit = fit
         self.network = LogGPNetwork(fit, LogGOPSNetwork(protocols))
 
@@ -84,12 +89,18 @@ class LogGPSpeaker:
         return largest_eager_bytes(self.fit) if self.fit.model == "loggps" else None
 
 
+def has_latency(fit: Fit, segment: int) -> bool:
+    """Is L known, or L_half, from which it follows?"""
+    parameters = fit.segments[segment].parameters
+    return any(
+        name in parameters and parameters[name].value is not None for name in ("L", "L_half")
+    )
+
+
 def _protocol(fit: Fit, segment: int) -> LogGOPSProtocol:
     """O is the mean of o_s and o_r, L is L_half - 2 o where it is not known otherwise, as in a simulation."""
     theta = drawn(fit, segment)
     known = [theta[name] for name in ("o_s", "o_r") if name in theta and theta[name][0] > 0]
-    if "L" not in theta and "L_half" not in theta:
-        raise not_identified(fit, segment, "L")
     zero = 0.0 * next(iter(theta.values()))
     o = sum(known, zero) / max(1, len(known))
     L = theta.get("L", zero)
