@@ -72,11 +72,7 @@ def test_the_candidates_hold_the_best_of_all_n(fit: Fit, ranks: int) -> None:
         return seconds(fit, "barrier", "n-way-dissemination", ranks, peers=peers)
 
     assert len(candidates(ranks)) <= max(1, (ranks - 1).bit_length())
-    found = best_peers(ranks, time)
-    if fit is LOGGP:  # where L does not hide the receives, rounds are no sum of equal terms
-        assert time(found) <= 1.02 * time(best_peers_exhaustively(ranks, time))
-    else:
-        assert found == best_peers_exhaustively(ranks, time)
+    assert best_peers(ranks, time) == best_peers_exhaustively(ranks, time)
 
 
 def test_a_dissemination_barrier_of_16_ranks_is_predicted_at_22000_ns() -> None:

@@ -73,8 +73,8 @@ def test_overlapping_intervals_are_unclear() -> None:
 
 
 def test_a_bound_is_never_called_the_fastest() -> None:
-    """Beyond 256 ranks, broadcast by scatter and allgather has a bound only; it is the first row here."""
-    small, large = (predict([LOGGP], "bcast", Task(ranks, 8_000_000)) for ranks in (256, 4096))
+    """Beyond 128 ranks, broadcast by scatter and allgather has a bound only; it is the first row here."""
+    small, large = (predict([LOGGP], "bcast", Task(ranks, 8_000_000)) for ranks in (128, 4096))
     assert {row.method for row in small[:-1]} == {"closed-form", "simulation"}
     by_name = {row.algorithm: row for row in large}
     assert by_name["scatter-allgather"].method == by_name["chain"].method == "bound"

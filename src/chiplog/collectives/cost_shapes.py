@@ -16,7 +16,7 @@ from chiplog.collectives.costs import Message, Rank, Seconds, latest
 BlockMessage = Callable[[int], Message]
 """The message that carries so many ranks' blocks."""
 
-EXACT_BURST = 1024
+EXACT_BURST = 512
 """Longer bursts are bounded, not followed message by message."""
 
 

@@ -12,7 +12,7 @@ from chiplog.simulate.parameters import NO_LIMIT_BYTES
 
 NS_PER_SECOND = 1e9
 PS_PER_SECOND = 1e12
-MOST_RANKS = 256
+MOST_RANKS = 128
 MOST_SEGMENTS = 1024
 
 

@@ -26,7 +26,7 @@ def schedule(task: Task) -> Schedule:
 
 
 def seconds(task: Task, network: Network) -> Seconds:
-    """A burst of P - 1 messages from every rank; exact up to 1025 ranks, a lower bound beyond."""
+    """A burst of P - 1 messages from every rank; exact up to 513 ranks, a lower bound beyond."""
     return burst(network.message(task.message_bytes), task.ranks - 1).free + nothing(network)
 
 
