@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
 from chiplog.export.loggops_values import largest_eager_bytes
+from chiplog.export.protocol_lines import value
 from chiplog.fit.result import Fit
 from chiplog.predict.bounds import lower_bound
 from chiplog.predict.draws import drawn, not_identified, segment_of
@@ -84,9 +85,15 @@ class LogGPSpeaker:
         algorithm.seconds(task, recorder)
         return recorder.sizes
 
+    @cached_property
     def largest_eager_bytes(self) -> int | None:
-        """S: longer sends wait for their receive; None where none does."""
-        return largest_eager_bytes(self.fit) if self.fit.model == "loggps" else None
+        """S of loggps: longer sends wait for their receive; None where none does."""
+        if self.fit.model != "loggps":
+            return None
+        measured = value(self.fit.segments[0], "S")
+        if measured > 0 or len(self.fit.segments) == 1:
+            return int(measured) or None
+        return largest_eager_bytes(self.fit)
 
 
 def has_latency(fit: Fit, segment: int) -> bool:

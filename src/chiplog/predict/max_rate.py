@@ -33,6 +33,7 @@ class MaxRateSpeaker:
         self.fit = fit
         self.per_node = per_node
         self._model = load_model(fit.model)
+        self._known: dict[tuple[int, int], Message] = {}
         self._thetas = [drawn(fit, segment) for segment in range(len(fit.segments))]
         for segment, theta in enumerate(self._thetas):
             if not theta.keys() & {"R_C", "R_Cb", "R_N"}:
@@ -40,11 +41,11 @@ class MaxRateSpeaker:
 
     def message(self, message_bytes: int) -> Message:
         """The costs under the protocol of that size."""
-        return self._message(self._thetas[segment_of(self.fit, message_bytes)], message_bytes)
+        return self._message(segment_of(self.fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:
         """The costs under the protocol that is fastest by the fit's own values."""
-        found = [self._message(theta, message_bytes) for theta in self._thetas]
+        found = [self._message(segment, message_bytes) for segment in range(len(self._thetas))]
         return min(found, key=lambda message: float(message.one_way[0]))
 
     def speaks_about(self, algorithm: Algorithm) -> bool:
@@ -69,10 +70,14 @@ class MaxRateSpeaker:
             reasons.append(f"{self.per_node} ranks a node, up to {max(pairs)} were measured")
         return "; ".join(reason for reason in reasons if reason) or None
 
-    def _message(self, theta: Theta, message_bytes: int) -> Message:
-        start = self._one_way(theta, 0)
-        sending = np.maximum(self._one_way(theta, message_bytes) - start, 0.0)
-        return Message(0.0 * start, gap=sending, way=start + sending, receive_busy=0.0 * start)
+    def _message(self, segment: int, message_bytes: int) -> Message:
+        if (segment, message_bytes) not in self._known:
+            start = self._one_way(self._thetas[segment], 0)
+            sending = np.maximum(self._one_way(self._thetas[segment], message_bytes) - start, 0.0)
+            self._known[segment, message_bytes] = Message(
+                0.0 * start, gap=sending, way=start + sending, receive_busy=0.0 * start
+            )
+        return self._known[segment, message_bytes]
 
     def _one_way(self, theta: Theta, message_bytes: int) -> Seconds:
         asked = points("pairs", message_bytes, pairs=self.per_node)

@@ -138,7 +138,7 @@ def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
 
 
 def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
-    limit = speaker.largest_eager_bytes()
+    limit = speaker.largest_eager_bytes
     waits = limit is not None and max(speaker.sizes(algorithm, task), default=0) > limit
     return algorithm.exact(task) and not waits
 

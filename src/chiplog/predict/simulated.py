@@ -23,7 +23,7 @@ def is_small(task: Task) -> bool:
 
 def simulated_seconds(algorithm: Algorithm, task: Task, speaker: LogGPSpeaker) -> float:
     """The makespan of the algorithm's schedule under the fit's own values, in seconds."""
-    limit = speaker.largest_eager_bytes()
+    limit = speaker.largest_eager_bytes
     protocols = speaker.network.protocols.protocols
     parameters = LogGOPS(
         tuple(
