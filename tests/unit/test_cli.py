@@ -20,6 +20,7 @@ COMMANDS = (
     ("fit",),
     ("changes",),
     ("compare",),
+    ("predict",),
     ("schedule",),
     ("simulate",),
     ("export",),

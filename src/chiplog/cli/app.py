@@ -15,6 +15,7 @@ from chiplog.cli.fit import fit
 from chiplog.cli.import_file import import_file
 from chiplog.cli.list_names import list_names
 from chiplog.cli.measure import measure
+from chiplog.cli.predict import predict
 from chiplog.cli.probe import probe_app
 from chiplog.cli.report import report
 from chiplog.cli.run import run
@@ -54,6 +55,7 @@ app.command("import")(import_file)
 app.command()(fit)
 app.command()(changes)
 app.command()(compare)
+app.command()(predict)
 app.command()(schedule)
 app.command()(simulate)
 app.command()(export)

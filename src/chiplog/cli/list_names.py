@@ -59,12 +59,14 @@ def _patterns() -> Mapping[str, str]:
 
 
 def _operations() -> Mapping[str, str]:
-    """Point-to-point operations, then collective ones with their algorithms."""
+    """Point-to-point operations, then collective ones with their algorithms and the models that predict them."""
     from chiplog.collectives.registry import MODULES, algorithms
     from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
+    from chiplog.predict.run import models_of
 
     ways = {
-        operation: f"{COLLECTIVE[operation]}: {', '.join(algorithms(operation))}"
+        operation: f"{COLLECTIVE[operation]}: {', '.join(algorithms(operation))}; "
+        f"predicted by {', '.join(models_of(operation))}"
         for operation in MODULES
     }
     return {**OPERATIONS, **ways}

@@ -1,4 +1,5 @@
-"""Collective operations: a folder each, and in it a file for each algorithm, with its schedule and its citation.
+"""Collective operations: a folder each, and in it a file for each algorithm, with schedule, closed form and citation.
 
-`registry.load(operation, name)` finds an algorithm; its `schedule(Task(...))` makes the operations of all ranks.
+`registry.load(operation, name)` finds an algorithm. Its `schedule(Task(...))` makes the operations of all ranks, its
+`seconds(Task(...), network)` says when the last of them is done.
 """

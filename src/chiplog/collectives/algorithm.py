@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.errors import UsageError
 from chiplog.schedule import Schedule
 
@@ -50,6 +52,10 @@ class Task:
             raise UsageError(f"--dimensions: is {self.dimensions}; it accepts 1, 2 or 3.")
 
 
+def _always(_: Task) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One way to do a collective operation."""
@@ -59,3 +65,15 @@ class Algorithm:
     summary: str
     source: str
     schedule: Callable[[Task], Schedule]
+    seconds: Callable[[Task, Network], Seconds]
+    """The closed form: when the last rank is done, in seconds, shape (draws,), if all start at 0."""
+    fan_out: Callable[[Task], FanOut] | None = None
+    """The rounds of a barrier, for models of one process and its peers."""
+    exact: Callable[[Task], bool] = _always
+    """Is the closed form the time itself? Else it is a bound."""
+    accepts: Callable[[Task], bool] = _always
+    """Is there a schedule for that number of ranks?"""
+    everybody_sends: bool = False
+    """Do all ranks send in every step, so that those of a node share its rate?"""
+    takes_peers: bool = False
+    """Does `Task.peers` shape it?"""

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from chiplog.dataset.exporters.csv_table import csv_text
-from chiplog.dataset.exporters.parquet import write_parquet
 from chiplog.dataset.run_file import open_input, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RunFailed, UsageError
@@ -30,6 +29,12 @@ class Format:
     write_fits: Callable[[tuple[Fit, ...], Path], None] | None = None
 
 
+def _write_parquet(dataset: Dataset, out: Path) -> None:
+    from chiplog.dataset.exporters.parquet import write_parquet  # loads pyarrow
+
+    write_parquet(dataset, out)
+
+
 def _text_of_run(make: Callable[[Dataset], str]) -> Format:
     return Format(write_run=lambda dataset, out: _write_text(out, make(dataset)))
 
@@ -41,7 +46,7 @@ def _text_of_fits(make: Callable[[tuple[Fit, ...]], str]) -> Format:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "csv": _text_of_run(csv_text),
-        "parquet": Format(write_run=write_parquet),
+        "parquet": Format(write_run=_write_parquet),
         "codes": _text_of_run(codes_text),
         "simgrid": _text_of_fits(simgrid_text),
         "loggopsim": _text_of_fits(loggopsim_text),

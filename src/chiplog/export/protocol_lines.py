@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from chiplog.errors import UsageError
 from chiplog.fit.result import Curve, Fit, Segment
@@ -136,6 +135,10 @@ def _line(curve: Curve | None, segment: Segment, of_parameters: Callable[[Segmen
 
 def _relative_least_squares(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> Line:
     """The line with the least sum of squared relative residuals, constrained to be nowhere negative."""
+    from scipy.optimize import (
+        nnls,  # its import takes longer than a prediction, which seldom needs a line
+    )
+
     scale = float(sizes.max())
     design = np.column_stack((1.0 / seconds, sizes / scale / seconds))
     norms = np.linalg.norm(design, axis=0)

@@ -7,6 +7,8 @@ multiport message-passing systems", IEEE Trans. Parallel and Distributed Systems
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import exchanges
+from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks, distances
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -22,6 +24,21 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """The sum of T over 1, 2, 4, … blocks, then the missing ones; exact."""
+    messages = [
+        network.message(min(distance, task.ranks - distance) * task.message_bytes)
+        for distance in distances(task.ranks)
+    ]
+    return exchanges(messages).free + nothing(network)
+
+
 ALGORITHM = Algorithm(
-    "allgather", "bruck", "ceil(log2 P) rounds, any P", "Bruck et al. 1997", schedule
+    "allgather",
+    "bruck",
+    "ceil(log2 P) rounds, any P",
+    "Bruck et al. 1997",
+    schedule,
+    seconds,
+    everybody_sends=True,
 )

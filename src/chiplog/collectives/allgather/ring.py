@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import equal_steps
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -30,10 +32,17 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """(P-1) T, more only where g + (s-1)G exceeds T; exact."""
+    return equal_steps(network.message(task.message_bytes), task.ranks - 1)
+
+
 ALGORITHM = Algorithm(
     "allgather",
     "ring",
     "P - 1 steps of one block each",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
+    everybody_sends=True,
 )

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import exchanges
+from chiplog.collectives.costs import Network, Rank, Seconds
 from chiplog.collectives.shapes import Ranks, all_ranks, distances, power_of_two_below, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -39,10 +41,34 @@ def _run_bytes(before: NDArray[np.int64], ranks: Ranks, length: int) -> NDArray[
     return run
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """The sum of T over shares of s/2, s/4, … s/2^K and back, plus 2 T for the whole message off powers of two.
+
+    Exact on powers of two that divide s; for the largest share where they don't; a lower bound off powers of two.
+    """
+    whole = network.message(task.message_bytes)
+    core = power_of_two_below(task.ranks)
+    share = -(-task.message_bytes // core)
+    growing = [network.message(distance * share) for distance in distances(core)]
+    if task.ranks == core:
+        return exchanges([*reversed(growing), *growing]).free + 0.0 * whole.way
+    late = Rank().receive(whole, whole.way)
+    _, arrival = exchanges([*reversed(growing), *growing], late).send(whole)
+    return arrival + whole.receive_busy
+
+
+def exact(task: Task) -> bool:
+    """On powers of two that divide the message."""
+    return task.ranks == power_of_two_below(task.ranks) and task.message_bytes % task.ranks == 0
+
+
 ALGORITHM = Algorithm(
     "allreduce",
     "rabenseifner",
     "reduce-scatter by halving, allgather by doubling",
     "Rabenseifner 2004",
     schedule,
+    seconds,
+    exact=exact,
+    everybody_sends=True,
 )

@@ -8,7 +8,11 @@ High Performance Computing Applications 19 (2005).
 
 from __future__ import annotations
 
+import numpy as np
+
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import equal_steps, levels
+from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.shapes import all_ranks, distances, power_of_two_below
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -31,10 +35,43 @@ def schedule(task: Task) -> Schedule:
     return exchanges(task.ranks, task.message_bytes)
 
 
+def exchange_seconds(task: Task, network: Network) -> Seconds:
+    """K T on 2^K ranks; (K+1) T on others, or (h+2) T + (K-h) (send + receive) where that is more.
+
+    The extra ranks' partners are T late. From one of them to another at most h = bits of (P - 2^K - 1) exchanges cross;
+    in the others the rank's own send and receive count. Exact on powers of two, else a lower bound.
+    """
+    message = network.message(task.message_bytes)
+    core = power_of_two_below(task.ranks)
+    extra, rounds = task.ranks - core, levels(core)
+    if extra == 0:
+        return equal_steps(message, rounds)
+    T = message.exchange
+    cross = np.maximum(T, message.gap)
+    stay = np.maximum(message.send_busy + message.receive_busy, message.gap)
+    crossed = (extra - 1).bit_length()
+    there = message.one_way + T + (rounds - 1) * cross if rounds else message.one_way
+    back = 2 * message.one_way + crossed * T + (rounds - crossed) * stay
+    return latest([there, back])
+
+
+def seconds(task: Task, network: Network) -> Seconds:
+    """That of the exchanges; the time of the reduction itself is not in it."""
+    return exchange_seconds(task, network)
+
+
+def exact(task: Task) -> bool:
+    """On powers of two; else messages that come early take the CPU of ranks that wait."""
+    return task.ranks == power_of_two_below(task.ranks)
+
+
 ALGORITHM = Algorithm(
     "allreduce",
     "recursive-doubling",
     "log2 P exchanges of the whole message",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
+    exact=exact,
+    everybody_sends=True,
 )

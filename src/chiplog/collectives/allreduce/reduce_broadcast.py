@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.barrier import tree
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.schedule import Schedule
 
 
@@ -16,10 +17,16 @@ def schedule(task: Task) -> Schedule:
     return tree.schedule(task)
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """That of the tree barrier, with the whole message."""
+    return tree.seconds(task, network)
+
+
 ALGORITHM = Algorithm(
     "allreduce",
     "reduce-broadcast",
     "up a binomial tree and down again",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
 )

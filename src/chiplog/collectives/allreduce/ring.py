@@ -7,6 +7,8 @@ Distributed Computing 69 (2009).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import equal_steps
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -24,6 +26,24 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """2 (P-1) T for shares of s/P: exact where P divides s, else for the largest share."""
+    share = -(-task.message_bytes // task.ranks)
+    return equal_steps(network.message(share), 2 * (task.ranks - 1))
+
+
+def exact(task: Task) -> bool:
+    """Where all shares have the same size."""
+    return task.message_bytes % task.ranks == 0
+
+
 ALGORITHM = Algorithm(
-    "allreduce", "ring", "2 (P - 1) steps of one P-th each", "Patarasuk, Yuan 2009", schedule
+    "allreduce",
+    "ring",
+    "2 (P - 1) steps of one P-th each",
+    "Patarasuk, Yuan 2009",
+    schedule,
+    seconds,
+    exact=exact,
+    everybody_sends=True,
 )

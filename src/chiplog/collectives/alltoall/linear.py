@@ -7,6 +7,8 @@ High Performance Computing Applications 19 (2005), the algorithm for medium mess
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import EXACT_BURST, burst
+from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -23,10 +25,23 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """A burst of P - 1 messages from every rank; exact up to 513 ranks, a lower bound beyond."""
+    return burst(network.message(task.message_bytes), task.ranks - 1).free + nothing(network)
+
+
+def exact(task: Task) -> bool:
+    """Where a burst is followed message by message."""
+    return task.ranks <= EXACT_BURST + 1
+
+
 ALGORITHM = Algorithm(
     "alltoall",
     "linear",
     "all messages posted at once",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
+    exact=exact,
+    everybody_sends=True,
 )

@@ -7,6 +7,8 @@ High Performance Computing Applications 19 (2005), the algorithm for long messag
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import equal_steps
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -21,6 +23,17 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """(P-1) T, more only where g + (s-1)G exceeds T; exact."""
+    return equal_steps(network.message(task.message_bytes), task.ranks - 1)
+
+
 ALGORITHM = Algorithm(
-    "alltoall", "pairwise", "P - 1 steps in pairs", "Thakur, Rabenseifner, Gropp 2005", schedule
+    "alltoall",
+    "pairwise",
+    "P - 1 steps in pairs",
+    "Thakur, Rabenseifner, Gropp 2005",
+    schedule,
+    seconds,
+    everybody_sends=True,
 )

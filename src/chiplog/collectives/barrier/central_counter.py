@@ -7,6 +7,10 @@ Chemnitzer Informatik Berichte 04/03 (2004).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import fan_in
+from chiplog.collectives.cost_shapes import fan_out as fan_out_seconds
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import ANY, Schedule, ScheduleBuilder
 
@@ -25,10 +29,23 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """2 (o + L) + (P-2) (d + e) + 2 receives: P - 1 messages in, then as many out; exact."""
+    message = network.message(task.message_bytes)
+    return fan_in(message, task.ranks - 1) + fan_out_seconds(message, task.ranks - 1)
+
+
+def fan_out(task: Task) -> FanOut:
+    """Rank 0 has P - 1 peers, in and out."""
+    return FanOut(task.ranks - 1, 2 if task.ranks > 1 else 0)
+
+
 ALGORITHM = Algorithm(
     "barrier",
     "central-counter",
     "every rank counts up on rank 0; the last lets all go",
     "Hoefler et al. 2004",
     schedule,
+    seconds,
+    fan_out=fan_out,
 )

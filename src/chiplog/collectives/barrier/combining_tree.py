@@ -6,7 +6,13 @@ Trans. Computers C-36 (1987).
 
 from __future__ import annotations
 
+from functools import cache
+
+import numpy as np
+
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import Ranks, all_ranks
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -38,10 +44,75 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """Up and down, subtree by subtree; of full trees of depth D: D (T + (n-1) e) up and D (T + (n-1) d) down.
+
+    Exact where g + (s-1)G <= 2 T, else a lower bound: the way down begins as if all NICs were free.
+    """
+    message = network.message(task.message_bytes)
+    if task.peers == 1:
+        return 2 * (task.ranks - 1) * message.one_way
+    return _up(message, task) + _down(message, task)
+
+
+def subtrees(ranks: int, children: int) -> list[tuple[int, int]]:
+    """How many subtrees of how many ranks hang below the root, in order; empty ones are left out.
+
+    >>> subtrees(7, 2), subtrees(6, 2), subtrees(3, 4)
+    ([(2, 3)], [(1, 3), (1, 2)], [(2, 1)])
+    """
+    full, width = 1, children
+    while full + width <= ranks:
+        full, width = full + width, width * children
+    deep, rest = divmod(ranks - full, width // children)
+    each = (full - 1) // children
+    found = [(deep, each + width // children), (1 if rest else 0, each + rest)]
+    found.append((children - deep - (1 if rest else 0), each))
+    return [(count, size) for count, size in found if count and size]
+
+
+def _up(message: Message, task: Task) -> Seconds:
+    @cache
+    def root(ranks: int) -> Rank:
+        groups = subtrees(ranks, task.peers)
+        arrivals = [root(size).send(message)[1] for _, size in groups]
+        if not groups:
+            return Rank()
+        order = np.argsort(np.stack(arrivals), axis=0, kind="stable")
+        rank = Rank()
+        for place in order:
+            times = np.array([count for count, _ in groups])[place]
+            arrival = np.take_along_axis(np.stack(arrivals), place[np.newaxis], axis=0)[0]
+            rank = rank.receive(message, arrival, times)
+        return rank
+
+    return root(task.ranks).free + 0.0 * message.way
+
+
+def _down(message: Message, task: Task) -> Seconds:
+    @cache
+    def below(ranks: int) -> Seconds:
+        ends, sent = [0.0 * message.way], 0
+        for count, size in subtrees(ranks, task.peers):
+            sent += count
+            ends.append((sent - 1) * message.between_sends + message.one_way + below(size))
+        return latest(ends)
+
+    return below(task.ranks)
+
+
+def fan_out(task: Task) -> FanOut:
+    """As many rounds up and down as the tree has levels below its root, with n peers."""
+    return FanOut(task.peers, 2 * (len(_levels(task.ranks, task.peers)) - 1))
+
+
 ALGORITHM = Algorithm(
     "barrier",
     "combining-tree",
     "up a tree of n children a node and down again; --peers n",
     "Yew, Tzeng, Lawrie 1987",
     schedule,
+    seconds,
+    takes_peers=True,
+    fan_out=fan_out,
 )

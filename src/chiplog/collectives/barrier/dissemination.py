@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.barrier.n_way_dissemination import rounds
+from chiplog.collectives.cost_shapes import equal_steps, levels
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.schedule import Schedule
 
 
@@ -16,10 +19,23 @@ def schedule(task: Task) -> Schedule:
     return rounds(task.ranks, 1, task.message_bytes)
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """ceil(log2 P) T, more only where g + (s-1)G exceeds T; exact."""
+    return equal_steps(network.message(task.message_bytes), levels(task.ranks))
+
+
+def fan_out(task: Task) -> FanOut:
+    """ceil(log2 P) rounds of one peer."""
+    return FanOut(1, levels(task.ranks))
+
+
 ALGORITHM = Algorithm(
     "barrier",
     "dissemination",
     "ceil(log2 P) rounds with growing distances",
     "Hensgen, Finkel, Manber 1988",
     schedule,
+    seconds,
+    fan_out=fan_out,
+    everybody_sends=True,
 )

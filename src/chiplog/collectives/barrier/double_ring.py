@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.costs import Network, Seconds, latest
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import NONE, Schedule, ScheduleBuilder
 
@@ -32,6 +34,24 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """2 P T: the token takes P messages a turn; P T + g + (s-1)G where a NIC is not free again after a turn; exact."""
+    message = network.message(task.message_bytes)
+    turn = (task.ranks if task.ranks > 1 else 0) * message.one_way
+    return turn + (latest([turn, message.gap]) if task.ranks > 1 else turn)
+
+
+def fan_out(task: Task) -> FanOut:
+    """2 P messages, one after the other."""
+    return FanOut(1, 2 * task.ranks if task.ranks > 1 else 0)
+
+
 ALGORITHM = Algorithm(
-    "barrier", "double-ring", "a token runs round the ring twice", "Open MPI", schedule
+    "barrier",
+    "double-ring",
+    "a token runs round the ring twice",
+    "Open MPI",
+    schedule,
+    seconds,
+    fan_out=fan_out,
 )

@@ -9,7 +9,11 @@ High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.allreduce.recursive_doubling import exchanges
+from chiplog.collectives.allreduce.recursive_doubling import exchange_seconds, exchanges
+from chiplog.collectives.cost_shapes import levels
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
+from chiplog.collectives.shapes import power_of_two_below
 from chiplog.schedule import Schedule
 
 
@@ -18,10 +22,30 @@ def schedule(task: Task) -> Schedule:
     return exchanges(task.ranks, task.message_bytes)
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """That of the allreduce of that name."""
+    return exchange_seconds(task, network)
+
+
+def fan_out(task: Task) -> FanOut:
+    """log2 P rounds of one peer, two more where P is no power of two."""
+    core = power_of_two_below(task.ranks)
+    return FanOut(1, levels(core) + (2 if task.ranks > core else 0))
+
+
+def exact(task: Task) -> bool:
+    """On powers of two."""
+    return task.ranks == power_of_two_below(task.ranks)
+
+
 ALGORITHM = Algorithm(
     "barrier",
     "recursive-doubling",
     "log2 P rounds of exchanges in pairs",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
+    exact=exact,
+    fan_out=fan_out,
+    everybody_sends=True,
 )

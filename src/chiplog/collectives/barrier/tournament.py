@@ -9,6 +9,9 @@ Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchroniz
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import levels, run_combine, run_release
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import distances, low_bit_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -25,6 +28,24 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """Up the tree of runs and down again; exact."""
+    message = network.message(task.message_bytes)
+    up = run_combine(lambda _: message, task.ranks)
+    return up + run_release(lambda _: message, task.ranks)
+
+
+def fan_out(task: Task) -> FanOut:
+    """2 ceil(log2 P) messages, one after the other."""
+    return FanOut(1, 2 * levels(task.ranks))
+
+
 ALGORITHM = Algorithm(
-    "barrier", "tournament", "pairs play, the champion lets all go", "Hensgen et al. 1988", schedule
+    "barrier",
+    "tournament",
+    "pairs play, the champion lets all go",
+    "Hensgen et al. 1988",
+    schedule,
+    seconds,
+    fan_out=fan_out,
 )

@@ -7,6 +7,9 @@ Chemnitzer Informatik Berichte 04/03 (2004).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import binomial_combine, binomial_release, levels
+from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import distances, tree_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -23,6 +26,23 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """The reduction up the tree plus the broadcast down it; exact."""
+    message = network.message(task.message_bytes)
+    return binomial_combine(message, task.ranks) + binomial_release(message, task.ranks)
+
+
+def fan_out(task: Task) -> FanOut:
+    """2 ceil(log2 P) messages, one after the other."""
+    return FanOut(1, 2 * levels(task.ranks))
+
+
 ALGORITHM = Algorithm(
-    "barrier", "tree", "up a binomial tree and down again", "Hoefler et al. 2004", schedule
+    "barrier",
+    "tree",
+    "up a binomial tree and down again",
+    "Hoefler et al. 2004",
+    schedule,
+    seconds,
+    fan_out=fan_out,
 )

@@ -7,6 +7,8 @@ High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import binomial_release
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, tree_edges
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -23,10 +25,16 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """Max over m of m T + (K-m) d, at most ceil(log2 P) T where T >= d; exact."""
+    return binomial_release(network.message(task.message_bytes), task.ranks)
+
+
 ALGORITHM = Algorithm(
     "bcast",
     "binomial",
     "ceil(log2 P) rounds; who has the message passes it on",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
 )

@@ -6,7 +6,10 @@ MPI collective operations", Cluster Computing 10 (2007), pipeline.
 
 from __future__ import annotations
 
+import numpy as np
+
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -34,10 +37,37 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """The largest of three lower bounds: rank 1's CPU, rank 0's sends, a rank's receives.
+
+    Rank 1 receives all segments and sends all but the last before the last one goes its way. Exact with one segment and
+    with two ranks, and where the NIC is slower than a rank's CPU with a receive and a send.
+    """
+    sizes = segments(task.message_bytes, task.segment_bytes)
+    first, last = network.message(sizes[0]), network.message(sizes[-1])
+    if task.ranks == 1:
+        return 0.0 * first.way
+    before = len(sizes) - 1
+    onward = (task.ranks - 2) * last.one_way
+    by_sends = before * first.between_sends + last.one_way + onward
+    by_receives = first.way + before * first.between_receives + last.receive_busy + onward
+    if task.ranks == 2:
+        return np.maximum(by_sends, by_receives)
+    middle = first.way + before * (first.send_busy + first.receive_busy) + last.receive_busy
+    return latest([by_sends, by_receives, middle + onward])
+
+
+def exact(task: Task) -> bool:
+    """With one segment, or with two ranks."""
+    return task.ranks <= 2 or task.message_bytes <= task.segment_bytes
+
+
 ALGORITHM = Algorithm(
     "bcast",
     "chain",
     "from rank to rank, segment by segment; --segment BYTES",
     "Pjesivac-Grbovic et al. 2007",
     schedule,
+    seconds,
+    exact=exact,
 )

@@ -7,6 +7,8 @@ operations", Supercomputing Frontiers and Innovations 1 (2014), flat trees.
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import fan_out
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -20,6 +22,11 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """(P-2) d + T; exact."""
+    return fan_out(network.message(task.message_bytes), task.ranks - 1)
+
+
 ALGORITHM = Algorithm(
-    "bcast", "linear", "rank 0 sends to all others in turn", "Hoefler, Moor 2014", schedule
+    "bcast", "linear", "rank 0 sends to all others in turn", "Hoefler, Moor 2014", schedule, seconds
 )

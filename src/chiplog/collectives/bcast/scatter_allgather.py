@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.allgather.ring import pass_round
+from chiplog.collectives.cost_shapes import equal_steps, run_release
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.scatter.binomial import scatter
 from chiplog.collectives.shapes import share_bytes
 from chiplog.collectives.steps import Steps
@@ -23,6 +25,24 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """The scatter, then (P-1) T for the largest share: a lower bound, but for the rounding of shares."""
+    share = -(-task.message_bytes // task.ranks)
+    scattered = run_release(lambda blocks: network.message(blocks * share), task.ranks)
+    return scattered + equal_steps(network.message(share), task.ranks - 1)
+
+
+def exact(task: Task) -> bool:
+    """Never but alone: blocks of the ring that come early take the CPU from the scatter."""
+    return task.ranks == 1
+
+
 ALGORITHM = Algorithm(
-    "bcast", "scatter-allgather", "a binomial scatter, then a ring", "Barnett et al. 1994", schedule
+    "bcast",
+    "scatter-allgather",
+    "a binomial scatter, then a ring",
+    "Barnett et al. 1994",
+    schedule,
+    seconds,
+    exact=exact,
 )

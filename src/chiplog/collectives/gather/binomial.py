@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import run_combine
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, low_bit_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -24,10 +26,16 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """By runs of ranks: each rank hears from runs of 1, 2, 4, … blocks; exact."""
+    return run_combine(lambda blocks: network.message(blocks * task.message_bytes), task.ranks)
+
+
 ALGORITHM = Algorithm(
     "gather",
     "binomial",
     "blocks of growing runs of ranks up a tree",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
 )

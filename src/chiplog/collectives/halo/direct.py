@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import burst
+from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -51,10 +53,30 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """A burst of two messages a dimension from every rank; exact.
+
+    Under max-rate s0 + m max(k n/R_N, n/R_C) for m messages of n bytes from each of k ranks of a node: all go to other
+    nodes.
+    """
+    return burst(network.message(task.message_bytes), neighbours(task)).free + nothing(network)
+
+
+def neighbours(task: Task) -> int:
+    """How many messages a rank sends: two for each dimension that is wider than one rank.
+
+    >>> neighbours(Task(6, dimensions=2)), neighbours(Task(7, dimensions=2))
+    (4, 2)
+    """
+    return 2 * sum(side > 1 for side in grid(task.ranks, task.dimensions))
+
+
 ALGORITHM = Algorithm(
     "halo",
     "direct",
     "faces of a periodic grid, all at once; --dimensions 1, 2 or 3",
     "Bienz, Gropp, Olson 2018",
     schedule,
+    seconds,
+    everybody_sends=True,
 )

@@ -7,6 +7,8 @@ High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import binomial_combine
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, tree_edges
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -25,10 +27,16 @@ def schedule(task: Task) -> Schedule:
     return builder.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """T + (log2 P - 1) max(T, e) on powers of two, else by halves; exact."""
+    return binomial_combine(network.message(task.message_bytes), task.ranks)
+
+
 ALGORITHM = Algorithm(
     "reduce",
     "binomial",
     "ceil(log2 P) rounds up a tree",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
 )

@@ -7,6 +7,8 @@ operations", Supercomputing Frontiers and Innovations 1 (2014), flat trees.
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import fan_in
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
@@ -25,6 +27,11 @@ def schedule(task: Task) -> Schedule:
     return to_root(task)
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """O + L + (P-2) e + receive; exact."""
+    return fan_in(network.message(task.message_bytes), task.ranks - 1)
+
+
 ALGORITHM = Algorithm(
-    "reduce", "linear", "rank 0 receives from all others", "Hoefler, Moor 2014", schedule
+    "reduce", "linear", "rank 0 receives from all others", "Hoefler, Moor 2014", schedule, seconds
 )

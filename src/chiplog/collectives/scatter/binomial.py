@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.cost_shapes import run_release
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, low_bit_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -32,10 +34,16 @@ def schedule(task: Task) -> Schedule:
     return steps.build()
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """By runs of ranks, the largest first; exact."""
+    return run_release(lambda blocks: network.message(blocks * task.message_bytes), task.ranks)
+
+
 ALGORITHM = Algorithm(
     "scatter",
     "binomial",
     "halves of the blocks down a tree",
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
+    seconds,
 )

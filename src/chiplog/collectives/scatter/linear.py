@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.bcast import linear
+from chiplog.collectives.costs import Network, Seconds
 from chiplog.schedule import Schedule
 
 
@@ -16,6 +17,16 @@ def schedule(task: Task) -> Schedule:
     return linear.schedule(task)
 
 
+def seconds(task: Task, network: Network) -> Seconds:
+    """That of the linear broadcast."""
+    return linear.seconds(task, network)
+
+
 ALGORITHM = Algorithm(
-    "scatter", "linear", "rank 0 sends to all others in turn", "Hoefler, Moor 2014", schedule
+    "scatter",
+    "linear",
+    "rank 0 sends to all others in turn",
+    "Hoefler, Moor 2014",
+    schedule,
+    seconds,
 )

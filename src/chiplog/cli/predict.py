@@ -1,0 +1,66 @@
+"""`chiplog predict`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, write_json
+
+
+def predict(
+    model_file: Annotated[
+        Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+    ],
+    operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
+    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
+    algorithm: Annotated[
+        str | None, typer.Option(help="See: chiplog list operations; all by default.")
+    ] = None,
+    message_bytes: Annotated[
+        int, typer.Option("--bytes", help="Size of the message, or of one rank's block.")
+    ] = 1,
+    peers: Annotated[
+        int | None,
+        typer.Option(help="n of n-way algorithms (the best by default) and trees (2 by default)."),
+    ] = None,
+    segment: Annotated[int, typer.Option(help="Bytes of a segment of a chain.")] = 8192,
+    dimensions: Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")] = 2,
+    per_node: Annotated[
+        int, typer.Option("--per-node", help="Ranks that share a node, for max-rate.")
+    ] = 1,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
+    from chiplog.collectives.algorithm import Task
+    from chiplog.fit.model_file import read_model
+    from chiplog.predict.result import predictions_to_json
+    from chiplog.predict.run import predict as predict_rows
+
+    task = Task(
+        ranks,
+        message_bytes,
+        peers=2 if peers is None else peers,
+        segment_bytes=segment,
+        dimensions=dimensions,
+    )
+    rows = predict_rows(
+        read_model(model_file),
+        operation,
+        task,
+        algorithm=algorithm,
+        peers=peers,
+        per_node=per_node,
+        model=model,
+    )
+    if json_file:
+        write_json(json_file, predictions_to_json(rows))
+        return
+    from chiplog.cli.prediction_table import print_predictions
+
+    print_predictions(rows)

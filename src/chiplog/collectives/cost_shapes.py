@@ -1,0 +1,173 @@
+"""Times of the patterns that several algorithms share: equal steps, bursts, trees.
+
+With T = o + L + o + max((s-1)O, (s-1)G), the time of one message, d = max(o + (s-1)O, g + (s-1)G) between two sends
+and e the same between two receives. Everything is in seconds, shape (draws,), counted from a start at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+import numpy as np
+
+from chiplog.collectives.costs import Message, Rank, Seconds, latest
+
+BlockMessage = Callable[[int], Message]
+"""The message that carries so many ranks' blocks."""
+
+EXACT_BURST = 512
+"""Longer bursts are bounded, not followed message by message."""
+
+
+def levels(ranks: int) -> int:
+    """ceil(log2 P), with integers.
+
+    >>> [levels(ranks) for ranks in (1, 2, 3, 64, 65)]
+    [0, 1, 2, 6, 7]
+    """
+    return (ranks - 1).bit_length()
+
+
+def equal_steps(message: Message, steps: int) -> Seconds:
+    """T + (n-1) max(T, g + (s-1)G): every rank sends one message and receives one in each of n steps."""
+    if steps < 1:
+        return 0.0 * message.way
+    first = message.exchange
+    return first + (steps - 1) * latest([first, message.gap])
+
+
+def exchanges(messages: Iterable[Message], rank: Rank | None = None) -> Rank:
+    """A rank after steps of different sizes, in each of which all ranks do the same."""
+    rank = Rank() if rank is None else rank
+    for message in messages:
+        rank = rank.exchange(message)
+    return rank
+
+
+def burst(message: Message, count: int, rank: Rank | None = None) -> Rank:
+    """A rank after it sent n messages at once and received n from ranks with the same timeline.
+
+    Message by message up to EXACT_BURST: whichever can start first has the CPU, the send where both can. Beyond, the
+    larger of two lower bounds: o + L + (n-1) max(d, e) + receive, and n sends and n receives of CPU time.
+    """
+    rank = Rank() if rank is None else rank
+    if count > EXACT_BURST:
+        return _long_burst(message, count, rank)
+    draws = np.arange(message.way.size)
+    arrivals = np.full((count + 1, draws.size), np.inf)
+    sent, received = np.zeros_like(draws), np.zeros_like(draws)
+    cpu, send_nic, receive_nic = (
+        time + 0.0 * message.way for time in (rank.free, rank.send_nic, rank.receive_nic)
+    )
+    for _ in range(2 * count):
+        send_at = np.where(sent < count, np.maximum(cpu, send_nic), np.inf)
+        receive_at = np.maximum(np.maximum(cpu, receive_nic), arrivals[received, draws])
+        sends = send_at <= receive_at
+        start = np.minimum(send_at, receive_at)
+        arrivals[sent[sends], draws[sends]] = (start + message.way)[sends]
+        cpu = start + np.where(sends, message.send_busy, message.receive_busy)
+        send_nic = np.where(sends, start + message.gap, send_nic)
+        receive_nic = np.where(sends, receive_nic, start + message.gap)
+        sent, received = sent + sends, received + ~sends
+    return Rank(cpu, send_nic, receive_nic)
+
+
+def _long_burst(message: Message, count: int, rank: Rank) -> Rank:
+    step = np.maximum(message.between_sends, message.between_receives)
+    by_network = message.way + (count - 1) * step + message.receive_busy
+    by_cpu = count * (message.send_busy + message.receive_busy)
+    start = np.maximum(rank.free, rank.send_nic)
+    free = start + np.maximum(by_network, by_cpu)
+    behind = np.maximum(message.gap - message.receive_busy, 0.0)
+    return Rank(free, start + count * message.between_sends, free + behind)
+
+
+def fan_in(message: Message, senders: int) -> Seconds:
+    """O + L + (n-1) e + receive: n ranks send to one at the same time."""
+    if senders < 1:
+        return 0.0 * message.way
+    return message.one_way + (senders - 1) * message.between_receives
+
+
+def fan_out(message: Message, receivers: int) -> Seconds:
+    """(n-1) d + T: one rank sends to n in turn."""
+    if receivers < 1:
+        return 0.0 * message.way
+    return (receivers - 1) * message.between_sends + message.one_way
+
+
+def binomial_release(message: Message, ranks: int) -> Seconds:
+    """Max over m of m T + (K-m) d, with m hops that the tree of `ranks` has, K = ceil(log2 P).
+
+    A rank with m bits set and the highest at K-1 gets the message after m hops and K-m waits for earlier sends.
+    """
+    depth = levels(ranks)
+    if depth == 0:
+        return 0.0 * message.way
+    T, d = message.one_way, message.between_sends
+    most = most_bits(ranks - 1)
+    return latest([T + (depth - 1) * d, most * T + (depth - most) * d, (depth - 1) * T])
+
+
+def most_bits(number: int) -> int:
+    """The most bits that a number up to `number` has, of those with the same highest bit.
+
+    >>> [most_bits(number) for number in (1, 2, 3, 4, 6, 7)]
+    [1, 1, 2, 1, 2, 3]
+    """
+    best, seen = number.bit_count(), 1
+    for bit in range(number.bit_length() - 2, -1, -1):
+        if number >> bit & 1:
+            best = max(best, seen + bit)
+            seen += 1
+    return best
+
+
+def binomial_combine(message: Message, ranks: int) -> Seconds:
+    """T(P) = the later of T(ceil(P/2)) and T(floor(P/2)) + T, one more receive: up the binomial tree.
+
+    On powers of two T + (log2 P - 1) max(T, e). A tree of P ranks is one of ceil(P/2) whose root hears last from the
+    root of one of floor(P/2).
+    """
+
+    @cache
+    def root(count: int) -> Rank:
+        if count == 1:
+            return Rank()
+        _, arrival = root(count // 2).send(message)
+        return root(count - count // 2).receive(message, arrival)
+
+    return root(ranks).free + 0.0 * message.way
+
+
+def run_combine(blocks: BlockMessage, ranks: int) -> Seconds:
+    """Up the binomial tree whose subtrees are runs of ranks: the root of P hears from runs of 1, 2, 4, … ranks.
+
+    Child i sends min(2^i, P - 2^i) blocks when its own run is complete.
+    """
+
+    @cache
+    def root(count: int) -> Rank:
+        runs = [min(1 << i, count - (1 << i)) for i in range(levels(count))]
+        messages = [blocks(run) for run in runs]
+        arrivals = [root(run).send(message)[1] for run, message in zip(runs, messages, strict=True)]
+        return Rank().receive_all(messages, arrivals)
+
+    return root(ranks).free + 0.0 * blocks(1).way
+
+
+def run_release(blocks: BlockMessage, ranks: int) -> Seconds:
+    """Down the same tree, the largest run first: the last rank's time, or the last send's end."""
+
+    @cache
+    def below(count: int) -> Seconds:
+        rank, ends = Rank(), [0.0 * blocks(1).way]
+        for i in reversed(range(levels(count))):
+            run = min(1 << i, count - (1 << i))
+            message = blocks(run)
+            rank, arrival = rank.send(message)
+            ends.append(arrival + message.receive_busy + below(run))
+        return latest([*ends, ends[0] + rank.free])
+
+    return below(ranks)

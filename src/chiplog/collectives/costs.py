@@ -1,0 +1,124 @@
+"""What a message costs, and the timeline of one rank: what closed forms are made of.
+
+Under LogGOPS a send of s bytes that starts at t keeps the CPU until t + o + (s-1)O and the sending NIC until
+t + g + (s-1)G; it is at the receiver at t + o + L. The receive keeps the CPU for o + max((s-1)O, (s-1)G) and the
+receiving NIC for g + (s-1)G. Sends do not wait for their receivers, as if S had no limit. All costs are arrays of shape
+(draws,), one for each draw of the parameters, in seconds.
+
+Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - simulating large-scale applications in the LogGOPS model",
+LSAP 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Seconds = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Message:
+    """The costs of one message: seconds, shape (draws,)."""
+
+    send_busy: Seconds
+    """CPU of the sender, o + (s-1)O."""
+    gap: Seconds
+    """Each NIC, g + (s-1)G."""
+    way: Seconds
+    """From the start of the send until the message is at the receiver, o + L."""
+    receive_busy: Seconds
+    """CPU of the receiver, o + max((s-1)O, (s-1)G)."""
+
+    @property
+    def one_way(self) -> Seconds:
+        """From the start of the send until it is received."""
+        return self.way + self.receive_busy
+
+    @property
+    def between_sends(self) -> Seconds:
+        """Between the starts of two sends of one rank."""
+        return np.maximum(self.send_busy, self.gap)
+
+    @property
+    def between_receives(self) -> Seconds:
+        """Between two receives of one rank, when both messages are there."""
+        return np.maximum(self.receive_busy, self.gap)
+
+    @property
+    def exchange(self) -> Seconds:
+        """From the start of a send until a message that a partner sent at the same time is received."""
+        return np.maximum(self.way, self.send_busy) + self.receive_busy
+
+
+class Network(Protocol):
+    """What a fitted model says of single messages."""
+
+    def message(self, message_bytes: int) -> Message:
+        """The costs of a message of that size."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """When a rank's CPU and its two NICs are free: seconds, shape (draws,), or (1,) at the start."""
+
+    free: Seconds = field(default_factory=lambda: np.zeros(1))
+    send_nic: Seconds = field(default_factory=lambda: np.zeros(1))
+    receive_nic: Seconds = field(default_factory=lambda: np.zeros(1))
+
+    def send(self, message: Message) -> tuple[Rank, Seconds]:
+        """The rank after a send that starts as soon as it can, and when the message is at its receiver."""
+        start = np.maximum(self.free, self.send_nic)
+        after = Rank(start + message.send_busy, start + message.gap, self.receive_nic)
+        return after, start + message.way
+
+    def receive(self, message: Message, arrival: Seconds, times: ArrayLike = 1) -> Rank:
+        """The rank after it took `times` messages that are there at `arrival`; `times` is 1 or more."""
+        start = np.maximum(np.maximum(self.free, self.receive_nic), arrival)
+        start = start + (np.asarray(times) - 1) * message.between_receives
+        return Rank(start + message.receive_busy, self.send_nic, start + message.gap)
+
+    def receive_all(self, messages: Sequence[Message], arrivals: Sequence[Seconds]) -> Rank:
+        """The rank after it took one message each at `arrivals`, in the order in which they are there."""
+        if not arrivals:
+            return self
+        table = np.stack(np.broadcast_arrays(*arrivals))
+        order = np.argsort(table, axis=0, kind="stable")
+        rank = self
+        for place in order:
+            chosen = place[np.newaxis]
+            rank = rank.receive(
+                Message(
+                    *(
+                        _chosen([getattr(one, name) for one in messages], chosen)
+                        for name in ("send_busy", "gap", "way", "receive_busy")
+                    )
+                ),
+                np.take_along_axis(table, chosen, axis=0)[0],
+            )
+        return rank
+
+    def exchange(self, message: Message) -> Rank:
+        """The rank after a send, and the receive from a partner with the same timeline."""
+        after, arrival = self.send(message)
+        return after.receive(message, arrival)
+
+
+def _chosen(values: Sequence[Seconds], index: NDArray[np.intp]) -> Seconds:
+    found: Seconds = np.take_along_axis(np.stack(np.broadcast_arrays(*values)), index, axis=0)[0]
+    return found
+
+
+def latest(times: Sequence[Seconds]) -> Seconds:
+    """The latest of several times, draw by draw."""
+    found: Seconds = np.maximum.reduce(times)
+    return found
+
+
+def nothing(network: Network) -> Seconds:
+    """No time at all: zeros of shape (draws,)."""
+    return np.zeros_like(network.message(1).way)

@@ -1,0 +1,1 @@
+"""From a fitted model to how long a collective operation takes, by which algorithm, with an interval."""

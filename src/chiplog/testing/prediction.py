@@ -1,0 +1,51 @@
+"""A fit with given parameters, to predict with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.models.registry import load_model
+
+
+def fit_of(
+    model: str,
+    values: Mapping[str, float | None],
+    *,
+    first_bytes: int = 1,
+    last_bytes: int = 1 << 20,
+    spread: float = 0.0,
+    draws: Mapping[str, NDArray[np.float64]] | None = None,
+    curves: Sequence[Curve] = (),
+) -> Fit:
+    """One segment; parameters in SI units, None for one that is not identified; intervals of ± `spread`, as a share."""
+    units = {one.symbol: one.unit for one in load_model(model).parameters}
+    parameters = {
+        symbol: Parameter(
+            symbol,
+            value,
+            None if value is None else value * (1 - spread),
+            None if value is None else value * (1 + spread),
+            units.get(symbol, "s"),
+            value is not None,
+            "the data can't tell." if value is None else None,
+        )
+        for symbol, value in values.items()
+    }
+    return Fit(
+        model=model,
+        method="prtt",
+        transport="sim",
+        operation="send",
+        direction="one-way",
+        statistic="median",
+        segments=(Segment(first_bytes, last_bytes, parameters),),
+        changes=(),
+        error=FitError(1, 0.0, 0.0, 0.0, 1.0),
+        cost=Cost(1, 1, 1.0),
+        curves=tuple(curves),
+        draws={f"0/{symbol}": values for symbol, values in (draws or {}).items()},
+    )

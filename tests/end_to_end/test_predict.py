@@ -1,0 +1,135 @@
+"""`chiplog predict` as users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Finished, chiplog
+
+from chiplog.fit.model_file import write_model
+from chiplog.fit.result import Fit
+from chiplog.testing.prediction import fit_of
+from chiplog.testing.schemas import validate
+
+LOGGP = fit_of(
+    "loggp",
+    {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9},
+    spread=0.02,
+    last_bytes=65536,
+)
+
+
+def model_file(tmp_path: Path, *fits: Fit) -> Path:
+    path = tmp_path / "model.json"
+    write_model(path, fits)
+    return path
+
+
+def rows_of(finished: Finished) -> list[dict[str, Any]]:
+    assert finished.code == 0, finished.stderr
+    document = json.loads(finished.stdout)
+    validate(document)
+    rows: list[dict[str, Any]] = document["rows"]
+    return rows
+
+
+def refused(finished: Finished, *words: str) -> None:
+    assert finished.code == 2, finished.stderr
+    assert finished.stdout == ""
+    assert finished.stderr.count("\n") == 1
+    for word in words:
+        assert word in finished.stderr
+
+
+def test_all_algorithms_come_fastest_first_and_the_lower_bound_last(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    rows = rows_of(chiplog("predict", path, "barrier", "--ranks", 64, "--json", "-"))
+    assert len(rows) == 9 + 1
+    seconds = [row["seconds"] for row in rows[:-1]]
+    assert seconds == sorted(seconds)
+    assert rows[-1]["algorithm"] == "lower-bound"
+    assert {row["ranks"] for row in rows} == {64}
+    by_name = {row["algorithm"]: row for row in rows}
+    assert by_name["dissemination"]["seconds"] == pytest.approx(33e-6)
+    assert by_name["n-way-dissemination"]["peers"] == 3
+    assert by_name["dissemination"]["peers"] is None
+    assert all(row["low"] < row["seconds"] < row["high"] for row in rows)
+    assert not any(row["extrapolated"] for row in rows)
+
+
+def test_predicting_and_simulating_a_model_file_give_one_number(tmp_path: Path) -> None:
+    """Of an algorithm with a closed form, and of one that is simulated since it has only a bound."""
+    path = model_file(tmp_path, LOGGP)
+    for operation, algorithm in (("reduce", "binomial"), ("allreduce", "recursive-doubling")):
+        options = ("--algorithm", algorithm, "--ranks", 27, "--bytes", 1024)
+        goal = tmp_path / "one.goal"
+        assert chiplog("schedule", operation, *options, "-o", goal).code == 0
+        simulated = json.loads(chiplog("simulate", goal, "--model", path, "--json", "-").stdout)
+        row, bound = rows_of(chiplog("predict", path, operation, *options, "--json", "-"))
+        assert row["seconds"] * 1e9 == pytest.approx(simulated["makespan_ns"], rel=1e-9)
+        assert row["algorithm"] == algorithm and bound["algorithm"] == "lower-bound"
+
+
+def test_the_table_shows_every_algorithm_and_the_bound(tmp_path: Path) -> None:
+    finished = chiplog(
+        "predict",
+        model_file(tmp_path, LOGGP),
+        "bcast",
+        "--ranks",
+        16,
+        "--bytes",
+        "1000000",
+        environment={"COLUMNS": "120"},
+    )
+    assert finished.code == 0, finished.stderr
+    for words in ("logp-optimal", "scatter-allgather", "lower bound", " ms"):
+        assert words in finished.stdout
+    assert "extrapolated: messages of 1000000 B, 1 to 65536 B were measured" in finished.stderr
+
+
+def test_an_unknown_operation_algorithm_or_model_is_refused(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    refused(chiplog("predict", path, "dance", "--ranks", 4), "'dance'", "there are barrier, ")
+    refused(
+        chiplog("predict", path, "barrier", "--algorithm", "magic", "--ranks", 4), "magic", "linear"
+    )
+    refused(
+        chiplog("predict", path, "barrier", "--model", "hockney", "--ranks", 4), "hockney", "loggps"
+    )
+    refused(chiplog("predict", path, "barrier", "--ranks", 0), "--ranks", "1 or more")
+    refused(
+        chiplog("predict", path, "halo", "--ranks", 4, "--per-node", 0), "--per-node", "1 or more"
+    )
+
+
+def test_a_model_that_cannot_speak_about_the_operation_is_refused(tmp_path: Path) -> None:
+    hockney = model_file(tmp_path, fit_of("hockney", {"alpha": 1e-6, "R": 1e9}))
+    refused(chiplog("predict", hockney, "barrier", "--ranks", 4), "hockney", "one of loggps, ")
+    rates = model_file(tmp_path, fit_of("max-rate", {"s0": 5e-6, "R_C": 4e9, "R_N": 7e9}))
+    refused(chiplog("predict", rates, "bcast", "--ranks", 4), "bcast", "max-rate")
+    refused(
+        chiplog("predict", rates, "barrier", "--algorithm", "tree", "--ranks", 4), "barrier by tree"
+    )
+
+
+def test_a_parameter_that_is_needed_and_not_identified_is_named(tmp_path: Path) -> None:
+    values = {"L": None, "o_s": 1e-6, "o_r": 1e-6, "g": None, "G": 1e-9}
+    path = model_file(tmp_path, fit_of("loggp", values))
+    refused(
+        chiplog("predict", path, "barrier", "--ranks", 4),
+        "L is not identified: the data can't tell",
+    )
+    path = model_file(tmp_path, fit_of("loggp", {**values, "L": 1e-6, "G": None}))
+    assert chiplog("predict", path, "barrier", "--ranks", 4).code == 0
+    refused(chiplog("predict", path, "bcast", "--ranks", 4, "--bytes", 100), "G is not identified")
+
+
+def test_the_list_of_operations_names_what_each_model_can_predict() -> None:
+    listed = chiplog("list", "operations").stdout
+    lines = {line.split()[0]: line for line in listed.splitlines()}
+    assert "predicted by loggps, loggp, logp, logfp, lop, max-rate" in lines["barrier"]
+    assert lines["reduce"].endswith("predicted by loggps, loggp, logp")
+    assert "max-rate" in lines["halo"] and "lop" not in lines["halo"]
