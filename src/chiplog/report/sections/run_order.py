@@ -128,7 +128,7 @@ def _reference(key: str, bare: list[Series], step: int) -> Figure | None:
     traces = (
         trace("half round trip", "measured", "half_round_trip_seconds"),
         trace("gap", "gap", "gap_seconds"),
-        trace("send overhead", "o-s", "overhead_seconds"),
+        trace("send overhead", "o_s", "overhead_seconds"),
     )
     axis = Axis("reference", "s", ("linear", "log"))
     caption = line(
