@@ -7,10 +7,7 @@ Chemnitzer Informatik Berichte 04/03 (2004).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.cost_shapes import fan_in
-from chiplog.collectives.cost_shapes import fan_out as fan_out_seconds
-from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
+from chiplog.collectives.barrier.linear import fan_out, seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import ANY, Schedule, ScheduleBuilder
 
@@ -27,17 +24,6 @@ def schedule(task: Task) -> Schedule:
     builder.require(builder.send(0 * others, to=others, message_bytes=size), full)
     builder.receive(others, source=0, message_bytes=size, after=[arrived])
     return builder.build()
-
-
-def seconds(task: Task, network: Network) -> Seconds:
-    """2 (o + L) + (P-2) (d + e) + 2 receives: P - 1 messages in, then as many out; exact."""
-    message = network.message(task.message_bytes)
-    return fan_in(message, task.ranks - 1) + fan_out_seconds(message, task.ranks - 1)
-
-
-def fan_out(task: Task) -> FanOut:
-    """Rank 0 has P - 1 peers, in and out."""
-    return FanOut(task.ranks - 1, 2 if task.ranks > 1 else 0)
 
 
 ALGORITHM = Algorithm(
