@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "chiplog/error.hpp"
+#include "core/collect.hpp"
 #include "core/interruption.hpp"
 
 namespace chiplog {
@@ -31,19 +31,6 @@ constexpr std::chrono::microseconds placement_patience{20'000};
 
 Role delay_spender(Pattern pattern) {
   return pattern == Pattern::receive_overhead || pattern == Pattern::late_receiver ? Role::server : Role::client;
-}
-
-std::string pack(const std::vector<double>& numbers) {
-  std::string blob(numbers.size() * sizeof(double), '\0');
-  if (!numbers.empty()) std::memcpy(blob.data(), numbers.data(), blob.size());
-  return blob;
-}
-
-std::vector<double> unpack(const std::string& blob, std::size_t count) {
-  if (blob.size() != count * sizeof(double)) throw Corrupt("numbers from another rank arrived damaged");
-  std::vector<double> numbers(count);
-  if (count > 0) std::memcpy(numbers.data(), blob.data(), blob.size());
-  return numbers;
 }
 
 double median(std::vector<double> numbers) {
@@ -244,55 +231,8 @@ void Experiment::sample(std::int64_t rounds) {
   sampling_time_ += SteadyClock::now() - begin;
   timed_rounds_ += rounds;
   for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i], rounds);
-  collect_from_server(rounds);
-  collect_from_pairs(rounds);
-}
-
-void Experiment::collect_from_pairs(std::int64_t rounds) {
-  const auto length = static_cast<std::size_t>(rounds);
-  std::vector<double> latest;
-  for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (!is_pairs(setups_[i].pattern)) continue;
-    const bool timed_here = setups_[i].groups->role(rank_, setups_[i].pairs) == Role::client;
-    latest.resize(latest.size() + length, 0.0);
-    if (timed_here) std::copy(samples_ns_[i].end() - rounds, samples_ns_[i].end(), latest.end() - rounds);
-    // Rank 0 keeps all samples, those of pairs that it is not one of, too.
-    if (leads() && !timed_here) samples_ns_[i].resize(samples_ns_[i].size() + length);
-  }
-  if (latest.empty()) return;
-  const std::vector<std::string> all = bootstrap_.gather(pack(latest));
-  if (!leads()) return;
-  for (const std::string& one : all) {
-    const std::vector<double> theirs = unpack(one, latest.size());
-    std::transform(latest.begin(), latest.end(), theirs.begin(), latest.begin(),
-                   [](double ours, double other) { return std::max(ours, other); });
-  }
-  auto from = latest.begin();
-  for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (!is_pairs(setups_[i].pattern)) continue;
-    std::copy(from, from + rounds, samples_ns_[i].end() - rounds);
-    from += rounds;
-  }
-}
-
-void Experiment::collect_from_server(std::int64_t rounds) {
-  const auto by_server = [](const SeriesSetup& setup) { return facts_of(setup.pattern).timed_by == Role::server; };
-  const auto count = static_cast<std::size_t>(std::count_if(setups_.begin(), setups_.end(), by_server));
-  if (count == 0) return;
-  const auto length = static_cast<std::ptrdiff_t>(rounds);
-  std::vector<double> latest;
-  for (std::size_t i = 0; rank_ == 1 && i < setups_.size(); ++i) {
-    if (by_server(setups_[i])) latest.insert(latest.end(), samples_ns_[i].end() - length, samples_ns_[i].end());
-  }
-  const std::vector<std::string> all = bootstrap_.gather(pack(latest));
-  if (!leads()) return;
-  latest = unpack(all[1], count * static_cast<std::size_t>(rounds));
-  auto next = latest.begin();
-  for (std::size_t i = 0; i < setups_.size(); ++i) {
-    if (!by_server(setups_[i])) continue;
-    samples_ns_[i].insert(samples_ns_[i].end(), next, next + length);
-    next += length;
-  }
+  collect_from_server(bootstrap_, setups_, rounds, samples_ns_);
+  collect_from_pairs(bootstrap_, setups_, rounds, samples_ns_);
 }
 
 void Experiment::warm_up() {
