@@ -26,6 +26,8 @@ PARTS = (
     "src/core/random.cpp",
 )
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def conformance_program(probe: BuiltProbe, tmp_path_factory: pytest.TempPathFactory) -> Path:
