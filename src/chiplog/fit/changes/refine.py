@@ -3,7 +3,8 @@
 Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
 after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
 the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
-with one more size on each side as a control. A suspect is first looked at over all its sizes at once: the pair of
+with one more size on each side as a control; and once more when all questions are answered, since a state of the machine
+that lasts for a second may look like a protocol. A suspect is first looked at over all its sizes at once: the pair of
 neighbours with the largest step is bisected. Nothing here does any input or output.
 """
 
@@ -90,6 +91,7 @@ class Refiner:
         )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
+        self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
 
@@ -123,6 +125,20 @@ class Refiner:
             yield from self._look_closer(index, suspect)
         for _ in range(SWEEPS):
             yield from self._sweep()
+        yield from self._verify_later()
+
+    def _verify_later(self) -> Generator[Request, Record, None]:
+        """Asks once more for every jump that is known to the byte, now that time has passed."""
+        for index, (marks, least_jump) in self._verified.items():
+            change = self._known[index]
+            if change is None:
+                continue
+            for _ in range(ATTEMPTS):
+                still = yield from self._verify(index, marks, change.last_before_bytes, least_jump)
+                if still is None or still:
+                    break
+            else:
+                self._known[index] = None
 
     def _refine(
         self, index: int, change: Change, marks: Sequence[Mark]
@@ -248,6 +264,8 @@ class Refiner:
             self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         confirmed = yield from self._verify(index, marks, low, least_jump)
+        if confirmed:
+            self._verified[index] = (marks, least_jump)
         return confirmed
 
     def _bracket(
