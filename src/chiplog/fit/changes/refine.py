@@ -3,9 +3,9 @@
 Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
 after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
 the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
-with one more size on each side as a control; and once more when all questions are answered, since a state of the machine
-that lasts for a second may look like a protocol. A suspect is first looked at over all its sizes at once: the pair of
-neighbours with the largest step is bisected. Nothing here does any input or output.
+with one more size on each side as a control; and once more when all questions are answered, since a state of the
+machine that lasts for a second may look like a protocol. A suspect is first looked at over all its sizes at once: the
+pair of neighbours with the largest step is bisected. Nothing here does any input or output.
 """
 
 from __future__ import annotations
