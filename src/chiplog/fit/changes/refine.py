@@ -25,7 +25,7 @@ from chiplog.fit.changes.marks import (
     marks_of,
     quantities_to_scan,
 )
-from chiplog.fit.changes.observed import grid_of
+from chiplog.fit.changes.observed import grid_of, observe
 from chiplog.fit.changes.questions import FAIR_ROUNDS, Questions, Record
 from chiplog.fit.changes.step import Step, largest_steps
 from chiplog.fit.changes.verdict import Evidence
@@ -91,6 +91,7 @@ class Refiner:
         )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
+        self._measured = {one.quantity for one in observe(self._dataset)}
         self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
@@ -229,7 +230,7 @@ class Refiner:
 
     def _marks_to_scan(self, sizes: Sequence[int]) -> list[Mark]:
         round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
-        quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
+        quantities = quantities_to_scan(self._measured, sizes, round_bytes)
         return [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
 
     def _around(self, suspect: Change) -> list[int]:
