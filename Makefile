@@ -96,7 +96,7 @@ $(STAMP)/mpi: $(STAMP)/package
 	@touch $@
 
 $(STAMP)/test: $(STAMP)/mpi
-	$(PIP) install --no-build-isolation --editable ".[test]"
+	.ci/extra test | $(PIP) install --requirement /dev/stdin
 	@touch $@
 
 $(STAMP)/mpi-wheels: $(STAMP)/venv
@@ -107,5 +107,5 @@ $(STAMP)/mpi-wheels: $(STAMP)/venv
 	@touch $@
 
 $(STAMP)/lint: $(STAMP)/package
-	$(PIP) install --no-build-isolation --editable ".[lint]"
+	.ci/extra lint | $(PIP) install --requirement /dev/stdin
 	@touch $@
