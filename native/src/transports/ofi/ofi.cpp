@@ -24,8 +24,7 @@ int run_ofi(RunContext& context) {
 Capabilities capabilities_of(const ofi::Endpoint& endpoint) {
   Capabilities capabilities = ofi::capabilities_of(endpoint.info());
   std::size_t count = 0;
-  capabilities.atomics = capabilities.atomics &&
-                         fi_fetch_atomicvalid(endpoint.get(), FI_UINT64, FI_SUM, &count) == 0 &&
+  capabilities.atomics = capabilities.atomics && fi_fetch_atomicvalid(endpoint.get(), FI_UINT64, FI_SUM, &count) == 0 &&
                          fi_compare_atomicvalid(endpoint.get(), FI_UINT64, FI_CSWAP, &count) == 0;
   return capabilities;
 }
