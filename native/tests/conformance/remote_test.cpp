@@ -16,11 +16,9 @@ using RemoteWorlds = ::testing::Types<
 template <class World>
 class RemoteMemory : public ::testing::Test {
  protected:
-  using T = typename World::Tested;
-
   void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 
-  static void expect_all_return(int ranks, void (*body)(T&, Rank, int)) {
+  static void expect_all_return(int ranks, void (*body)(typename World::Tested&, Rank, int)) {
     const std::vector<std::string> outcomes = World::run_many(ranks, body);
     for (std::size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << "rank " << rank;
   }
