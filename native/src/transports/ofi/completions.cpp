@@ -1,5 +1,6 @@
 #include "transports/ofi/completions.hpp"
 
+#include <cstdlib>
 #include <string>
 
 #include "chiplog/error.hpp"
@@ -12,11 +13,9 @@ void Completions::throw_reported(fid_cq* queue, ssize_t result) {
   check(fi_cq_readerr(queue, &entry, 0), "libfabric can't tell what failed");
   const auto* slot = static_cast<const Slot*>(entry.op_context);
   const std::string who = slot == nullptr ? "a peer" : "rank " + std::to_string(slot->peer);
-  if (entry.err == FI_ETRUNC) {
-    throw Truncated("a message from " + who + " exceeds the bytes that were asked for, by " +
-                    std::to_string(entry.olen));
-  }
-  throw_failure(entry.err, (slot == &receive_ ? "a message from " : "an operation with ") + who + " failed");
+  const int code = std::abs(entry.err);  // some providers turn the sign
+  if (code == FI_ETRUNC) throw Truncated("a message from " + who + " exceeds the bytes that were asked for");
+  throw_failure(code, (slot == &receive_ ? "a message from " : "an operation with ") + who + " failed");
 }
 
 }  // namespace chiplog::ofi

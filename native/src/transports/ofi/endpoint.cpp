@@ -49,10 +49,6 @@ std::string own_name(fid_ep* endpoint) {
   return name;
 }
 
-bool names_files(const fi_info& info) {
-  return info.addr_format == FI_ADDR_STR && std::strcmp(info.fabric_attr->prov_name, "shm") == 0;
-}
-
 }  // namespace
 
 Endpoint::Endpoint(Bootstrap& bootstrap, const OfiOptions& options, std::size_t posted)
@@ -142,7 +138,7 @@ OfiWindow Endpoint::make_window(Bootstrap& bootstrap, std::size_t bytes) {
 }
 
 void Endpoint::hide() const {
-  if (!names_files(*info_)) return;
+  if (!is_shm(*info_)) return;
   for (const std::string& name : names_) {
     const std::size_t scheme = name.find("://");
     const std::string file = scheme == std::string::npos ? name : name.substr(scheme + 3);

@@ -72,4 +72,23 @@ class OfiWindow {
   std::vector<Part> parts_;
 };
 
+// Address space that takes what is too long for its receive. libfabric's shm never returns from a receive whose buffer
+// is too short for a long message, so that must not happen. No memory is used until then.
+class Overflow {
+ public:
+  Overflow() = default;
+  // None of `bytes` where the system has no such space.
+  explicit Overflow(std::size_t bytes);
+  ~Overflow();
+  Overflow(const Overflow&) = delete;
+  Overflow& operator=(const Overflow&) = delete;
+
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
 }  // namespace chiplog::ofi

@@ -43,6 +43,7 @@ OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std:
       completions_(endpoint_.transmits(), endpoint_.receives(), bootstrap.size()),
       slots_(slot_count),
       operands_(endpoint_.make_buffer(slot_count * operand_bytes)),
+      overflow_(ofi::is_shm(endpoint_.info()) ? capabilities_.max_message_bytes : 0),
       held_payload_(max_inline_bytes()) {
   struct Hide {
     const ofi::Endpoint& endpoint;
@@ -107,6 +108,12 @@ void OfiTransport::end_list() {
 void OfiTransport::fail(int code, Rank peer) {
   failed_ = true;
   ofi::throw_failure(code, "libfabric refuses an operation with rank " + std::to_string(peer));
+}
+
+void OfiTransport::throw_truncated(Rank source, std::size_t bytes, std::size_t capacity_bytes) {
+  failed_ = true;
+  throw Truncated("a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(source) +
+                  " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
 }
 
 void OfiTransport::throw_failed() {

@@ -1,6 +1,7 @@
 // Messages and one-sided operations through libfabric, over whichever of its providers.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -56,15 +57,15 @@ class OfiTransport {
 
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     completions_.expect(peer);
-    submit(peer, [&] {
-      return fi_trecv(endpoint_.get(), buffer.data(), capacity_bytes, buffer.descriptor(), FI_ADDR_UNSPEC,
-                      static_cast<std::uint64_t>(peer), 0, &completions_.receive());
-    });
+    submit(peer, [&] { return start_receive(peer, buffer, capacity_bytes); });
     const ofi::Slot& slot = completions_.receive();
     await(peer, [&] {
       poll([&] { completions_.poll_receives(); });
       return slot.done;
     });
+    if (completions_.received_bytes() > capacity_bytes) [[unlikely]] {
+      throw_truncated(peer, completions_.received_bytes(), capacity_bytes);
+    }
     return completions_.received_bytes();
   }
 
@@ -133,6 +134,18 @@ class OfiTransport {
     slot.peer = peer;
     slot.done = false;
     return &slot;
+  }
+
+  ssize_t start_receive(Rank source, Buffer& buffer, std::size_t capacity_bytes) {
+    const auto tag = static_cast<std::uint64_t>(source);
+    if (overflow_.capacity() == 0) {
+      return fi_trecv(endpoint_.get(), buffer.data(), capacity_bytes, buffer.descriptor(), FI_ADDR_UNSPEC, tag, 0,
+                      &completions_.receive());
+    }
+    const std::array<iovec, 2> places{{{buffer.data(), capacity_bytes}, {overflow_.data(), overflow_.capacity()}}};
+    std::array<void*, 2> descriptors{buffer.descriptor(), nullptr};
+    return fi_trecvv(endpoint_.get(), places.data(), descriptors.data(), places.size(), FI_ADDR_UNSPEC, tag, 0,
+                     &completions_.receive());
   }
 
   // The range is checked here, because some providers lose what a peer refuses.
@@ -226,6 +239,7 @@ class OfiTransport {
   void hold(ofi::Operation operation);
   void let_go(std::uint64_t flags);
   [[noreturn]] void fail(int code, Rank peer);
+  [[noreturn]] void throw_truncated(Rank source, std::size_t bytes, std::size_t capacity_bytes);
   [[noreturn]] static void throw_failed();
   [[noreturn]] static void throw_too_many_posted();
   [[noreturn]] static void throw_outside(std::size_t bytes, std::size_t at, std::size_t capacity);
@@ -242,6 +256,7 @@ class OfiTransport {
   std::vector<ofi::Slot> slots_;
   std::size_t posted_ = 0;
   Buffer operands_;
+  ofi::Overflow overflow_;
   bool failed_ = false;
   bool listing_ = false;
   // The last post of an open list, and the payload of an inline one.

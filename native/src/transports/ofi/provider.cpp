@@ -127,6 +127,8 @@ Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options) {
   return found;
 }
 
+bool is_shm(const fi_info& info) { return std::strcmp(info.fabric_attr->prov_name, "shm") == 0; }
+
 Capabilities capabilities_of(const fi_info& info) {
   const bool one_sided = has(info, FI_RMA);
   return {
@@ -138,7 +140,7 @@ Capabilities capabilities_of(const fi_info& info) {
       .inline_send = info.tx_attr->inject_size > 0,
       .list_posting = true,
       .synchronises = true,
-      .multiple_hosts = std::strcmp(info.fabric_attr->prov_name, "shm") != 0,
+      .multiple_hosts = !is_shm(info),
       .max_message_bytes = std::min(info.ep_attr->max_msg_size, most_bytes),
       .max_inline_bytes = info.tx_attr->inject_size,
   };

@@ -25,6 +25,10 @@ Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options);
 // Of the operations that the provider was chosen for.
 [[nodiscard]] Capabilities capabilities_of(const fi_info& info);
 
+// libfabric's shared memory: it knows no end of a peer, has files in /dev/shm, and gets stuck where a long message
+// meets a short receive.
+[[nodiscard]] bool is_shm(const fi_info& info);
+
 // The provider and its properties as a JSON object.
 [[nodiscard]] std::string describe_json(const fi_info& info);
 
