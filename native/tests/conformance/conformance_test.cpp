@@ -12,12 +12,17 @@ using Worlds = ::testing::Types<                                                
     ForkedWorld<ShmTransport, make_shm>,                                               //
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
     ForkedWorld<TcpTransport, make_tcp>,                                               //
+#ifdef CHIPLOG_WITH_OFI
+    OfiShmWorld, OfiTcpWorld,  //
+#endif
     ForkedWorld<TcpTransport, make_busy_tcp>>;
 
 template <class World>
 class Conformance : public ::testing::Test {
  protected:
   using T = typename World::Tested;
+
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 
   static void expect_both_return(void (*body)(T&, Rank)) {
     const Outcomes outcomes = World::run(body);

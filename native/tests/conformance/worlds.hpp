@@ -10,7 +10,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "../ranks/presence.hpp"
 #include "../ranks/processes.hpp"
 #include "bootstrap/make.hpp"
 #include "transports/shm/shm.hpp"
@@ -19,6 +21,10 @@
 #include "transports/sim/sim_transport.hpp"
 #include "transports/tcp/tcp.hpp"
 #include "transports/unix/unix.hpp"
+
+#ifdef CHIPLOG_WITH_OFI
+#include "transports/ofi/ofi.hpp"
+#endif
 
 namespace chiplog::conformance {
 
@@ -61,6 +67,29 @@ struct ForkedWorld {
     if (!reported.empty()) outcomes[1] = reported.substr(1);
     return outcomes;
   }
+
+  // With more ranks than two: the outcomes of all, in their order.
+  static std::vector<std::string> run_many(int ranks, const std::function<void(T&, Rank, int)>& body) {
+    std::vector<testing::Pipe> reports(static_cast<std::size_t>(ranks));
+    std::vector<std::string> outcomes(static_cast<std::size_t>(ranks), died);
+    {
+      const std::unique_ptr<Bootstrap> bootstrap = make_fork_bootstrap(ranks, time_limit);
+      const Rank rank = bootstrap->rank();
+      outcomes[0] = testing::outcome_of([&] {
+        T transport = make(*bootstrap);
+        body(transport, rank, ranks);
+      });
+      if (rank != 0) {
+        reports[static_cast<std::size_t>(rank)].write("." + outcomes[0]);
+        _exit(0);
+      }
+    }
+    for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
+      const std::string reported = reports[rank].read_to_end();
+      if (!reported.empty()) outcomes[rank] = reported.substr(1);
+    }
+    return outcomes;
+  }
 };
 
 inline ShmTransport make_shm(Bootstrap& bootstrap) { return {bootstrap, {}, time_limit}; }
@@ -71,6 +100,25 @@ inline TcpTransport make_tcp(Bootstrap& bootstrap) { return make_tcp_transport(b
 inline TcpTransport make_busy_tcp(Bootstrap& bootstrap) {
   return make_tcp_transport(bootstrap, {.waiting = stream::Waiting::busy}, time_limit);
 }
+
+#ifdef CHIPLOG_WITH_OFI
+inline OfiTransport make_ofi_shm(Bootstrap& bootstrap) { return {bootstrap, {.provider = "shm"}, time_limit}; }
+inline OfiTransport make_ofi_tcp(Bootstrap& bootstrap) {
+  return {bootstrap, {.provider = "tcp", .domain = "lo"}, time_limit};
+}
+template <OfiTransport (*make)(Bootstrap&)>
+struct OfiWorld : ForkedWorld<OfiTransport, make> {
+  static std::string missing() {
+    return testing::outcome_of([] { (void)ofi::library(); });
+  }
+};
+
+// libfabric's shm takes a wrong key without a word: what is written with it is dropped, or never ends.
+using OfiShmWorld = OfiWorld<make_ofi_shm>;
+struct OfiTcpWorld : OfiWorld<make_ofi_tcp> {
+  static constexpr bool refuses_wrong_keys = true;
+};
+#endif
 
 struct SimWorld {
   using Tested = sim::SimTransport;
