@@ -3,16 +3,23 @@
 
 #include "cases.hpp"
 #include "worlds.hpp"
+#ifdef CHIPLOG_RDMA_WORLDS
+#include "rdma_worlds.hpp"
+#endif
 
 namespace chiplog::conformance {
 namespace {
 
+#ifdef CHIPLOG_RDMA_WORLDS
+using Worlds = RdmaWorlds;
+#else
 using Worlds = ::testing::Types<                                                       //
     SimWorld,                                                                          //
     ForkedWorld<ShmTransport, make_shm>,                                               //
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
     ForkedWorld<TcpTransport, make_tcp>,                                               //
     ForkedWorld<TcpTransport, make_busy_tcp>>;
+#endif
 
 template <class World>
 class Conformance : public ::testing::Test {
