@@ -18,6 +18,9 @@ using Worlds = ::testing::Types<                                                
     ForkedWorld<ShmTransport, make_shm>,                                               //
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
     ForkedWorld<TcpTransport, make_tcp>,                                               //
+#ifdef CHIPLOG_WITH_OFI
+    OfiWorld<make_ofi_shm>, OfiWorld<make_ofi_tcp>,  //
+#endif
     ForkedWorld<TcpTransport, make_busy_tcp>>;
 #endif
 
@@ -25,6 +28,8 @@ template <class World>
 class Conformance : public ::testing::Test {
  protected:
   using T = typename World::Tested;
+
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 
   static void expect_both_return(void (*body)(T&, Rank)) {
     const Outcomes outcomes = World::run(body);

@@ -39,4 +39,7 @@ using RdmaWorlds = ::testing::Types<ForkedWorld<VerbsTransport, make_verbs>,    
                                     ForkedWorld<VerbsTransport, make_event_verbs>,  //
                                     ForkedWorld<VerbsTransport, make_verbs_without_inline>>;
 
+using RdmaRemoteWorlds = ::testing::Types<ForkedWorld<VerbsTransport, make_verbs>,  //
+                                          ForkedWorld<VerbsTransport, make_event_verbs>>;
+
 }  // namespace chiplog::conformance
