@@ -35,13 +35,6 @@ bool is_reliable(const ConnectionSettings& settings) { return settings.service =
 
 }  // namespace
 
-// One wait: how often it looked in vain, since when, and when it last asked whether the peer is there.
-struct Connection::Wait {
-  std::uint64_t looks = 0;
-  std::chrono::steady_clock::time_point since{};
-  std::chrono::steady_clock::time_point asked{};
-};
-
 Connection::Connection(const Device& device, Rank peer, const ConnectionSettings& settings)
     : peer_(peer),
       settings_(settings),
@@ -161,8 +154,7 @@ void Connection::end_list() {
 
 void Connection::look() {
   poll();
-  if (broken_) throw_broken();
-  if (peer_left_) throw_lost("closed the connection");
+  if (broken_ || peer_left_) throw_gone();
 }
 
 // Requests complete in their order, so that only some need to say so.
@@ -283,6 +275,11 @@ void Connection::throw_broken() {
   throw_lost("is no longer connected after an earlier error");
 }
 
+void Connection::throw_gone() {
+  if (broken_) throw_broken();
+  throw_lost("closed the connection");
+}
+
 void Connection::throw_lost(const std::string& how) {
   broken_ = true;
   throw PeerLost("rank " + std::to_string(peer_) + " " + how);
@@ -300,8 +297,7 @@ void Connection::wait_until(Done is_done, bool needs_peer) {
   Wait wait;
   while (!is_done()) {
     if (poll()) continue;
-    if (broken_) throw_broken();
-    if (needs_peer && peer_left_) throw_lost("closed the connection");
+    if (broken_ || (needs_peer && peer_left_)) throw_gone();
     if (settings_.waiting == Waiting::event) {
       block(wait);
     } else {
@@ -312,7 +308,10 @@ void Connection::wait_until(Done is_done, bool needs_peer) {
 
 void Connection::idle(Wait& wait) {
   constexpr std::uint64_t looks_between_checks = 1024;
-  if (++wait.looks % looks_between_checks != 0) return;
+  if (++wait.looks % looks_between_checks == 0) yield(wait);
+}
+
+void Connection::yield(Wait& wait) {
   check(wait);
   sched_yield();
 }

@@ -66,11 +66,30 @@ class Connection {
 
   void begin_list() { listing_ = true; }
   void end_list();
+  // Until this rank's memory shows what the peer was to write there. That brings no event, so it takes looking.
+  template <class Ready>
+  void wait_for_memory(Ready is_ready) {
+    const int looks_in_a_row = settings_.waiting == Waiting::poll ? 1024 : 1;
+    Wait wait;
+    while (true) {
+      for (int look = 0; look < looks_in_a_row; ++look) {
+        if (is_ready()) return;
+      }
+      poll();
+      if ((broken_ || peer_left_) && !is_ready()) throw_gone();
+      yield(wait);
+    }
+  }
   // Handles what has arrived, without waiting; PeerLost if the peer has left.
   void look();
 
  private:
-  struct Wait;
+  // One wait: how often it looked in vain, since when, and when it last asked whether the peer is there.
+  struct Wait {
+    std::uint64_t looks = 0;
+    std::chrono::steady_clock::time_point since{};
+    std::chrono::steady_clock::time_point asked{};
+  };
 
   void submit(ibv_send_wr& request, bool is_waited_for);
   void submit_control(std::uint32_t kind, const void* payload, std::size_t bytes);
@@ -86,6 +105,7 @@ class Connection {
   // From here on all calls end in PeerLost, after one in the error that is noted here.
   void note_failure(const ibv_wc& completion);
   [[noreturn]] void throw_broken();
+  [[noreturn]] void throw_gone();
   [[noreturn]] void throw_lost(const std::string& how);
   [[noreturn]] void throw_truncated(std::uint64_t bytes, std::size_t capacity_bytes);
 
@@ -94,6 +114,7 @@ class Connection {
   template <class Done>
   void wait_until(Done is_done, bool needs_peer);
   void idle(Wait& wait);
+  void yield(Wait& wait);
   void block(Wait& wait);
   void check(Wait& wait);
   void ask_peer();

@@ -98,6 +98,11 @@ class VerbsTransport {
   }
   void wait_operations();
   void wait_immediate(Rank peer) { with(peer).wait_immediate(); }
+  // Until this rank's memory shows what `peer` was to write there; PeerLost if it has left.
+  template <class Ready>
+  void wait_until(Rank peer, Ready is_ready) {
+    with(peer).wait_for_memory(is_ready);
+  }
   // The device works by itself; now and then this looks whether a peer has left.
   void progress();
 
