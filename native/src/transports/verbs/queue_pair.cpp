@@ -11,9 +11,9 @@
 namespace chiplog::verbs {
 namespace {
 
-// 4.096 us * 2^14 = 67 ms for an acknowledgement, up to seven times: a peer that is gone is noticed within seconds.
+// 4.096 us * 2^14 = 67 ms for an acknowledgement, and some more tries: a peer that is gone is noticed within seconds.
 constexpr std::uint8_t acknowledgement_timeout = 14;
-constexpr std::uint8_t retries = 7;
+constexpr std::uint8_t retries = 6;  // soft-RoCE takes 7 for "without end"
 // A message that finds no receive posted is sent again until there is one; the transport's time limit ends that.
 constexpr std::uint8_t retries_without_receive = 7;
 constexpr std::uint8_t wait_without_receive = 1;  // 10 us
