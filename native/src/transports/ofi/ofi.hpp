@@ -101,13 +101,18 @@ class OfiTransport {
   void progress() {
     poll([&] { completions_.poll_receives(); });
   }
+  // Until `ready()`, which depends on `peer`. Its loss ends the waiting.
+  template <class Ready>
+  void wait_until(Rank peer, Ready ready) {
+    await(peer, [&] {
+      if (ready()) return true;
+      progress();
+      return false;
+    });
+  }
   void wait_immediate(Rank peer) {
     std::uint64_t& there = completions_.immediates_of(peer);
-    await(peer, [&] {
-      if (there > 0) return true;
-      progress();
-      return there > 0;
-    });
+    wait_until(peer, [&] { return there > 0; });
     --there;
   }
 
@@ -115,25 +120,9 @@ class OfiTransport {
   void begin_list() { listing_ = true; }
   void end_list();
 
-  // One send to each of several ranks, posted as a list.
-  void prepare_list(Rank first, Rank last, Buffer& buffer, std::size_t bytes) { list_ = {first, last, &buffer, bytes}; }
-  void start_list() {
-    begin_list();
-    for (Rank peer = list_.first; peer <= list_.last; ++peer) post_send(peer, *list_.buffer, list_.bytes);
-    end_list();
-  }
-  void wait_list() { wait_sends(); }
-  void drop_list() { list_ = {}; }
-
  private:
   using Kind = ofi::Kind;
 
-  struct SendList {
-    Rank first = 0;
-    Rank last = -1;
-    Buffer* buffer = nullptr;
-    std::size_t bytes = 0;
-  };
   static constexpr std::size_t slot_count = max_posted_sends + max_posted_operations;
 
   ofi::Slot* take_slot(Rank peer) {
@@ -159,8 +148,7 @@ class OfiTransport {
                         std::uint64_t operand, std::uint64_t expected) {
     std::byte* const operands = operands_.data() + posted_ * operand_bytes;
     ofi::Slot* const slot = take_slot(peer);
-    ofi::Operation operation =
-        one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
+    ofi::Operation operation = one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
     operation.operands = reinterpret_cast<std::uint64_t*>(operands);
     operation.operands[0] = operand;
     operation.operands[1] = expected;
@@ -261,7 +249,6 @@ class OfiTransport {
   bool held_inline_ = false;
   ofi::Operation held_{};
   std::vector<std::byte> held_payload_;
-  SendList list_;
 };
 
 static_assert(Transport<OfiTransport>);

@@ -140,6 +140,7 @@ Capabilities capabilities_of(const fi_info& info) {
       .synchronises = true,
       .multiple_hosts = std::strcmp(info.fabric_attr->prov_name, "shm") != 0,
       .max_message_bytes = std::min(info.ep_attr->max_msg_size, most_bytes),
+      .max_inline_bytes = info.tx_attr->inject_size,
   };
 }
 
