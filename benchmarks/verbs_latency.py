@@ -2,19 +2,21 @@
 
     python benchmarks/verbs_latency.py [--machine build/qemu] [--rounds 20]
 
-Event-driven in virtual time, where the host's load changes nothing, and polling in real time, where it does. Needs what
-`make test-rdma` installs.
+Event-driven sends in virtual time, where the host's load changes nothing; polling sends and writes (which bring the
+target no event) in real time, where it does. Needs what `make test-rdma` installs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from _alternate import ratio
@@ -22,11 +24,28 @@ from _alternate import ratio
 from chiplog.measure.probes import base_probe
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
+
+@dataclass(frozen=True)
+class Contest:
+    """An operation, perftest's program for it, how both wait, and in which time."""
+
+    operation: str
+    posting: str
+    peer: str
+    waiting: str
+    time: str
+
+
 TESTBED = Path(__file__).resolve().parents[1] / "testbeds" / "qemu"
 MESSAGE_BYTES = 8
 SAMPLES = 1000
 GOAL = 1.02
-MODES = {"event": "virtual", "poll": "real"}
+SECONDS_PER_ROUND = 10
+CONTESTS = (
+    Contest("send", "normal", "ib_send_lat", "event", "virtual"),
+    Contest("send", "normal", "ib_send_lat", "poll", "real"),
+    Contest("rdma-write", "inline", "ib_write_lat", "poll", "real"),
+)
 TYPICAL_COLUMN = 4
 """Of perftest's table: bytes, iterations, least, most, median, in microseconds."""
 
@@ -45,36 +64,40 @@ def peer_seconds(table: Path) -> float:
     return float(row[TYPICAL_COLUMN]) * 1e-6
 
 
-def compare(machine: Path, waiting: str, rounds: int) -> str:
+def compare(machine: Path, contest: Contest, rounds: int) -> str:
     stop = StopRule(
         relative_half_width=0.0, min_samples=SAMPLES, max_samples=SAMPLES, budget_ns=10**10
     )
-    request = Request(1, 0, (SeriesRequest("ping_pong", MESSAGE_BYTES),), stop)
+    series = SeriesRequest(
+        "ping_pong", MESSAGE_BYTES, operation=contest.operation, posting=contest.posting
+    )
+    request = Request(1, 0, (series,), stop)
     with tempfile.TemporaryDirectory(dir=machine) as directory:
         out = Path(directory)
         (out / "requests.jsonl").write_text(request.line())
         guest = ["bash", TESTBED / "guest" / "compare_latency.sh", base_probe()]
-        arguments = ["/mnt/out/requests.jsonl", waiting, rounds]
-        boot = [TESTBED / "boot", machine, MODES[waiting], out]
+        arguments = ["/mnt/out/requests.jsonl", contest.waiting, contest.peer, rounds]
+        boot = [TESTBED / "boot", machine, contest.time, out]
         command = list(map(str, [*boot, *guest, *arguments]))
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        environment = {**os.environ, "TIME_LIMIT": str(SECONDS_PER_ROUND * rounds + 60)}
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, env=environment)
         turns = range(1, rounds + 1)
         ours = [ours_seconds(out / f"ours-{turn}.jsonl") for turn in turns]
         peer = [peer_seconds(out / f"peer-{turn}.txt") for turn in turns]
-    return ratio(f"verbs send against ib_send_lat, {waiting}", ours, peer, goal=GOAL).line()
+    name = f"{contest.operation}, {contest.waiting}, against {contest.peer}"
+    return ratio(name, ours, peer, goal=GOAL).line()
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Compare the verbs transport with perftest.")
     parser.add_argument("--machine", type=Path, default=Path("build/qemu"))
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--wait", choices=MODES, action="append")
     options = parser.parse_args(arguments)
     if not (options.machine / "kernel").exists():
         print(f"skipped: no machine in {options.machine} (make test-rdma makes it)")
         return 0
-    for waiting in options.wait or MODES:
-        print(compare(options.machine, waiting, options.rounds), flush=True)
+    for contest in CONTESTS:
+        print(compare(options.machine, contest, options.rounds), flush=True)
     return 0
 
 

@@ -21,7 +21,7 @@ using Worlds = ::testing::Types<                                                
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,  //
 #endif
-    ForkedWorld<TcpTransport, make_busy_tcp>>;
+    ForkedWorld<TcpTransport, make_busy_tcp> >;
 #endif
 
 template <class World>

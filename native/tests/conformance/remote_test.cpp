@@ -17,7 +17,7 @@ using RemoteWorlds = ::testing::Types<
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,
 #endif
-    ForkedWorld<ShmTransport, make_shm>>;
+    ForkedWorld<ShmTransport, make_shm> >;
 #endif
 
 template <class World>

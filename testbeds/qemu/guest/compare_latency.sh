@@ -1,11 +1,12 @@
-# compare_latency.sh PROBE REQUESTS poll|event ROUNDS: in turn the probe over verbs and ib_send_lat between the two
-# devices; leaves ours-N.jsonl and peer-N.txt.
+# compare_latency.sh PROBE REQUESTS poll|event PROGRAM ROUNDS: in turn the probe over verbs and perftest's PROGRAM
+# between the two devices; leaves ours-N.jsonl and peer-N.txt.
 set -euo pipefail
 . "$(dirname "$0")/two_devices.sh"
 probe=$1
 requests=$2
 waiting=$3
-rounds=$4
+program=$4
+rounds=$5
 options=(-F -x 1 -s 8 -n 1000)
 if [ "$waiting" = event ]; then options+=(-e); fi
 
@@ -16,9 +17,9 @@ ours() {
 }
 # In virtual time the clock leaps while the host still reads files: wait for the fact, never for a time.
 peer() {
-  ib_send_lat -d rxe1 "${options[@]}" >/run/server.txt 2>&1 &
+  "$program" -d rxe1 "${options[@]}" >/run/server.txt 2>&1 &
   until listening; do sleep 0.02; done
-  ib_send_lat -d rxe0 "${options[@]}" 10.9.0.2 >"/mnt/out/peer-$1.txt" 2>&1
+  "$program" -d rxe0 "${options[@]}" 10.9.0.2 >"/mnt/out/peer-$1.txt" 2>&1
   wait $!
 }
 

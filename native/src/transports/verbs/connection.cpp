@@ -159,7 +159,8 @@ void Connection::look() {
 
 // Requests complete in their order, so that only some need to say so.
 void Connection::submit(ibv_send_wr& request, bool is_waited_for) {
-  if (broken_) [[unlikely]] throw_broken();
+  if (broken_) [[unlikely]]
+    throw_broken();
   if (posted_ - completed_ >= send_slots) [[unlikely]] {
     flush();
     wait_until([this] { return posted_ - completed_ < send_slots; }, false);
@@ -209,7 +210,8 @@ bool Connection::poll() {
   constexpr int most = 16;
   ibv_wc completions[most];
   const int count = queue_.poll(completions, most);
-  if (count < 0) [[unlikely]] throw_failed("asking for completions", errno);
+  if (count < 0) [[unlikely]]
+    throw_failed("asking for completions", errno);
   for (int i = 0; i < count; ++i) handle(completions[i]);
   return count > 0;
 }

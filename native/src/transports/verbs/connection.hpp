@@ -30,9 +30,9 @@ enum class Placed { in_buffer, in_request };  // where the payload is until it i
 // order and length are the network's own. For a longer one (reliable only) the sender says where it is, the receiver
 // reads it from there into its buffer and says when it has: such a send synchronises.
 //
-// A sender that is ahead by more than the ring holds is put off by the peer's device and tries again (RNR). While a rank
-// waits it asks now and then whether the peer is there, by a write of no bytes, which needs a living queue pair at the
-// other end and nothing else. A rank that leaves says so. After an error all later calls end in PeerLost.
+// A sender that is ahead by more than the ring holds is put off by the peer's device and tries again (RNR). While a
+// rank waits it asks now and then whether the peer is there, by a write of no bytes, which needs a living queue pair at
+// the other end and nothing else. A rank that leaves says so. After an error all later calls end in PeerLost.
 class Connection {
  public:
   static constexpr std::size_t eager_bytes = 8192;

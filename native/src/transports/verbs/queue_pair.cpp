@@ -128,8 +128,7 @@ void QueuePair::connect_reliable(const QueueAddress& there, ibv_ah_attr& path) {
   attributes.rnr_retry = retries_without_receive;
   attributes.max_rd_atomic = fewer(device_->attributes.max_qp_init_rd_atom, there.max_reads);
   modify(pair_.get(), attributes,
-         IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-             IBV_QP_MAX_QP_RD_ATOMIC,
+         IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
          "opening a queue pair");
 }
 

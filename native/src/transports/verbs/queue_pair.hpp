@@ -21,7 +21,7 @@ struct QueueLimits {
 struct QueueAddress {
   std::uint32_t number = 0;
   std::uint32_t first_packet = 0;
-  std::uint32_t mtu = 0;  // an ibv_mtu
+  std::uint32_t mtu = 0;        // an ibv_mtu
   std::uint32_t max_reads = 0;  // that this end answers at a time
   std::uint16_t lid = 0;
   std::uint16_t is_ethernet = 0;
@@ -50,12 +50,14 @@ class QueuePair {
   void post(ibv_send_wr* requests) {
     ibv_send_wr* refused = nullptr;
     const int error = ibv_post_send(pair_.get(), requests, &refused);
-    if (error != 0) [[unlikely]] throw_failed("posting a send", error);
+    if (error != 0) [[unlikely]]
+      throw_failed("posting a send", error);
   }
   void post(ibv_recv_wr* requests) {
     ibv_recv_wr* refused = nullptr;
     const int error = ibv_post_recv(pair_.get(), requests, &refused);
-    if (error != 0) [[unlikely]] throw_failed("posting a receive", error);
+    if (error != 0) [[unlikely]]
+      throw_failed("posting a receive", error);
   }
   int poll(ibv_wc* completions, int most) { return ibv_poll_cq(completions_.get(), most, completions); }
 
