@@ -10,9 +10,9 @@ namespace chiplog {
 
 struct OfiOptions {
   // As libfabric names it, such as "tcp", "shm", "verbs" or "tcp;ofi_rxm"; empty: the one that libfabric puts first.
-  std::string provider;
+  std::string provider = {};
   // Of the provider, such as "lo"; empty: its first.
-  std::string domain;
+  std::string domain = {};
 };
 
 namespace ofi {
