@@ -125,6 +125,7 @@ Capabilities VerbsTransport::declared_capabilities() {
 Capabilities VerbsTransport::capabilities() const {
   Capabilities capabilities = declared_capabilities();
   capabilities.inline_send = inline_bytes_ > 0;
+  capabilities.max_inline_bytes = inline_bytes_;
   capabilities.atomics = device_.attributes.atomic_cap != IBV_ATOMIC_NONE;
   if (options_.service == verbs::Service::datagram) {
     capabilities.remote_write = capabilities.remote_read = capabilities.write_with_immediate = false;
