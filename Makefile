@@ -15,6 +15,7 @@ NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
 TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev libfabric-dev
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin
 FUZZ_PACKAGES := clang libclang-rt-dev
+RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers libibverbs-dev perftest libgtest-dev
 
 # MPIs from PyPI exclude each other, so each has an environment of its own.
 MPI_WHEELS := $(VENV)/mpi-wheels
@@ -25,7 +26,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test test-native test-python lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test test-native test-python test-rdma lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +46,10 @@ test-native: setup  ## Run the native tests
 test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
+
+test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
+	@.ci/packages $(RDMA_PACKAGES)
+	@RDMA_PACKAGES="$(RDMA_PACKAGES)" .ci/rdma $(BUILD)/tests $(BUILD)/qemu
 
 lint: $(STAMP)/lint  ## Check style, types, layers and spelling
 	$(BIN)/ruff check .

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -49,6 +49,18 @@ def alternate(
         order = [(ours, ours_seconds), (peer, peer_seconds)]
         for call, results in order if turn % 2 == 0 else reversed(order):
             results.append(call())
+    return ratio(name, ours_seconds, peer_seconds, goal=goal)
+
+
+def ratio(
+    name: str,
+    ours_seconds: Sequence[float],
+    peer_seconds: Sequence[float],
+    *,
+    goal: float | None = None,
+) -> Ratio:
+    """Of as many measurements of each, taken in turn."""
+    rounds = len(ours_seconds)
     generator = random.Random(1)
     ratios = []
     for _ in range(1000):

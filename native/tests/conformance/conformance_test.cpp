@@ -3,10 +3,16 @@
 
 #include "cases.hpp"
 #include "worlds.hpp"
+#ifdef CHIPLOG_RDMA_WORLDS
+#include "rdma_worlds.hpp"
+#endif
 
 namespace chiplog::conformance {
 namespace {
 
+#ifdef CHIPLOG_RDMA_WORLDS
+using Worlds = RdmaWorlds;
+#else
 using Worlds = ::testing::Types<                                                       //
     SimWorld,                                                                          //
     ForkedWorld<ShmTransport, make_shm>,                                               //
@@ -15,7 +21,8 @@ using Worlds = ::testing::Types<                                                
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,  //
 #endif
-    ForkedWorld<TcpTransport, make_busy_tcp>>;
+    ForkedWorld<TcpTransport, make_busy_tcp> >;
+#endif
 
 template <class World>
 class Conformance : public ::testing::Test {

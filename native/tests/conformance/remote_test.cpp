@@ -3,15 +3,22 @@
 
 #include "remote_cases.hpp"
 #include "worlds.hpp"
+#ifdef CHIPLOG_RDMA_WORLDS
+#include "rdma_worlds.hpp"
+#endif
 
 namespace chiplog::conformance {
 namespace {
 
+#ifdef CHIPLOG_RDMA_WORLDS
+using RemoteWorlds = RdmaRemoteWorlds;
+#else
 using RemoteWorlds = ::testing::Types<
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,
 #endif
-    ForkedWorld<ShmTransport, make_shm>>;
+    ForkedWorld<ShmTransport, make_shm> >;
+#endif
 
 template <class World>
 class RemoteMemory : public ::testing::Test {
@@ -27,10 +34,10 @@ class RemoteMemory : public ::testing::Test {
 TYPED_TEST_SUITE(RemoteMemory, RemoteWorlds);
 
 // A case of so many ranks; transports without the operations that it is about have nothing to show.
-#define CHIPLOG_REMOTE_CASE(Name, ranks, one)                                    \
-  TYPED_TEST(RemoteMemory, Name) {                                               \
-    using T = typename TypeParam::Tested;                                        \
-    if constexpr (requires { &one<T>; }) this->expect_all_return(ranks, one<T>); \
+#define CHIPLOG_REMOTE_CASE(Name, ranks, one)                                          \
+  TYPED_TEST(RemoteMemory, Name) {                                                     \
+    using Over = typename TypeParam::Tested;                                           \
+    if constexpr (requires { &one<Over>; }) this->expect_all_return(ranks, one<Over>); \
   }
 
 CHIPLOG_REMOTE_CASE(AWindowBeginsAsZeros, 2, a_window_begins_as_zeros)
