@@ -7,7 +7,10 @@
 namespace chiplog::conformance {
 namespace {
 
-using Worlds = ::testing::Types<                                                       //
+using Worlds = ::testing::Types<  //
+#ifdef CHIPLOG_WITH_UCX
+    ForkedWorld<UcxTransport, make_ucx_shm>, ForkedWorld<UcxTransport, make_ucx_tcp>,
+#endif
     SimWorld,                                                                          //
     ForkedWorld<ShmTransport, make_shm>,                                               //
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //

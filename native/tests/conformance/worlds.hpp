@@ -19,6 +19,9 @@
 #include "transports/sim/sim_transport.hpp"
 #include "transports/tcp/tcp.hpp"
 #include "transports/unix/unix.hpp"
+#ifdef CHIPLOG_WITH_UCX
+#include "transports/ucx/ucx.hpp"
+#endif
 
 namespace chiplog::conformance {
 
@@ -71,6 +74,13 @@ inline TcpTransport make_tcp(Bootstrap& bootstrap) { return make_tcp_transport(b
 inline TcpTransport make_busy_tcp(Bootstrap& bootstrap) {
   return make_tcp_transport(bootstrap, {.waiting = stream::Waiting::busy}, time_limit);
 }
+
+#ifdef CHIPLOG_WITH_UCX
+inline UcxTransport make_ucx_shm(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, time_limit}; }
+inline UcxTransport make_ucx_tcp(Bootstrap& bootstrap) {
+  return {bootstrap, {.tls = "tcp", .devices = "lo"}, time_limit};
+}
+#endif
 
 struct SimWorld {
   using Tested = sim::SimTransport;
