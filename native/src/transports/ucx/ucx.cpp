@@ -52,8 +52,8 @@ UcxTransport::UcxTransport(Bootstrap& bootstrap, const UcxOptions& options, std:
   plain_.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   plain_.memory_type = UCS_MEMORY_TYPE_HOST;
   receiving_ = plain_;
-  receiving_.op_attr_mask |= UCP_OP_ATTR_FIELD_RECV_INFO;
-  receiving_.recv_info.tag_info = &received_;
+  // UCX 1.13 tells the length of a message only where there is a request.
+  receiving_.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   atomic_ = plain_;
   atomic_.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
   atomic_.datatype = ucp_dt_make_contig(sizeof(std::uint64_t));

@@ -117,14 +117,16 @@ class UcxTransport {
 
   std::size_t receive(Rank peer, Buffer& buffer, std::size_t capacity_bytes, ucp_tag_t tag) {
     void* request = ucx_.tag_recv_nbx(worker_, buffer.data(), capacity_bytes, tag, whole_tag, &receiving_);
-    ucs_status_t status = UCS_PTR_STATUS(request);
-    if (UCS_PTR_IS_PTR(request)) {
-      status = wait_for(request, peer, [&] { return ucx_.tag_recv_request_test(request, &received_); });
+    if (UCS_PTR_IS_ERR(request)) [[unlikely]] {
+      throw_failed(UCS_PTR_STATUS(request), peer);
     }
+    ucp_tag_recv_info_t received{};
+    const ucs_status_t status =
+        wait_for(request, peer, [&] { return ucx_.tag_recv_request_test(request, &received); });
     if (status != UCS_OK) [[unlikely]] {
       throw_failed(status, peer);
     }
-    return received_.length;
+    return received.length;
   }
 
   void expect_room_for_operation() const {
@@ -170,9 +172,10 @@ class UcxTransport {
     ucs_status_t status = UCS_INPROGRESS;
     try {
       watch_.wait(peer, [&] {
-        ucx_.worker_progress(worker_);
         status = look();
-        return status != UCS_INPROGRESS;
+        if (status != UCS_INPROGRESS) return true;
+        ucx_.worker_progress(worker_);
+        return false;
       });
     } catch (...) {
       abandon(request);
@@ -198,7 +201,6 @@ class UcxTransport {
   ucp_request_param_t plain_{};
   ucp_request_param_t receiving_{};
   ucp_request_param_t atomic_{};
-  ucp_tag_recv_info_t received_{};
   ucx::Pending sends_;
   ucx::Pending operations_;
   std::array<std::uint64_t, max_posted_operations> operands_{};
