@@ -93,6 +93,10 @@ void UcxTransport::abandon(void* request) {
   ucx_.request_free(request);
 }
 
+void UcxTransport::expect_alive(Rank peer) const {
+  if (!liveness_.lives(peer)) throw PeerLost("rank " + std::to_string(peer) + " has left the run");
+}
+
 std::string UcxTransport::options_json() const {
   return ucx::describe_json(network_, options_);
 }

@@ -70,7 +70,7 @@ class UcxTransport {
   void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
                   std::size_t window_offset) {
     const UcxWindow::Remote to = window.at(peer, window_offset, bytes);
-    expect_room_for_operation();
+    prepare_operation(peer);
     const ucs_status_t fenced = ucx_.worker_fence(worker_);
     if (fenced != UCS_OK) [[unlikely]] {
       throw_failed(fenced, peer);
@@ -81,7 +81,7 @@ class UcxTransport {
   void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
                  std::size_t window_offset) {
     const UcxWindow::Remote from = window.at(peer, window_offset, bytes);
-    expect_room_for_operation();
+    prepare_operation(peer);
     add_operation(ucx_.get_nbx(endpoint(peer), buffer.data() + buffer_offset, bytes, from.address, from.key, &plain_),
                   peer);
   }
@@ -100,6 +100,7 @@ class UcxTransport {
 
  private:
   static constexpr ucp_tag_t whole_tag = ~ucp_tag_t{0};
+  static constexpr std::uint64_t operations_between_looks = 4096;
 
   void shake_hands(int ranks);
   void flush() noexcept;
@@ -129,9 +130,13 @@ class UcxTransport {
     return received.length;
   }
 
-  void expect_room_for_operation() const {
+  void prepare_operation(Rank peer) {
     if (operations_.full()) [[unlikely]] {
       throw_too_many("operations");
+    }
+    // UCX writes into the memory that a dead process has left without noticing.
+    if (++operations_posted_ % operations_between_looks == 0) [[unlikely]] {
+      expect_alive(peer);
     }
   }
 
@@ -145,7 +150,7 @@ class UcxTransport {
   void post_atomic(ucp_atomic_op_t operation, Rank peer, std::byte* result, Window& window, std::size_t window_offset,
                    std::uint64_t operand) {
     const UcxWindow::Remote at = window.at(peer, window_offset, sizeof operand);
-    expect_room_for_operation();
+    prepare_operation(peer);
     if (window_offset % sizeof operand != 0) [[unlikely]] {
       throw_unaligned(window_offset);
     }
@@ -185,6 +190,7 @@ class UcxTransport {
     return status;
   }
   void abandon(void* request);
+  void expect_alive(Rank peer) const;
 
   [[noreturn]] void throw_failed(ucs_status_t status, Rank peer) const;
   [[noreturn]] static void throw_too_many(std::string_view what);
@@ -203,6 +209,7 @@ class UcxTransport {
   ucp_request_param_t atomic_{};
   ucx::Pending sends_;
   ucx::Pending operations_;
+  std::uint64_t operations_posted_ = 0;
   std::array<std::uint64_t, max_posted_operations> operands_{};
 };
 
