@@ -7,20 +7,25 @@
 namespace chiplog::conformance {
 namespace {
 
-using Worlds = ::testing::Types<  //
-#ifdef CHIPLOG_WITH_UCX
-    ForkedWorld<UcxTransport, make_ucx_shm>, ForkedWorld<UcxTransport, make_ucx_tcp>,
-#endif
+using Worlds = ::testing::Types<                                                       //
     SimWorld,                                                                          //
     ForkedWorld<ShmTransport, make_shm>,                                               //
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
     ForkedWorld<TcpTransport, make_tcp>,                                               //
+#ifdef CHIPLOG_WITH_OFI
+    OfiWorld<make_ofi_shm>, OfiWorld<make_ofi_tcp>,  //
+#endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,  //
+#endif
     ForkedWorld<TcpTransport, make_busy_tcp>>;
 
 template <class World>
 class Conformance : public ::testing::Test {
  protected:
   using T = typename World::Tested;
+
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 
   static void expect_both_return(void (*body)(T&, Rank)) {
     const Outcomes outcomes = World::run(body);

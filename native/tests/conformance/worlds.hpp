@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "../ranks/processes.hpp"
 #include "bootstrap/make.hpp"
@@ -19,6 +20,10 @@
 #include "transports/sim/sim_transport.hpp"
 #include "transports/tcp/tcp.hpp"
 #include "transports/unix/unix.hpp"
+
+#ifdef CHIPLOG_WITH_OFI
+#include "transports/ofi/ofi.hpp"
+#endif
 #ifdef CHIPLOG_WITH_UCX
 #include "transports/ucx/ucx.hpp"
 #endif
@@ -64,7 +69,45 @@ struct ForkedWorld {
     if (!reported.empty()) outcomes[1] = reported.substr(1);
     return outcomes;
   }
+
+  // With more ranks than two: the outcomes of all, in their order.
+  static std::vector<std::string> run_many(int ranks, const std::function<void(T&, Rank, int)>& body) {
+    std::vector<testing::Pipe> reports(static_cast<std::size_t>(ranks));
+    std::vector<std::string> outcomes(static_cast<std::size_t>(ranks), died);
+    {
+      const std::unique_ptr<Bootstrap> bootstrap = make_fork_bootstrap(ranks, time_limit);
+      const Rank rank = bootstrap->rank();
+      outcomes[0] = testing::outcome_of([&] {
+        T transport = make(*bootstrap);
+        body(transport, rank, ranks);
+      });
+      if (rank != 0) {
+        reports[static_cast<std::size_t>(rank)].write("." + outcomes[0]);
+        _exit(0);
+      }
+    }
+    for (std::size_t rank = 1; rank < outcomes.size(); ++rank) {
+      const std::string reported = reports[rank].read_to_end();
+      if (!reported.empty()) outcomes[rank] = reported.substr(1);
+    }
+    return outcomes;
+  }
 };
+
+// Why this world can't be visited on this machine, such as a library that is missing; a world without `missing` always
+// can.
+template <class World>
+std::string missing_for() {
+  if constexpr (requires { World::missing(); }) return World::missing();
+  return {};
+}
+
+// A world whose library may be absent. Not in continuous integration, where it is installed.
+#define CHIPLOG_SKIP_UNLESS_PRESENT(World)                                                \
+  if (const std::string why = ::chiplog::conformance::missing_for<World>(); !why.empty()) { \
+    if (std::getenv("CI") != nullptr) FAIL() << why;                                      \
+    GTEST_SKIP() << why;                                                                  \
+  }
 
 inline ShmTransport make_shm(Bootstrap& bootstrap) { return {bootstrap, {}, time_limit}; }
 // The smallest ring: everything wraps around and waits for room.
@@ -75,7 +118,33 @@ inline TcpTransport make_busy_tcp(Bootstrap& bootstrap) {
   return make_tcp_transport(bootstrap, {.waiting = stream::Waiting::busy}, time_limit);
 }
 
+#ifdef CHIPLOG_WITH_OFI
+template <OfiTransport (*make)(Bootstrap&)>
+struct OfiWorld : ForkedWorld<OfiTransport, make> {
+  static std::string missing() {
+    return testing::outcome_of([] { (void)ofi::library(); });
+  }
+};
+
+inline OfiTransport make_ofi_shm(Bootstrap& bootstrap) { return {bootstrap, {.provider = "shm"}, time_limit}; }
+inline OfiTransport make_ofi_tcp(Bootstrap& bootstrap) {
+  return {bootstrap, {.provider = "tcp", .domain = "lo"}, time_limit};
+}
+#endif
+
 #ifdef CHIPLOG_WITH_UCX
+template <UcxTransport (*make)(Bootstrap&)>
+struct UcxWorld : ForkedWorld<UcxTransport, make> {
+  // A window's key stays good to UCX when the window has gone: over shared memory the writer keeps the pages, over TCP
+  // the target's own process is asked to write there.
+  static constexpr bool refuses_wrong_keys = false;
+  static constexpr const char* why_not = "UCX doesn't check the keys of windows that are gone";
+
+  static std::string missing() {
+    return testing::outcome_of([] { const ucx::Library library; });
+  }
+};
+
 inline UcxTransport make_ucx_shm(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, time_limit}; }
 inline UcxTransport make_ucx_tcp(Bootstrap& bootstrap) {
   return {bootstrap, {.tls = "tcp", .devices = "lo"}, time_limit};

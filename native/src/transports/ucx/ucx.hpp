@@ -12,7 +12,7 @@
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/remote_memory.hpp"
 #include "transports/aligned_buffer.hpp"
-#include "transports/liveness.hpp"
+#include "transports/node_liveness.hpp"
 #include "transports/shm/watch.hpp"
 #include "transports/ucx/network.hpp"
 #include "transports/ucx/pending.hpp"
@@ -198,7 +198,7 @@ class UcxTransport {
 
   Bootstrap& bootstrap_;
   UcxOptions options_;
-  Liveness liveness_;
+  NodeLiveness liveness_;
   shm::Watch watch_;
   ucx::Network network_;
   const ucx::Library& ucx_;

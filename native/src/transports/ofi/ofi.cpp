@@ -1,0 +1,130 @@
+#include "transports/ofi/ofi.hpp"
+
+#include <rdma/fi_atomic.h>
+
+#include <algorithm>
+
+#include "chiplog/error.hpp"
+#include "patterns/serve.hpp"
+#include "transports/registry.hpp"
+
+namespace chiplog {
+namespace {
+
+int run_ofi(RunContext& context) {
+  Options& given = context.options;
+  OfiOptions options;
+  options.provider = given.text("provider", options.provider);
+  options.domain = given.text("domain", options.domain);
+  given.refuse_unknown();
+  OfiTransport transport(*context.bootstrap, options, context.settings.time_limit);
+  return serve_with_machine_clock(transport, context);
+}
+
+Capabilities capabilities_of(const ofi::Endpoint& endpoint) {
+  Capabilities capabilities = ofi::capabilities_of(endpoint.info());
+  std::size_t count = 0;
+  capabilities.atomics = capabilities.atomics &&
+                         fi_fetch_atomicvalid(endpoint.get(), FI_UINT64, FI_SUM, &count) == 0 &&
+                         fi_compare_atomicvalid(endpoint.get(), FI_UINT64, FI_CSWAP, &count) == 0;
+  return capabilities;
+}
+
+}  // namespace
+
+OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit)
+    : bootstrap_(&bootstrap),
+      patience_(bootstrap, time_limit),
+      endpoint_(bootstrap, options, slot_count),
+      caller_{endpoint_.get(), static_cast<std::uint64_t>(bootstrap.rank())},
+      capabilities_(capabilities_of(endpoint_)),
+      completions_(endpoint_.transmits(), endpoint_.receives(), bootstrap.size()),
+      slots_(slot_count),
+      operands_(endpoint_.make_buffer(slot_count * operand_bytes)),
+      held_payload_(max_inline_bytes()) {
+  struct Hide {
+    const ofi::Endpoint& endpoint;
+    ~Hide() { endpoint.hide(); }
+  } const hide{endpoint_};
+  greet_all(bootstrap);
+}
+
+// Providers connect with the first message; and only then does each rank know what another one's name stands for.
+void OfiTransport::greet_all(Bootstrap& bootstrap) {
+  Buffer buffer = make_buffer(1);
+  const int size = bootstrap.size();
+  for (int step = 1; step < size; ++step) send((bootstrap.rank() + step) % size, buffer, 0);
+  for (int step = 1; step < size; ++step) recv((bootstrap.rank() + size - step) % size, buffer, 0);
+  bootstrap.barrier();
+}
+
+Capabilities OfiTransport::declared_capabilities() {
+  return {.two_sided = true,
+          .remote_write = true,
+          .remote_read = true,
+          .write_with_immediate = true,
+          .atomics = true,
+          .inline_send = true,
+          .list_posting = true,
+          .synchronises = true,
+          .multiple_hosts = true,
+          .max_message_bytes = std::size_t{1} << 30U};
+}
+
+OfiTransport::Window OfiTransport::make_window(std::size_t bytes) {
+  if (!capabilities_.remote_write) {
+    throw UsageError("the provider " + std::string(endpoint_.info().fabric_attr->prov_name) +
+                     " of ofi has no one-sided operations that land in order");
+  }
+  return endpoint_.make_window(*bootstrap_, bytes);
+}
+
+void OfiTransport::hold(ofi::Operation operation) {
+  if (holds_) let_go(FI_MORE);
+  held_ = operation;
+  holds_ = true;
+  held_inline_ = operation.slot == nullptr;
+  if (!held_inline_) return;
+  std::memcpy(held_payload_.data(), operation.local, operation.bytes);
+  held_.local = held_payload_.data();
+  held_.slot = take_slot(operation.peer);
+}
+
+void OfiTransport::let_go(std::uint64_t flags) {
+  holds_ = false;
+  if (held_inline_) flags |= FI_INJECT;
+  submit(held_.peer, [&] { return ofi::start_listed(caller_, endpoint_.address_of(held_.peer), held_, flags); });
+}
+
+void OfiTransport::end_list() {
+  listing_ = false;
+  if (holds_) let_go(0);
+}
+
+void OfiTransport::fail(int code, Rank peer) {
+  failed_ = true;
+  ofi::throw_failure(code, "libfabric refuses an operation with rank " + std::to_string(peer));
+}
+
+void OfiTransport::throw_failed() {
+  throw Error(ExitCode::run_failed, "nothing more goes through libfabric after an error");
+}
+
+void OfiTransport::throw_too_many_posted() {
+  throw UsageError("more than " + std::to_string(slot_count) + " operations are posted at once over ofi");
+}
+
+void OfiTransport::throw_outside(std::size_t bytes, std::size_t at, std::size_t capacity) {
+  throw Error(ExitCode::run_failed, std::to_string(bytes) + " bytes at " + std::to_string(at) +
+                                        " are outside of a window of " + std::to_string(capacity));
+}
+
+constinit const TransportEntry ofi_transport{
+    .name = "ofi",
+    .summary = "libfabric: messages and one-sided operations over its providers (verbs, EFA, CXI, tcp, shm, ...)",
+    .options = "provider=NAME,domain=NAME",
+    .capabilities = OfiTransport::declared_capabilities,
+    .run = run_ofi,
+};
+
+}  // namespace chiplog

@@ -1,0 +1,259 @@
+// Messages and one-sided operations through libfabric, over whichever of its providers.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "chiplog/remote_memory.hpp"
+#include "transports/ofi/completions.hpp"
+#include "transports/ofi/endpoint.hpp"
+#include "transports/ofi/patience.hpp"
+
+namespace chiplog {
+
+// Messages are tagged with the rank that sends them; a receive is posted when it is called for, so a message that comes
+// earlier waits where the provider keeps such. `send` goes inline where the provider takes that many bytes. After an
+// error only further errors follow.
+class OfiTransport {
+ public:
+  using Buffer = ofi::OfiBuffer;
+  using Window = ofi::OfiWindow;
+  static constexpr std::string_view name = "ofi";
+  static constexpr std::size_t max_posted_sends = 1024;
+  static constexpr std::size_t max_posted_operations = 1024;
+
+  // Collective; all connections are made when it returns.
+  OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit);
+
+  // What any provider could do.
+  [[nodiscard]] static Capabilities declared_capabilities();
+  // What this one can.
+  [[nodiscard]] Capabilities capabilities() const { return capabilities_; }
+  [[nodiscard]] std::string options_json() const { return ofi::describe_json(endpoint_.info()); }
+  [[nodiscard]] Buffer make_buffer(std::size_t bytes) { return endpoint_.make_buffer(bytes); }
+  [[nodiscard]] Window make_window(std::size_t bytes);
+  [[nodiscard]] std::size_t max_inline_bytes() const { return endpoint_.info().tx_attr->inject_size; }
+
+  void send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    if (bytes <= max_inline_bytes()) return post_send_inline(peer, buffer, bytes);
+    post_send(peer, buffer, bytes);
+    await(slots_[posted_ - 1]);
+    --posted_;
+  }
+  void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    post({Kind::send, peer, buffer.data(), bytes, buffer.descriptor(), {}, take_slot(peer)});
+  }
+  void post_send_inline(Rank peer, Buffer& buffer, std::size_t bytes) {
+    post({Kind::send, peer, buffer.data(), bytes, buffer.descriptor(), {}, nullptr});
+  }
+  void wait_sends() { wait_operations(); }
+
+  std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    completions_.expect(peer);
+    submit(peer, [&] {
+      return fi_trecv(endpoint_.get(), buffer.data(), capacity_bytes, buffer.descriptor(), FI_ADDR_UNSPEC,
+                      static_cast<std::uint64_t>(peer), 0, &completions_.receive());
+    });
+    const ofi::Slot& slot = completions_.receive();
+    await(peer, [&] {
+      poll([&] { completions_.poll_receives(); });
+      return slot.done;
+    });
+    return completions_.received_bytes();
+  }
+
+  void post_write(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window, std::size_t to) {
+    post(one_sided(Kind::write, peer, buffer, from, bytes, window, to, take_slot(peer)));
+  }
+  void post_write_inline(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
+                         std::size_t to) {
+    post(one_sided(Kind::write, peer, buffer, from, bytes, window, to, nullptr));
+  }
+  void post_write_immediate(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
+                            std::size_t to) {
+    post(one_sided(Kind::write_immediate, peer, buffer, from, bytes, window, to, take_slot(peer)));
+  }
+  void post_write_immediate_inline(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
+                                   std::size_t to) {
+    post(one_sided(Kind::write_immediate, peer, buffer, from, bytes, window, to, nullptr));
+  }
+  void post_read(Rank peer, Buffer& buffer, std::size_t to, std::size_t bytes, Window& window, std::size_t from) {
+    post(one_sided(Kind::read, peer, buffer, to, bytes, window, from, take_slot(peer)));
+  }
+  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t to, Window& window, std::size_t at, std::uint64_t addend) {
+    post(atomic(Kind::fetch_add, peer, buffer, to, window, at, addend, 0));
+  }
+  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t to, Window& window, std::size_t at,
+                         std::uint64_t expected, std::uint64_t desired) {
+    post(atomic(Kind::compare_swap, peer, buffer, to, window, at, desired, expected));
+  }
+  void wait_operations() {
+    for (std::size_t i = 0; i < posted_; ++i) await(slots_[i]);
+    posted_ = 0;
+  }
+
+  void progress() {
+    poll([&] { completions_.poll_receives(); });
+  }
+  // Until `ready()`, which depends on `peer`. Its loss ends the waiting.
+  template <class Ready>
+  void wait_until(Rank peer, Ready ready) {
+    await(peer, [&] {
+      if (ready()) return true;
+      progress();
+      return false;
+    });
+  }
+  void wait_immediate(Rank peer) {
+    std::uint64_t& there = completions_.immediates_of(peer);
+    wait_until(peer, [&] { return there > 0; });
+    --there;
+  }
+
+  // The last post is held back, because only the next one or the end of the list tells whether more come.
+  void begin_list() { listing_ = true; }
+  void end_list();
+
+ private:
+  using Kind = ofi::Kind;
+
+  static constexpr std::size_t slot_count = max_posted_sends + max_posted_operations;
+
+  ofi::Slot* take_slot(Rank peer) {
+    if (posted_ == slot_count) [[unlikely]] {
+      throw_too_many_posted();
+    }
+    ofi::Slot& slot = slots_[posted_++];
+    slot.peer = peer;
+    slot.done = false;
+    return &slot;
+  }
+
+  // The range is checked here, because some providers lose what a peer refuses.
+  ofi::Operation one_sided(Kind kind, Rank peer, Buffer& buffer, std::size_t at, std::size_t bytes, Window& window,
+                           std::size_t window_at, ofi::Slot* slot) {
+    if (window_at > window.capacity() || bytes > window.capacity() - window_at) [[unlikely]] {
+      throw_outside(bytes, window_at, window.capacity());
+    }
+    const Window::Part& part = window.part_of(peer);
+    return {kind, peer, buffer.data() + at, bytes, buffer.descriptor(), {part.address + window_at, part.key}, slot};
+  }
+  ofi::Operation atomic(Kind kind, Rank peer, Buffer& buffer, std::size_t at, Window& window, std::size_t window_at,
+                        std::uint64_t operand, std::uint64_t expected) {
+    std::byte* const operands = operands_.data() + posted_ * operand_bytes;
+    ofi::Slot* const slot = take_slot(peer);
+    ofi::Operation operation =
+        one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
+    operation.operands = reinterpret_cast<std::uint64_t*>(operands);
+    operation.operands[0] = operand;
+    operation.operands[1] = expected;
+    operation.operands_descriptor = operands_.descriptor();
+    return operation;
+  }
+
+  void post(const ofi::Operation& operation) {
+    if (listing_) [[unlikely]] {
+      hold(operation);
+      return;
+    }
+    submit(operation.peer, [&] { return ofi::start(caller_, endpoint_.address_of(operation.peer), operation); });
+  }
+
+  // Until libfabric takes it.
+  template <class Start>
+  void submit(Rank peer, Start start) {
+    if (failed_) [[unlikely]] {
+      throw_failed();
+    }
+    const ssize_t result = start();
+    if (result != 0) [[unlikely]] {
+      submit_late(peer, start, result);
+    }
+  }
+  template <class Start>
+  [[gnu::noinline]] void submit_late(Rank peer, Start start, ssize_t result) {
+    await(peer, [&] {
+      if (result == -FI_EAGAIN) {
+        poll([&] {
+          completions_.poll_transmits();
+          completions_.poll_receives();
+        });
+        result = start();
+      }
+      return result != -FI_EAGAIN;
+    });
+    if (result < 0) fail(static_cast<int>(-result), peer);
+  }
+
+  void await(const ofi::Slot& slot) {
+    await(slot.peer, [&] {
+      if (!slot.done) poll([&] { completions_.poll_transmits(); });
+      return slot.done;
+    });
+  }
+  template <class Ready>
+  void await(Rank peer, Ready ready) {
+    for (std::uint32_t spin = patience_.spins(); spin > 0; --spin) {
+      if (ready()) return;
+    }
+    await_late(peer, ready);
+  }
+  template <class Ready>
+  [[gnu::noinline]] void await_late(Rank peer, Ready ready) {
+    try {
+      patience_.wait(peer, ready);
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+  template <class Poll>
+  void poll(Poll some) {
+    try {
+      some();
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+  void greet_all(Bootstrap& bootstrap);
+  void hold(ofi::Operation operation);
+  void let_go(std::uint64_t flags);
+  [[noreturn]] void fail(int code, Rank peer);
+  [[noreturn]] static void throw_failed();
+  [[noreturn]] static void throw_too_many_posted();
+  [[noreturn]] static void throw_outside(std::size_t bytes, std::size_t at, std::size_t capacity);
+
+  static constexpr std::size_t operand_bytes = 2 * sizeof(std::uint64_t);
+
+  Bootstrap* bootstrap_;
+  ofi::Patience patience_;
+  ofi::Endpoint endpoint_;
+  ofi::Caller caller_;
+  Capabilities capabilities_;
+  ofi::Completions completions_;
+  // In the order of posting; those before `posted_` are outstanding or done.
+  std::vector<ofi::Slot> slots_;
+  std::size_t posted_ = 0;
+  Buffer operands_;
+  bool failed_ = false;
+  bool listing_ = false;
+  // The last post of an open list, and the payload of an inline one.
+  bool holds_ = false;
+  bool held_inline_ = false;
+  ofi::Operation held_{};
+  std::vector<std::byte> held_payload_;
+};
+
+static_assert(Transport<OfiTransport>);
+static_assert(ReadsRemotely<OfiTransport> && AtomicOperations<OfiTransport>);
+static_assert(WritesImmediateInline<OfiTransport> && CollectsPosts<OfiTransport>);
+
+}  // namespace chiplog

@@ -1,0 +1,32 @@
+// Which of libfabric's providers is used, and what it says about itself.
+#pragma once
+
+#include <string>
+
+#include "chiplog/bootstrap.hpp"
+#include "transports/ofi/library.hpp"
+
+namespace chiplog {
+
+struct OfiOptions {
+  // As libfabric names it, such as "tcp", "shm", "verbs" or "tcp;ofi_rxm"; empty: the one that libfabric puts first.
+  std::string provider;
+  // Of the provider, such as "lo"; empty: its first.
+  std::string domain;
+};
+
+namespace ofi {
+
+// Reliable datagrams with tagged messages; with one-sided operations where the provider writes in order, and with
+// atomic ones where it has them. Rank 0 chooses and the others take the same provider. Collective: where one of the
+// ranks has none, all end, rank 0 with the reason. UsageError if an option is why.
+Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options);
+
+// Of the operations that the provider was chosen for.
+[[nodiscard]] Capabilities capabilities_of(const fi_info& info);
+
+// The provider and its properties as a JSON object.
+[[nodiscard]] std::string describe_json(const fi_info& info);
+
+}  // namespace ofi
+}  // namespace chiplog

@@ -1,0 +1,92 @@
+// One suite for the one-sided operations of all transports: a new one joins with a line in `RemoteWorlds`.
+#include <gtest/gtest.h>
+
+#include "remote_cases.hpp"
+#include "worlds.hpp"
+
+namespace chiplog::conformance {
+namespace {
+
+// What a world may say of itself beyond `missing`:
+//   static constexpr bool refuses_wrong_keys = false;   with the reason beside it
+template <class World>
+constexpr bool refuses_wrong_keys() {
+  if constexpr (requires { World::refuses_wrong_keys; }) return World::refuses_wrong_keys;
+  return true;
+}
+
+using RemoteWorlds = ::testing::Types<
+#ifdef CHIPLOG_WITH_OFI
+    OfiWorld<make_ofi_shm>, OfiWorld<make_ofi_tcp>,
+#endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,
+#endif
+    ForkedWorld<ShmTransport, make_shm>>;
+
+template <class World>
+class RemoteMemory : public ::testing::Test {
+ protected:
+  using T = typename World::Tested;
+
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
+
+  static void expect_all_return(int ranks, void (*body)(T&, Rank, int)) {
+    const std::vector<std::string> outcomes = World::run_many(ranks, body);
+    for (std::size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << "rank " << rank;
+  }
+};
+
+TYPED_TEST_SUITE(RemoteMemory, RemoteWorlds);
+
+// A case of so many ranks; transports without the operations that it is about have nothing to show.
+#define CHIPLOG_REMOTE_CASE(Name, ranks, one)                                                        \
+  TYPED_TEST(RemoteMemory, Name) {                                                                   \
+    using T = typename TypeParam::Tested;                                                            \
+    if constexpr (requires { &one<T>; }) this->expect_all_return(ranks, one<T>);                     \
+  }
+
+CHIPLOG_REMOTE_CASE(AWindowBeginsAsZeros, 2, a_window_begins_as_zeros)
+CHIPLOG_REMOTE_CASE(AWriteLandsExactlyOnceAndWhereItWasMeantToBe, 2, a_write_lands_exactly_once_and_where_it_was_meant_to_be)
+CHIPLOG_REMOTE_CASE(AnInlineWriteLandsExactlyOnceAndWhereItWasMeantToBe, 2, an_inline_write_lands_exactly_once_and_where_it_was_meant_to_be)
+CHIPLOG_REMOTE_CASE(SmallWritesLandInOrder, 2, small_writes_land_in_order)
+CHIPLOG_REMOTE_CASE(LargeWritesLandInOrder, 2, large_writes_land_in_order)
+CHIPLOG_REMOTE_CASE(ASourceMayBeUsedAgainAfterWaiting, 2, a_source_may_be_used_again_after_waiting)
+CHIPLOG_REMOTE_CASE(AsManyOperationsAsDeclaredMayBePosted, 2, as_many_operations_as_declared_may_be_posted)
+CHIPLOG_REMOTE_CASE(WritesOfSeveralRanksKeepApart, 5, writes_of_several_ranks_keep_apart)
+CHIPLOG_REMOTE_CASE(AReadReturnsWhatWasWritten, 2, a_read_returns_what_was_written)
+CHIPLOG_REMOTE_CASE(FetchAddIsAtomicUnderFourWriters, 5, fetch_add_is_atomic_under_several_ranks)
+CHIPLOG_REMOTE_CASE(CompareSwapChangesOnlyWhatItExpects, 2, compare_swap_changes_only_what_it_expects)
+CHIPLOG_REMOTE_CASE(CompareSwapIsAtomicUnderFourWriters, 5, compare_swap_is_atomic_under_several_ranks)
+CHIPLOG_REMOTE_CASE(ImmediatesArriveInNumberBehindTheirBytes, 4, immediates_arrive_in_number_behind_their_bytes)
+CHIPLOG_REMOTE_CASE(InlineImmediatesArriveInNumberBehindTheirBytes, 4, inline_immediates_arrive_in_number_behind_their_bytes)
+CHIPLOG_REMOTE_CASE(ImmediatesAndMessagesDoNotMix, 2, immediates_and_messages_do_not_mix)
+CHIPLOG_REMOTE_CASE(InlineSendsMayBeFollowedByAnotherUseOfTheirBytes, 2, inline_sends_may_be_followed_by_another_use_of_their_bytes)
+CHIPLOG_REMOTE_CASE(WritesOfAListLand, 4, writes_of_a_list_land)
+CHIPLOG_REMOTE_CASE(SendsOfAListArrive, 4, sends_of_a_list_arrive)
+CHIPLOG_REMOTE_CASE(InlineWritesOfAListKeepTheirBytes, 2, inline_writes_of_a_list_keep_their_bytes)
+CHIPLOG_REMOTE_CASE(AWriteBeyondTheEndIsAnError, 2, a_write_beyond_the_end_is_an_error)
+CHIPLOG_REMOTE_CASE(ALongWriteBeyondTheEndIsAnError, 2, a_long_write_beyond_the_end_is_an_error)
+
+TYPED_TEST(RemoteMemory, AWriteIntoAWindowThatIsGoneIsAnError) {
+  if constexpr (refuses_wrong_keys<TypeParam>()) {
+    this->expect_all_return(2, a_write_into_a_window_that_is_gone_is_an_error);
+  } else {
+    GTEST_SKIP() << TypeParam::why_not;
+  }
+}
+
+// As a view of writes waits: for a number in its own memory.
+TYPED_TEST(RemoteMemory, WhoeverWaitsForAWriteNoticesTheDeathOfItsWriter) {
+  const std::vector<std::string> outcomes = TypeParam::run_many(2, [](auto& transport, Rank rank, int ranks) {
+    auto window = transport.make_window(64);
+    meet(transport, rank, ranks);
+    if (rank == 1) TypeParam::die();
+    transport.wait_until(1, [&] { return !shows(window.data(), std::byte{}); });
+  });
+  EXPECT_EQ(testing::kind_of(outcomes[0]), "PeerLost") << outcomes[0];
+  EXPECT_EQ(outcomes[1], died);
+}
+
+}  // namespace
+}  // namespace chiplog::conformance
