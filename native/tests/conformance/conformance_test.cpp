@@ -13,7 +13,7 @@ using Worlds = ::testing::Types<                                                
     ForkedWorld<ShmTransport, make_small_shm>, ForkedWorld<UnixTransport, make_unix>,  //
     ForkedWorld<TcpTransport, make_tcp>,                                               //
 #ifdef CHIPLOG_WITH_OFI
-    OfiWorld<make_ofi_shm>, OfiWorld<make_ofi_tcp>,  //
+    OfiShmWorld, OfiTcpWorld,  //
 #endif
 #ifdef CHIPLOG_WITH_UCX
     UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,  //

@@ -12,8 +12,13 @@
 #include "core/machine_clock.hpp"
 #include "core/pair_groups.hpp"
 #include "patterns/pattern_endpoint.hpp"
+#include "presence.hpp"
 #include "processes.hpp"
 #include "transports/shm/shm.hpp"
+
+#ifdef CHIPLOG_WITH_OFI
+#include "transports/ofi/ofi.hpp"
+#endif
 
 namespace chiplog::testing {
 namespace {
@@ -26,10 +31,29 @@ struct Shm {
   static ShmTransport make(Bootstrap& bootstrap) { return {bootstrap, {}, patient}; }
 };
 
-template <class Medium>
-class Operations : public ::testing::Test {};
+#ifdef CHIPLOG_WITH_OFI
+struct OfiShm {
+  static OfiTransport make(Bootstrap& bootstrap) { return {bootstrap, {.provider = "shm"}, patient}; }
+  static std::string missing() {
+    return outcome_of([] { (void)ofi::library(); });
+  }
+};
+struct OfiTcp : OfiShm {
+  static OfiTransport make(Bootstrap& bootstrap) { return {bootstrap, {.provider = "tcp", .domain = "lo"}, patient}; }
+};
+#endif
 
-using Media = ::testing::Types<Shm>;
+template <class Medium>
+class Operations : public ::testing::Test {
+ protected:
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(Medium) }
+};
+
+using Media = ::testing::Types<
+#ifdef CHIPLOG_WITH_OFI
+    OfiShm, OfiTcp,
+#endif
+    Shm>;
 TYPED_TEST_SUITE(Operations, Media);
 
 // The pair of ranks 0 and 1, as a session would find it.

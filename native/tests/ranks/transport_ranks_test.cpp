@@ -11,11 +11,16 @@
 #include "bootstrap/make.hpp"
 #include "bootstrap/meeting.hpp"
 #include "core/payload.hpp"
+#include "presence.hpp"
 #include "processes.hpp"
 #include "transports/shm/shm.hpp"
 #include "transports/tcp/local_address.hpp"
 #include "transports/tcp/tcp.hpp"
 #include "transports/unix/unix.hpp"
+
+#ifdef CHIPLOG_WITH_OFI
+#include "transports/ofi/ofi.hpp"
+#endif
 
 namespace chiplog::testing {
 namespace {
@@ -40,6 +45,20 @@ struct BusyTcp {
   }
 };
 
+#ifdef CHIPLOG_WITH_OFI
+struct OfiShm {
+  static OfiTransport make(Bootstrap& bootstrap, Limit limit) { return {bootstrap, {.provider = "shm"}, limit}; }
+  static std::string missing() {
+    return outcome_of([] { (void)ofi::library(); });
+  }
+};
+struct OfiTcp : OfiShm {
+  static OfiTransport make(Bootstrap& bootstrap, Limit limit) {
+    return {bootstrap, {.provider = "tcp", .domain = "lo"}, limit};
+  }
+};
+#endif
+
 // What became of rank 0.
 template <class Medium, class Body>
 std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
@@ -54,9 +73,16 @@ std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
 }
 
 template <class Medium>
-class EveryTransport : public ::testing::Test {};
+class EveryTransport : public ::testing::Test {
+ protected:
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(Medium) }
+};
 
-using Media = ::testing::Types<Shm, Unix, Tcp, BusyTcp>;
+using Media = ::testing::Types<
+#ifdef CHIPLOG_WITH_OFI
+    OfiShm, OfiTcp,
+#endif
+    Shm, Unix, Tcp, BusyTcp>;
 TYPED_TEST_SUITE(EveryTransport, Media);
 
 // More ranks than this machine may have cores; in each step every rank has one peer.

@@ -21,11 +21,13 @@ int run_ofi(RunContext& context) {
   return serve_with_machine_clock(transport, context);
 }
 
+// To connect takes longer than any message.
+constexpr std::chrono::nanoseconds least_to_connect = std::chrono::seconds(10);
+
 Capabilities capabilities_of(const ofi::Endpoint& endpoint) {
   Capabilities capabilities = ofi::capabilities_of(endpoint.info());
   std::size_t count = 0;
-  capabilities.atomics = capabilities.atomics &&
-                         fi_fetch_atomicvalid(endpoint.get(), FI_UINT64, FI_SUM, &count) == 0 &&
+  capabilities.atomics = capabilities.atomics && fi_fetch_atomicvalid(endpoint.get(), FI_UINT64, FI_SUM, &count) == 0 &&
                          fi_compare_atomicvalid(endpoint.get(), FI_UINT64, FI_CSWAP, &count) == 0;
   return capabilities;
 }
@@ -34,7 +36,7 @@ Capabilities capabilities_of(const ofi::Endpoint& endpoint) {
 
 OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit)
     : bootstrap_(&bootstrap),
-      patience_(bootstrap, time_limit),
+      patience_(bootstrap, std::max(time_limit, least_to_connect)),
       endpoint_(bootstrap, options, slot_count),
       caller_{endpoint_.get(), static_cast<std::uint64_t>(bootstrap.rank())},
       capabilities_(capabilities_of(endpoint_)),
@@ -47,6 +49,7 @@ OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std:
     ~Hide() { endpoint.hide(); }
   } const hide{endpoint_};
   greet_all(bootstrap);
+  patience_.set_time_limit(time_limit);
 }
 
 // Providers connect with the first message; and only then does each rank know what another one's name stands for.

@@ -148,8 +148,7 @@ class OfiTransport {
                         std::uint64_t operand, std::uint64_t expected) {
     std::byte* const operands = operands_.data() + posted_ * operand_bytes;
     ofi::Slot* const slot = take_slot(peer);
-    ofi::Operation operation =
-        one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
+    ofi::Operation operation = one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
     operation.operands = reinterpret_cast<std::uint64_t*>(operands);
     operation.operands[0] = operand;
     operation.operands[1] = expected;

@@ -15,6 +15,7 @@ class Patience {
   // Collective.
   Patience(Bootstrap& bootstrap, std::chrono::nanoseconds time_limit);
 
+  void set_time_limit(std::chrono::nanoseconds time_limit) { time_limit_ = time_limit; }
   // How often to ask before it is worth to look around.
   [[nodiscard]] std::uint32_t spins() const { return spins_; }
 
