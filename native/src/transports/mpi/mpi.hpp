@@ -1,4 +1,5 @@
-// MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own, and one-sided operations where they are asked for.
+// MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own, and one-sided operations where they are asked
+// for.
 #pragma once
 
 #include <mpi.h>

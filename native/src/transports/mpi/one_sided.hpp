@@ -33,8 +33,8 @@ class MpiOneSided {
 
 #else
 
-// MPI doesn't say in which order puts land; the libraries that chiplog is tested with keep it, and a payload check finds
-// one that doesn't. An operation may begin only when it is waited for, which is for its landing, too.
+// MPI doesn't say in which order puts land; the libraries that chiplog is tested with keep it, and a payload check
+// finds one that doesn't. An operation may begin only when it is waited for, which is for its landing, too.
 class MpiOneSided {
  public:
   using Buffer = MpiBuffer;

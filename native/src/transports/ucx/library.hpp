@@ -64,8 +64,7 @@ class Library {
 #undef CHIPLOG_UCP_FUNCTION
 
  private:
-  decltype(&::ucs_status_string) status_string =
-      ucs_.function<decltype(::ucs_status_string)>("ucs_status_string");
+  decltype(&::ucs_status_string) status_string = ucs_.function<decltype(::ucs_status_string)>("ucs_status_string");
 };
 
 }  // namespace chiplog::ucx

@@ -55,9 +55,8 @@ void Network::start(const UcxOptions& options, int ranks) {
   parameters.features = UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
   parameters.estimated_num_eps = static_cast<std::size_t>(ranks);
   ucp_context_h context = nullptr;
-  library_.check(
-      library_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, configuration.get(), &context),
-      "start" + in_words(options));
+  library_.check(library_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, configuration.get(), &context),
+                 "start" + in_words(options));
   context_.reset(context);
 }
 

@@ -84,7 +84,8 @@ void UcxTransport::flush() noexcept {
   void* request = ucx_.worker_flush_nbx(worker_, &plain_);
   if (!UCS_PTR_IS_PTR(request)) return;
   const auto deadline = std::chrono::steady_clock::now() + parting_patience;
-  while (ucx_.request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline) progress();
+  while (ucx_.request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline)
+    progress();
   ucx_.request_free(request);
 }
 
@@ -97,9 +98,7 @@ void UcxTransport::expect_alive(Rank peer) const {
   if (!liveness_.lives(peer)) throw PeerLost("rank " + std::to_string(peer) + " has left the run");
 }
 
-std::string UcxTransport::options_json() const {
-  return ucx::describe_json(network_, options_);
-}
+std::string UcxTransport::options_json() const { return ucx::describe_json(network_, options_); }
 
 void UcxTransport::throw_failed(ucs_status_t status, Rank peer) const {
   const std::string who = "rank " + std::to_string(peer);

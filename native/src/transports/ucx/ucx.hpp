@@ -130,8 +130,7 @@ class UcxTransport {
       throw_failed(UCS_PTR_STATUS(request), peer);
     }
     ucp_tag_recv_info_t received{};
-    const ucs_status_t status =
-        wait_for(request, peer, [&] { return ucx_.tag_recv_request_test(request, &received); });
+    const ucs_status_t status = wait_for(request, peer, [&] { return ucx_.tag_recv_request_test(request, &received); });
     if (status != UCS_OK) [[unlikely]] {
       throw_failed(status, peer);
     }
