@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,8 +42,13 @@ def build_program(probe: BuiltProbe, name: str, directory: Path) -> Path:
     return program
 
 
-def expect_conforming(probe: BuiltProbe, ranks: int, platform: SimulatedPlatform | None) -> None:
-    started = launch_command(probe, ranks, [], simulated=platform)
+def expect_conforming(
+    probe: BuiltProbe,
+    ranks: int,
+    platform: SimulatedPlatform | None = None,
+    arguments: Sequence[str] = (),
+) -> None:
+    started = launch_command(probe, ranks, arguments, simulated=platform)
     done = subprocess.run(
         started.command,
         env={**os.environ, **started.environment},
@@ -76,4 +81,5 @@ def test_mpi_conforms(
 @pytest.mark.parametrize("probe", ONE_SIDED, indirect=True)
 def test_one_sided_mpi_conforms(probe: BuiltProbe, tmp_path: Path) -> None:
     program = build_program(probe, "mpi_one_sided_conformance", tmp_path)
-    expect_conforming(replace(probe, path=program), 3, None)
+    expect_conforming(replace(probe, path=program), 3)
+    expect_conforming(replace(probe, path=program), 2, arguments=["fence"])

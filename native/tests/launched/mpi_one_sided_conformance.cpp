@@ -1,11 +1,14 @@
-// The cases of one-sided operations over MPI: compiled with an MPI's own compiler and started by its launcher.
+// The cases of one-sided operations over MPI: compiled with an MPI's own compiler and started by its launcher. With the
+// argument "fence", on two ranks: writes that are completed by fences, seen as the patterns see them.
 
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "bootstrap/mpi.hpp"
 #include "conformance/remote_cases.hpp"
+#include "patterns/views/remote_writes.hpp"
 #include "transports/mpi/mpi.hpp"
 
 namespace {
@@ -59,15 +62,47 @@ int failures_of(MpiTransport& transport, Rank rank, int ranks) {
   return failures;
 }
 
+// There and back, then three one way.
+int failures_of_fences(MpiTransport& transport, Rank rank) {
+  using Writes = chiplog::views::RemoteWrites<MpiTransport, chiplog::Operation::rdma_write, chiplog::Posting::normal>;
+  constexpr std::size_t bytes = 100;
+  Writes writes(transport, {.rank = rank, .ranks = 2, .time_limit = std::chrono::seconds(30)});
+  writes.reserve(bytes);
+  auto buffer = writes.make_buffer(bytes);
+  const auto receive = [&](std::uint64_t salt) {
+    writes.recv(1 - rank, buffer, bytes);
+    const auto landed = writes.landed(1 - rank, buffer, bytes).first(bytes - Writes::counter_bytes);
+    return chiplog::find_mismatch(landed, salt) ? 1 : 0;
+  };
+  const auto send = [&](std::uint64_t salt) {
+    chiplog::fill_payload({buffer.data(), bytes - Writes::counter_bytes}, salt);
+    writes.send(1 - rank, buffer, bytes);
+  };
+  int failures = 0;
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    if (rank == 0) send(round);
+    failures += receive(rank == 0 ? round + 1 : round);
+    if (rank == 1) send(round + 1);
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (rank == 0) writes.post_send(1, buffer, bytes);
+    if (rank == 1) writes.recv(0, buffer, bytes);
+  }
+  writes.wait_sends();
+  return failures;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   chiplog::MpiLibrary library(argc, argv);
   chiplog::MpiBootstrap bootstrap(std::chrono::seconds(30));
+  const bool fences = argc > 1 && std::string_view(argv[1]) == "fence";
   int failures = 0;
   {
-    MpiTransport transport(chiplog::MpiOperations::one_sided_too);
-    failures = failures_of(transport, bootstrap.rank(), bootstrap.size());
+    MpiTransport transport(fences ? chiplog::MpiOperations::fenced : chiplog::MpiOperations::flushed);
+    failures = fences ? failures_of_fences(transport, bootstrap.rank())
+                      : failures_of(transport, bootstrap.rank(), bootstrap.size());
   }
   if (failures != 0) chiplog::MpiLibrary::abort(1);
   if (bootstrap.rank() == 0) std::puts("conforms");

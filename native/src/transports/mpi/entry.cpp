@@ -14,15 +14,9 @@ MpiOperations operations_of(Options& options) {
                    ": a rank that looks at its memory again and again takes no simulated time, so SMPI can't time it");
 #else
   const std::string completed_by = options.text("rma", "flush");
-  if (completed_by == "fence") {
-    throw UsageError(options.named("rma") +
-                     ": MPI_Win_fence is collective, so no rank can complete its operations alone, as every pattern "
-                     "does; rma=flush completes them by MPI_Win_flush");
-  }
-  if (!completed_by.empty() && completed_by != "flush") {
-    throw UsageError(options.named("rma") + " accepts flush, not '" + completed_by + "'");
-  }
-  return MpiOperations::one_sided_too;
+  if (completed_by.empty() || completed_by == "flush") return MpiOperations::flushed;
+  if (completed_by == "fence") return MpiOperations::fenced;
+  throw UsageError(options.named("rma") + " accepts flush, fence, not '" + completed_by + "'");
 #endif
 }
 
@@ -44,7 +38,7 @@ int run_mpi(RunContext& context) {
 constinit const TransportEntry mpi_transport{
     .name = "mpi",
     .summary = "MPI, of the library that this probe was built with: messages and, with rma, one-sided operations",
-    .options = "rma[=flush]",
+    .options = "rma[=flush|fence]",
     .capabilities = MpiTransport::declared_capabilities,
     .run = run_mpi,
     .needs_mpi = true,

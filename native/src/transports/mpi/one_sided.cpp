@@ -20,6 +20,12 @@ int attribute_of(MPI_Win window, int key, int unknown) {
 
 MpiOneSided::MpiOneSided(MpiOperations operations) : operations_(operations) {
   if (operations == MpiOperations::messages) return;
+  int ranks = 0;
+  MPI_Comm_size(communicator_.get(), &ranks);
+  if (fenced() && ranks != 2) {
+    throw UsageError("mpi:rma=fence needs 2 ranks, not " + std::to_string(ranks) +
+                     ": a fence is collective, and who has no part in a message makes none");
+  }
   const Window window = make_window(sizeof(std::uint64_t));
   if (attribute_of(window.get(), MPI_WIN_MODEL, MPI_WIN_SEPARATE) != MPI_WIN_UNIFIED) {
     throw Error(ExitCode::run_failed,
@@ -27,13 +33,19 @@ MpiOneSided::MpiOneSided(MpiOperations operations) : operations_(operations) {
   }
 }
 
+MpiWindow MpiOneSided::make_window(std::size_t bytes) {
+  Window window(communicator_.get(), bytes, fenced() ? MpiCompletion::fence : MpiCompletion::flush);
+  if (fenced()) window_ = window.get();
+  return window;
+}
+
 std::string MpiOneSided::describe_one_sided_json() const {
   if (operations_ == MpiOperations::messages) return "{}";
   return JsonObject()
-      .add("rma", "flush")
+      .add("rma", fenced() ? "fence" : "flush")
       .add("window", "MPI_Win_allocate")
       .add("memory_model", "unified")
-      .add("epoch", "MPI_Win_lock_all")
+      .add("epoch", fenced() ? "MPI_Win_fence" : "MPI_Win_lock_all")
       .add("write_order", "not promised by MPI")
       .add("wait_operations", "complete at the target")
       .text();

@@ -1,4 +1,5 @@
-// One-sided MPI: MPI_Put, MPI_Get, MPI_Fetch_and_op and MPI_Compare_and_swap, completed by MPI_Win_flush.
+// One-sided MPI: MPI_Put, MPI_Get, MPI_Fetch_and_op and MPI_Compare_and_swap, completed by MPI_Win_flush
+// or MPI_Win_fence.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +20,11 @@
 
 namespace chiplog {
 
-enum class MpiOperations { messages, one_sided_too };
+enum class MpiOperations {
+  messages,
+  flushed,  // one-sided ones, too, completed by MPI_Win_flush
+  fenced,   // writes, too, completed by MPI_Win_fence; between two ranks
+};
 
 #if defined(CHIPLOG_SMPI)
 
@@ -43,7 +48,7 @@ class MpiOneSided {
   static constexpr bool operations_begin_at_wait = true;
 
   // Collective.
-  [[nodiscard]] Window make_window(std::size_t bytes) const { return {communicator_.get(), bytes}; }
+  [[nodiscard]] Window make_window(std::size_t bytes);
 
   void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
                   std::size_t window_offset) {
@@ -81,7 +86,9 @@ class MpiOneSided {
   void wait_operations() {
     if (posted_ == 0) return;
     posted_ = 0;
-    if (peer_ == several) {
+    if (fenced()) {
+      fence();
+    } else if (peer_ == several) {
       check(MPI_Win_flush_all(window_), "MPI_Win_flush_all", MPI_PROC_NULL);
     } else {
       check(MPI_Win_flush(peer_, window_), "MPI_Win_flush", peer_);
@@ -93,14 +100,19 @@ class MpiOneSided {
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe",
           MPI_PROC_NULL);
   }
+  template <class Ready>
+  void wait_until(Rank /*peer*/, Ready ready) {
+    if (fenced()) fence();
+    while (!ready()) fenced() ? fence() : progress();
+  }
 
  protected:
   // Collective. Error where a rank can't see by looking what others wrote into its window.
   explicit MpiOneSided(MpiOperations operations);
 
   [[nodiscard]] Capabilities with_one_sided(Capabilities capabilities) const {
-    capabilities.remote_write = capabilities.remote_read = capabilities.atomics =
-        operations_ == MpiOperations::one_sided_too;
+    capabilities.remote_write = operations_ != MpiOperations::messages;
+    capabilities.remote_read = capabilities.atomics = operations_ == MpiOperations::flushed;
     return capabilities;
   }
   [[nodiscard]] std::string describe_one_sided_json() const;
@@ -121,13 +133,16 @@ class MpiOneSided {
   }
   [[noreturn]] static void throw_too_many_operations();
 
+  [[nodiscard]] bool fenced() const { return operations_ == MpiOperations::fenced; }
+  void fence() { check(MPI_Win_fence(0, window_), "MPI_Win_fence", MPI_PROC_NULL); }
+
   // The place for the operands of the next operation, on which all that is pending is in `window`.
   Operands& prepare(Rank peer, const Window& window, std::size_t window_offset, std::size_t bytes) {
     window.check(peer, window_offset, bytes);
     if (posted_ == max_posted_operations) [[unlikely]] {
       throw_too_many_operations();
     }
-    if (posted_ > 0 && window_ != window.get()) wait_operations();
+    if (posted_ > 0 && (fenced() || window_ != window.get())) wait_operations();
     peer_ = posted_ == 0 || peer_ == peer ? peer : several;
     window_ = window.get();
     return operands_[posted_++];
@@ -137,7 +152,7 @@ class MpiOneSided {
   MpiCommunicator communicator_;
   std::array<Operands, max_posted_operations> operands_{};
   std::size_t posted_ = 0;
-  // Where all that is pending goes.
+  // Where all that is pending goes; the last one made, where ranks fence.
   MPI_Win window_ = MPI_WIN_NULL;
   Rank peer_ = several;
 };

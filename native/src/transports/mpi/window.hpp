@@ -9,11 +9,17 @@
 
 namespace chiplog {
 
-// Allocated by MPI, and within one passive epoch (MPI_Win_lock_all) from beginning to end.
+// How operations on a window are completed.
+enum class MpiCompletion {
+  flush,  // by each rank for itself, in one passive epoch (MPI_Win_lock_all) from beginning to end
+  fence,  // by all ranks together
+};
+
+// Allocated by MPI.
 class MpiWindow {
  public:
   // Collective; zeroed.
-  MpiWindow(MPI_Comm communicator, std::size_t bytes);
+  MpiWindow(MPI_Comm communicator, std::size_t bytes, MpiCompletion completion);
   // Collective, unless an error is on its way.
   ~MpiWindow();
   MpiWindow(MpiWindow&& other) noexcept;
@@ -37,6 +43,7 @@ class MpiWindow {
   MPI_Win window_ = MPI_WIN_NULL;
   std::byte* data_ = nullptr;
   std::size_t capacity_ = 0;
+  MpiCompletion completion_ = MpiCompletion::flush;
 };
 
 }  // namespace chiplog
