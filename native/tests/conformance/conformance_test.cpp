@@ -21,6 +21,9 @@ using Worlds = ::testing::Types<                                                
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,  //
 #endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,  //
+#endif
     ForkedWorld<TcpTransport, make_busy_tcp> >;
 #endif
 

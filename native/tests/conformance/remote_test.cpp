@@ -17,6 +17,9 @@ using RemoteWorlds = ::testing::Types<
 #ifdef CHIPLOG_WITH_OFI
     OfiShmWorld, OfiTcpWorld,
 #endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,
+#endif
     ForkedWorld<ShmTransport, make_shm> >;
 #endif
 

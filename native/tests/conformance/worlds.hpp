@@ -25,6 +25,9 @@
 #ifdef CHIPLOG_WITH_OFI
 #include "transports/ofi/ofi.hpp"
 #endif
+#ifdef CHIPLOG_WITH_UCX
+#include "transports/ucx/ucx.hpp"
+#endif
 
 namespace chiplog::conformance {
 
@@ -118,6 +121,22 @@ using OfiShmWorld = OfiWorld<make_ofi_shm>;
 struct OfiTcpWorld : OfiWorld<make_ofi_tcp> {
   static constexpr bool refuses_wrong_keys = true;
 };
+#endif
+
+#ifdef CHIPLOG_WITH_UCX
+// UCX takes the key of a window that is gone: over shared memory the writer keeps the pages, over TCP the target's own
+// process is asked to write there.
+template <UcxTransport (*make)(Bootstrap&)>
+struct UcxWorld : ForkedWorld<UcxTransport, make> {
+  static std::string missing() {
+    return testing::outcome_of([] { const ucx::Library library; });
+  }
+};
+
+inline UcxTransport make_ucx_shm(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, time_limit}; }
+inline UcxTransport make_ucx_tcp(Bootstrap& bootstrap) {
+  return {bootstrap, {.tls = "tcp", .devices = "lo"}, time_limit};
+}
 #endif
 
 struct SimWorld {

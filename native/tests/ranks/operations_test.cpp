@@ -19,6 +19,9 @@
 #ifdef CHIPLOG_WITH_OFI
 #include "transports/ofi/ofi.hpp"
 #endif
+#ifdef CHIPLOG_WITH_UCX
+#include "transports/ucx/ucx.hpp"
+#endif
 
 namespace chiplog::testing {
 namespace {
@@ -43,6 +46,18 @@ struct OfiTcp : OfiShm {
 };
 #endif
 
+#ifdef CHIPLOG_WITH_UCX
+struct UcxShm {
+  static UcxTransport make(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, patient}; }
+  static std::string missing() {
+    return outcome_of([] { const ucx::Library library; });
+  }
+};
+struct UcxTcp : UcxShm {
+  static UcxTransport make(Bootstrap& bootstrap) { return {bootstrap, {.tls = "tcp", .devices = "lo"}, patient}; }
+};
+#endif
+
 template <class Medium>
 class Operations : public ::testing::Test {
  protected:
@@ -52,6 +67,9 @@ class Operations : public ::testing::Test {
 using Media = ::testing::Types<
 #ifdef CHIPLOG_WITH_OFI
     OfiShm, OfiTcp,
+#endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxShm, UcxTcp,
 #endif
     Shm>;
 TYPED_TEST_SUITE(Operations, Media);

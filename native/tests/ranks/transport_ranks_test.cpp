@@ -21,6 +21,9 @@
 #ifdef CHIPLOG_WITH_OFI
 #include "transports/ofi/ofi.hpp"
 #endif
+#ifdef CHIPLOG_WITH_UCX
+#include "transports/ucx/ucx.hpp"
+#endif
 
 namespace chiplog::testing {
 namespace {
@@ -59,6 +62,20 @@ struct OfiTcp : OfiShm {
 };
 #endif
 
+#ifdef CHIPLOG_WITH_UCX
+struct UcxShm {
+  static UcxTransport make(Bootstrap& bootstrap, Limit limit) { return {bootstrap, {.tls = "shm"}, limit}; }
+  static std::string missing() {
+    return outcome_of([] { const ucx::Library library; });
+  }
+};
+struct UcxTcp : UcxShm {
+  static UcxTransport make(Bootstrap& bootstrap, Limit limit) {
+    return {bootstrap, {.tls = "tcp", .devices = "lo"}, limit};
+  }
+};
+#endif
+
 // What became of rank 0.
 template <class Medium, class Body>
 std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
@@ -81,6 +98,9 @@ class EveryTransport : public ::testing::Test {
 using Media = ::testing::Types<
 #ifdef CHIPLOG_WITH_OFI
     OfiShm, OfiTcp,
+#endif
+#ifdef CHIPLOG_WITH_UCX
+    UcxShm, UcxTcp,
 #endif
     Shm, Unix, Tcp, BusyTcp>;
 TYPED_TEST_SUITE(EveryTransport, Media);

@@ -1,4 +1,5 @@
-// Two-sided MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own.
+// MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own, and one-sided operations where they are asked
+// for.
 #pragma once
 
 #include <mpi.h>
@@ -6,34 +7,16 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bootstrap/mpi.hpp"
 #include "chiplog/transport.hpp"
+#include "transports/mpi/buffer.hpp"
+#include "transports/mpi/one_sided.hpp"
 
 namespace chiplog {
-
-// Page-aligned, all pages touched.
-class MpiBuffer {
- public:
-  explicit MpiBuffer(std::size_t bytes);
-
-  [[nodiscard]] std::byte* data() { return bytes_.get(); }
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
-
- private:
-  static constexpr std::align_val_t alignment{4096};
-  struct Delete {
-    void operator()(std::byte* bytes) const { ::operator delete(bytes, alignment); }
-  };
-
-  std::unique_ptr<std::byte, Delete> bytes_;
-  std::size_t capacity_ = 0;
-};
 
 // The length of a message: counted when it is asked for, since a timed loop doesn't ask.
 class MpiReceived {
@@ -51,13 +34,14 @@ class MpiReceived {
 };
 
 // A rank that dies ends the whole job through its launcher, so these calls wait without a limit of their own.
-class MpiTransport {
+class MpiTransport : public MpiOneSided {
  public:
   using Buffer = MpiBuffer;
   static constexpr std::string_view name = "mpi";
   static constexpr std::size_t max_posted_sends = 1024;
 
-  MpiTransport() = default;
+  // Collective.
+  explicit MpiTransport(MpiOperations operations = MpiOperations::messages) : MpiOneSided(operations) {}
 
   [[nodiscard]] static Capabilities declared_capabilities() {
     return {.list_posting = true,
@@ -65,8 +49,8 @@ class MpiTransport {
             .multiple_hosts = true,
             .max_message_bytes = std::numeric_limits<int>::max()};
   }
-  [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
-  [[nodiscard]] std::string options_json() const { return "{}"; }
+  [[nodiscard]] Capabilities capabilities() const { return with_one_sided(declared_capabilities()); }
+  [[nodiscard]] std::string options_json() const { return describe_one_sided_json(); }
   [[nodiscard]] std::string mpi_json() const;
 
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }

@@ -1,9 +1,6 @@
 #include "transports/shm/shm.hpp"
 
-#include <sched.h>
-
 #include <bit>
-#include <cstring>
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
@@ -17,23 +14,6 @@ constexpr std::size_t min_ring_bytes = std::size_t{64} << 10U;
 constexpr std::size_t max_ring_bytes = std::size_t{1} << 30U;
 // Beyond this much memory pages come as messages need them.
 constexpr std::size_t max_populated_bytes = std::size_t{256} << 20U;
-
-// Whether ranks outnumber the cores that they may run on, all together. Collective.
-bool ranks_are_crowded(Bootstrap& bootstrap) {
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  std::string blob;
-  if (sched_getaffinity(0, sizeof own, &own) == 0) blob.assign(reinterpret_cast<const char*>(&own), sizeof own);
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  for (const std::string& mask : bootstrap.all_gather(blob)) {
-    if (mask.size() != sizeof own) return false;
-    cpu_set_t one;
-    std::memcpy(&one, mask.data(), sizeof one);
-    CPU_OR(&all, &all, &one);
-  }
-  return CPU_COUNT(&all) < bootstrap.size();
-}
 
 int run_shm(RunContext& context) {
   Options& given = context.options;
@@ -59,7 +39,7 @@ ShmTransport::ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std:
   region_ = std::make_unique<shm::Region>(bootstrap, bytes);
   shm::Region* region = region_.get();
   watch_ = std::make_unique<shm::Watch>([region](Rank peer) { return region->lives(peer); }, time_limit,
-                                        ranks_are_crowded(bootstrap));
+                                        shm::ranks_are_crowded(bootstrap));
   const auto channel = [&](std::size_t from, std::size_t to) -> shm::Channel& {
     std::byte* begin = region_->data() + (from * size + to) * channel_bytes;
     if (from != to && bytes <= max_populated_bytes) shm::Region::populate(begin, channel_bytes);

@@ -2,12 +2,34 @@
 
 #include <sched.h>
 
+#include <cstring>
 #include <string>
 
 #include "bootstrap/socket.hpp"
 #include "chiplog/error.hpp"
+#include "core/machine.hpp"
 
 namespace chiplog::shm {
+
+bool ranks_are_crowded(Bootstrap& bootstrap) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  std::string blob;
+  if (sched_getaffinity(0, sizeof own, &own) == 0) blob.assign(reinterpret_cast<const char*>(&own), sizeof own);
+  const std::string host = boot_id();
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  int ranks = 0;
+  for (const std::string& mask_and_host : bootstrap.all_gather(blob + host)) {
+    if (mask_and_host.size() != sizeof own + host.size()) return false;
+    if (mask_and_host.compare(sizeof own, std::string::npos, host) != 0) continue;
+    cpu_set_t one;
+    std::memcpy(&one, mask_and_host.data(), sizeof one);
+    CPU_OR(&all, &all, &one);
+    ++ranks;
+  }
+  return CPU_COUNT(&all) < ranks;
+}
 
 Watch::Finding Watch::look(Rank peer, std::chrono::steady_clock::time_point since, std::uint32_t looks) const {
   sched_yield();
@@ -18,7 +40,7 @@ Watch::Finding Watch::look(Rank peer, std::chrono::steady_clock::time_point sinc
 
 void Watch::throw_finding(Finding finding, Rank peer) const {
   const std::string who = "rank " + std::to_string(peer);
-  if (finding == Finding::lost) throw PeerLost(who + " has left the shared memory");
+  if (finding == Finding::lost) throw PeerLost(who + " has left the run");
   throw TimedOut("no word from " + who + " within " + seconds_text(time_limit_));
 }
 

@@ -1,13 +1,17 @@
-// What a rank does while it waits for another one in shared memory.
+// What a rank does while it waits for another one, busily.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 
+#include "chiplog/bootstrap.hpp"
 #include "chiplog/transport.hpp"
 
 namespace chiplog::shm {
+
+// Whether the ranks of this host outnumber the cores that they may run on, all together. Collective.
+[[nodiscard]] bool ranks_are_crowded(Bootstrap& bootstrap);
 
 // Spins without a system call; after a while looks up whether waiting still makes sense.
 class Watch {
