@@ -105,7 +105,7 @@ def has_latency(fit: Fit, segment: int) -> bool:
 
 
 def _protocol(fit: Fit, segment: int) -> LogGOPSProtocol:
-    """o and L as chiplog.export.loggops_values has them, for each draw."""
+    """With o and L as in chiplog.export.loggops_values, for each draw."""
     theta = drawn(fit, segment)
     known = [theta[name] for name in ("o_s", "o_r") if name in theta and theta[name][0] > 0]
     zero = 0.0 * next(iter(theta.values()))
