@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace chiplog::simulation {
 namespace {
+
+constexpr std::size_t kMany = 2048;
+constexpr unsigned kDigitBits = 11;
 
 // As objects, so that sorting inlines them.
 constexpr auto earlier = [](const Event& a, const Event& b) { return a.order < b.order; };
@@ -65,8 +69,27 @@ void EventQueue::advance() {
     }
   }
   moving_.clear();
-  if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier))
-    std::sort(now_events_.begin(), now_events_.end(), earlier);
+  if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier)) sort_now_events();
+}
+
+// Digit by digit where there are many, which is cheaper than comparing them.
+void EventQueue::sort_now_events() {
+  if (now_events_.size() < kMany) return std::sort(now_events_.begin(), now_events_.end(), earlier);
+  const auto [first, last] = std::minmax_element(now_events_.begin(), now_events_.end(), earlier);
+  const std::uint64_t least = first->order;
+  const auto bits = static_cast<unsigned>(std::bit_width(last->order - least));
+  moving_.resize(now_events_.size());
+  for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
+    const auto digit = [=](const Event& event) {
+      return (event.order - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
+    };
+    std::array<std::size_t, (std::size_t{1} << kDigitBits) + 1> begins{};
+    for (const Event& event : now_events_) ++begins[digit(event) + 1];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    for (const Event& event : now_events_) moving_[begins[digit(event)]++] = event;
+    now_events_.swap(moving_);
+  }
+  moving_.clear();
 }
 
 }  // namespace chiplog::simulation

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "simulation/huge_pages.hpp"
 #include "simulation/time.hpp"
 
 namespace chiplog::simulation {
@@ -35,19 +35,24 @@ class EventQueue {
   void push(const Event& event);
   // Must not be empty.
   Event pop();
+  // An event of the same time that comes about that many places after the next one; nullptr where there is none.
+  [[nodiscard]] const Event* ahead(std::size_t places) const {
+    return next_ + places < now_events_.size() ? &now_events_[next_ + places] : nullptr;
+  }
 
  private:
   void advance();
+  void sort_now_events();
   Event pop_late();
   [[nodiscard]] std::size_t bucket_of(Picoseconds time) const;
 
   Picoseconds now_ = 0;
-  std::vector<Event> now_events_;  // of time now_, by order; popped up to next_
+  LargeVector<Event> now_events_;  // of time now_, by order; popped up to next_
   std::size_t next_ = 0;
-  std::vector<Event> late_;                     // of time now_, pushed out of order: a heap
-  std::array<std::vector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
+  LargeVector<Event> late_;                     // of time now_, pushed out of order: a heap
+  std::array<LargeVector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
   std::uint64_t occupied_ = 0;                  // bit b: buckets_[b] holds events
-  std::vector<Event> moving_;
+  LargeVector<Event> moving_;                   // for advance(); otherwise empty
 };
 
 }  // namespace chiplog::simulation
