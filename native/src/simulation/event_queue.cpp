@@ -16,23 +16,6 @@ constexpr auto later = [](const Event& a, const Event& b) { return a.order > b.o
 
 }  // namespace
 
-std::size_t EventQueue::bucket_of(Picoseconds time) const {
-  return 63U - static_cast<std::size_t>(std::countl_zero(static_cast<std::uint64_t>(time ^ now_)));
-}
-
-void EventQueue::push(const Event& event) {
-  if (event.time != now_) {
-    const std::size_t bucket = bucket_of(event.time);
-    buckets_[bucket].push_back(event);
-    occupied_ |= std::uint64_t{1} << bucket;
-  } else if (now_events_.empty() || now_events_.back().order < event.order) {
-    now_events_.push_back(event);
-  } else {
-    late_.push_back(event);
-    std::push_heap(late_.begin(), late_.end(), later);
-  }
-}
-
 Event EventQueue::pop() {
   if (next_ == now_events_.size()) {
     if (!late_.empty()) return pop_late();
@@ -40,6 +23,11 @@ Event EventQueue::pop() {
   }
   if (!late_.empty() && earlier(late_.front(), now_events_[next_])) return pop_late();
   return now_events_[next_++];
+}
+
+void EventQueue::push_late(const Event& event) {
+  late_.push_back(event);
+  std::push_heap(late_.begin(), late_.end(), later);
 }
 
 Event EventQueue::pop_late() {
@@ -63,9 +51,7 @@ void EventQueue::advance() {
     if (event.time == now_) {
       now_events_.push_back(event);
     } else {
-      const std::size_t bucket = bucket_of(event.time);
-      buckets_[bucket].push_back(event);
-      occupied_ |= std::uint64_t{1} << bucket;
+      put_into_bucket(event);
     }
   }
   moving_.clear();

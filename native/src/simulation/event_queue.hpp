@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,7 +33,15 @@ class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return next_ == now_events_.size() && late_.empty() && occupied_ == 0; }
   // `event.time` must not lie before that of the event popped last.
-  void push(const Event& event);
+  void push(const Event& event) {
+    if (event.time != now_) {
+      put_into_bucket(event);
+    } else if (now_events_.empty() || now_events_.back().order < event.order) {
+      now_events_.push_back(event);
+    } else {
+      push_late(event);
+    }
+  }
   // Must not be empty.
   Event pop();
   // An event of the same time that comes about that many places after the next one; nullptr where there is none.
@@ -44,7 +53,13 @@ class EventQueue {
   void advance();
   void sort_now_events();
   Event pop_late();
-  [[nodiscard]] std::size_t bucket_of(Picoseconds time) const;
+  void push_late(const Event& event);
+  void put_into_bucket(const Event& event) {
+    const auto differing = static_cast<std::uint64_t>(event.time ^ now_);
+    const std::size_t bucket = 63U - static_cast<std::size_t>(std::countl_zero(differing));
+    buckets_[bucket].push_back(event);
+    occupied_ |= std::uint64_t{1} << bucket;
+  }
 
   Picoseconds now_ = 0;
   LargeVector<Event> now_events_;  // of time now_, by order; popped up to next_

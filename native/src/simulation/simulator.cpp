@@ -109,12 +109,12 @@ class Simulation {
 
   void prefetch_slot(const Event& event) const {
     const Operation& one = operations_[event.operation];
-    if (event.what == What::take) matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
+    if (is_message(event)) matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
     if (event.what == What::post) matching_.lists().prefetch_slot(one.rank, one.peer, one.tag);
   }
 
   void prefetch_counterpart(const Event& event) const {
-    if (event.what != What::take) return;
+    if (!is_message(event)) return;
     const Operation& send = operations_[event.operation];
     const std::uint32_t receive = matching_.lists().likely(send.peer, send.rank, send.tag).list.first;
     if (receive != kNone) prefetch_operation(receive);
@@ -123,7 +123,11 @@ class Simulation {
   // Where the event happens.
   [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
     const Operation& one = operations_[event.operation];
-    return event.what == What::arrive || event.what == What::take ? one.peer : one.rank;
+    return is_message(event) ? one.peer : one.rank;
+  }
+
+  [[nodiscard]] static bool is_message(const Event& event) {
+    return event.what == What::arrive || event.what == What::take;
   }
 
   void execute(const Event& event) {
