@@ -87,7 +87,7 @@ def test_a_report_shows_the_schedule_over_time(tmp_path: Path) -> None:
     }
     assert counts == {"send": 3, "receive": 3, "message": 3, "rank": 4}
     assert "11.0000\u00a0µs" in text
-    assert "rank 0: send 1b to 1 tag 0" in text
+    assert "<title>rank 0, line 4: send 1b to 1 tag 0</title>" in text
 
 
 def test_a_schedule_too_large_for_a_picture_is_refused(tmp_path: Path) -> None:

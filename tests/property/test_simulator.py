@@ -166,7 +166,7 @@ def test_any_schedule_ends_to_the_picosecond_when_the_slow_simulator_says(
     assert_same(programs, *drawn_parameters(random.Random(seed)))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     ranks=st.integers(2, 6),
