@@ -109,7 +109,8 @@ def drawn_extras(draw: random.Random, ranks: int) -> tuple[Conditions, Extras]:
         ((), ((0, 700_001), (1_500_000, 1)), ((4_000_000, 500_000), (4_500_000, 1), (9_900_000, 7)))
     )
     seed = draw.randrange(2**64)
-    pairs, between = None, ()
+    pairs: PairClasses | None = None
+    between: tuple[tuple[BySize, ...], ...] = ()
     groups = tuple(draw.randrange(2) for _ in range(ranks))
     if draw.random() < 0.3 and max(groups) == 1:
         classes = [drawn_parameters(draw) for _ in range(3)]

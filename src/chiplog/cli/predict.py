@@ -40,7 +40,7 @@ def predict(
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
     from chiplog.collectives.algorithm import Task
     from chiplog.fit.model_file import read_model
-    from chiplog.predict.result import predictions_to_json
+    from chiplog.predict.result import Prediction, predictions_to_json
     from chiplog.predict.run import predict as predict_rows
 
     task = Task(
@@ -51,14 +51,25 @@ def predict(
         dimensions=dimensions,
     )
     fits = read_model(model_file)
-    asked = {"algorithm": algorithm, "peers": peers, "per_node": per_node, "model": model}
-    rows = predict_rows(fits, operation, task, **asked)
+
+    def ask(asked: Task) -> tuple[Prediction, ...]:
+        return predict_rows(
+            fits,
+            operation,
+            asked,
+            algorithm=algorithm,
+            peers=peers,
+            per_node=per_node,
+            model=model,
+        )
+
+    rows = ask(task)
     if report is not None:
         from chiplog.jobs.prediction_page import prediction_page
         from chiplog.predict.over_ranks import predict_over_ranks
         from chiplog.report.write import write_document
 
-        page = prediction_page(predict_over_ranks(fits, operation, task, **asked))
+        page = prediction_page(predict_over_ranks(ask, task))
         write_document(page, report)
         note(f"the report is {report}.")
     if json_file:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
-from chiplog.fit.result import Fit
 from chiplog.predict.result import LOWER_BOUND, Prediction
-from chiplog.predict.run import predict
 
 
 @dataclass(frozen=True)
@@ -38,28 +36,11 @@ def tried_ranks(most_ranks: int) -> tuple[int, ...]:
 
 
 def predict_over_ranks(
-    fits: Sequence[Fit],
-    operation: str,
-    task: Task,
-    *,
-    algorithm: str | None = None,
-    peers: int | None = None,
-    per_node: int = 1,
-    model: str | None = None,
+    ask: Callable[[Task], tuple[Prediction, ...]], task: Task
 ) -> tuple[Prediction, ...]:
-    """The rows of `predict` for each of tried_ranks(task.ranks), by ascending ranks; arguments and errors as there."""
+    """What `ask`, such as a partial `predict`, says for each of tried_ranks(task.ranks), by ascending ranks."""
     return tuple(
-        row
-        for ranks in tried_ranks(task.ranks)
-        for row in predict(
-            fits,
-            operation,
-            replace(task, ranks=ranks),
-            algorithm=algorithm,
-            peers=peers,
-            per_node=per_node,
-            model=model,
-        )
+        row for ranks in tried_ranks(task.ranks) for row in ask(replace(task, ranks=ranks))
     )
 
 
