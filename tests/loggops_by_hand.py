@@ -6,6 +6,8 @@ Written from the model's description alone, with lists and no shortcuts; the sim
 from __future__ import annotations
 
 import heapq
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 ANY = -1
@@ -43,11 +45,97 @@ class BySize:
         return self.long if op.amount > self.last_short else self.short
 
 
+@dataclass(frozen=True)
+class Extras:
+    """What may be added to LogGOPS; times are picoseconds."""
+
+    free_messages: int = 1
+    ranks_per_node: int = 0
+    node_ps_per_byte: int = 0
+    group_of_rank: Sequence[int] = ()
+    between: Sequence[Sequence[BySize]] = ()  # by the sender's group and the receiver's
+    distribution: str = "none"
+    mean_ps: float = 0.0
+    mean_share: float = 0.0
+    probability: float = 1.0
+    detours: Sequence[tuple[int, int]] = ()
+    seed: int = 0
+
+
+def mixed(value: int) -> int:
+    value = (value + 0x9E3779B97F4A7C15) % 2**64
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB % 2**64
+    return value ^ (value >> 31)
+
+
+def draw(*keys: int) -> int:
+    state = mixed(keys[0])
+    for key in keys[1:]:
+        state = mixed((state + key) % 2**64)
+    return state
+
+
+class SlowNoise:
+    """Lost times are walked through one after the other."""
+
+    def __init__(self, extras: Extras, ranks: int) -> None:
+        self.extras = extras
+        self.intervals = [0] * ranks
+
+    def end(self, rank: int, start: int, duration: int) -> int:
+        if self.extras.distribution != "none":
+            duration += self.drawn(rank, duration)
+        return (
+            self.behind_detours(rank, start, duration) if self.extras.detours else start + duration
+        )
+
+    def drawn(self, rank: int, duration: int) -> int:
+        interval = self.intervals[rank]
+        self.intervals[rank] += 1
+        hit, u, v = (
+            ((draw(self.extras.seed, rank, interval, which) >> 11) + 1) * 2.0**-53
+            for which in range(3)
+        )
+        if hit > self.extras.probability:
+            return 0
+        of_mean_one = {
+            "exponential": -math.log(u),
+            "half-normal": math.sqrt(math.pi / 2)
+            * math.sqrt(-2 * math.log(u))
+            * abs(math.cos(2 * math.pi * v)),
+            "pareto": 1 / math.sqrt(u) - 1,
+        }[self.extras.distribution]
+        mean = self.extras.mean_ps + self.extras.mean_share * duration
+        return math.floor(mean * of_mean_one + 0.5)
+
+    def behind_detours(self, rank: int, start: int, duration: int) -> int:
+        detours = self.extras.detours
+        period = sum(detours[-1])
+        now = start + draw(self.extras.seed, rank, 2**64 - 1, 0) % period
+        behind_trace = now - start
+        left = duration
+        while left > 0:
+            begin, length = next(one for one in detours if sum(one) > now % period)
+            wait = begin - now % period
+            if wait > 0:
+                worked = min(left, wait)
+                now, left = now + worked, left - worked
+            else:
+                now += wait + length
+        return now - behind_trace
+
+
 class Slow:
     """`programs` holds the operations of each rank, in order; times are picoseconds."""
 
-    def __init__(self, programs: list[list[Op]], params: BySize) -> None:
+    def __init__(
+        self, programs: list[list[Op]], params: BySize, extras: Extras | None = None
+    ) -> None:
         self.programs, self.params = programs, params
+        self.extras = extras or Extras()
+        self.noise = SlowNoise(self.extras, len(programs))
+        self.links: dict[int, int] = {}
         everything = [op for program in programs for op in program]
         self.cpus = max((op.cpu for op in everything), default=0) + 1
         self.nics = max((op.nic for op in everything), default=0) + 1
@@ -79,6 +167,29 @@ class Slow:
                 self.release(one, [i for where, i in touched if where == one])
         done = len(self.end) == sum(map(len, self.programs)) and not any(self.arrived)
         return [max(cpus) for cpus in self.cpu] if done else None
+
+    def params_of(self, rank: int, op: Op) -> Params:
+        if not self.extras.between:
+            return self.params.of(op)
+        groups = self.extras.group_of_rank
+        return self.extras.between[groups[rank]][groups[op.peer]].of(op)
+
+    def send_may_start(self, rank: int, op: Op) -> int:
+        return max(self.cpu[rank][op.cpu], self.send_nic[rank][op.nic] - self.ahead())
+
+    def ahead(self) -> int:
+        """How long before its NIC is free a send may start."""
+        base = self.extras.between[0][0] if self.extras.between else self.params
+        return (self.extras.free_messages - 1) * base.short.g
+
+    def behind_others_of_the_node(self, rank: int, op: Op, time: int, wire: int) -> int:
+        """How much later than its own NIC would send it a message is out."""
+        k = self.extras.ranks_per_node
+        if k == 0 or rank // k == op.peer // k:
+            return 0
+        begin = max(self.links.get(rank // k, 0), time)
+        self.links[rank // k] = begin + self.size(op) * self.extras.node_ps_per_byte
+        return max(0, self.links[rank // k] - (time + wire))
 
     def size(self, op: Op) -> int:
         return max(op.amount, 1) - 1
@@ -112,7 +223,7 @@ class Slow:
             when = [self.end[rank, i] for i in op.ends] + [self.start[rank, i] for i in op.starts]
             time = max([self.cpu[rank][op.cpu], *when])
             if op.kind == "send":
-                time = max(time, self.send_nic[rank][op.nic])
+                time = max(time, self.send_may_start(rank, op))
             self.push(time, self.next_order(), op.kind, rank, index)
 
     def those_after(self, rank: int, index: int, how: str) -> list[tuple[int, int]]:
@@ -124,22 +235,26 @@ class Slow:
             self.push(self.cpu[rank][op.cpu], order, "calc", rank, index)
             return []
         self.events += 1
-        self.cpu[rank][op.cpu] = time + 1000 * op.amount
+        self.cpu[rank][op.cpu] = self.noise.end(rank, time, 1000 * op.amount)
         self.start[rank, index] = time
-        self.end[rank, index] = time + 1000 * op.amount
+        self.end[rank, index] = self.cpu[rank][op.cpu]
         return self.those_after(rank, index, "starts") + self.those_after(rank, index, "ends")
 
     def send(self, time: int, order: int, rank: int, index: int) -> list[tuple[int, int]]:
         op = self.programs[rank][index]
-        p = self.params.of(op)
-        free = max(self.cpu[rank][op.cpu], self.send_nic[rank][op.nic])
+        p = self.params_of(rank, op)
+        free = self.send_may_start(rank, op)
         if free > time:
             self.push(free, order, "send", rank, index)
             return []
         self.events += 1
-        self.cpu[rank][op.cpu] = time + p.o + self.size(op) * p.O
-        self.send_nic[rank][op.nic] = time + p.g + self.size(op) * p.G
-        self.push(time + p.o + p.L, self.next_order(), "message", rank, index)
+        busy = p.o + self.size(op) * p.O
+        wire = self.size(op) * p.G
+        link = self.behind_others_of_the_node(rank, op, time, wire)
+        self.cpu[rank][op.cpu] = self.noise.end(rank, time, busy)
+        self.send_nic[rank][op.nic] = max(self.send_nic[rank][op.nic], time) + p.g + wire + link
+        late = self.cpu[rank][op.cpu] - (time + busy) + link
+        self.push(time + p.o + p.L + late, self.next_order(), "message", rank, index)
         self.start[rank, index] = time
         touched = self.those_after(rank, index, "starts")
         if op.amount <= self.params.S:
@@ -149,14 +264,14 @@ class Slow:
 
     def message(self, time: int, order: int, source: int, index: int) -> list[tuple[int, int]]:
         op = self.programs[source][index]
-        p = self.params.of(op)
+        p = self.params_of(source, op)
         rank = op.peer
         free = max(self.cpu[rank][op.cpu], self.receive_nic[rank][op.nic])
         if free > time:
             self.push(free, order, "message", source, index)
             return []
         self.events += 1
-        end = time + p.o + self.size(op) * max(p.O, p.G)
+        end = self.noise.end(rank, time, p.o + self.size(op) * max(p.O, p.G))
         self.cpu[rank][op.cpu] = end
         self.receive_nic[rank][op.nic] = time + p.g + self.size(op) * p.G
         for receive in self.posted[rank]:
@@ -190,6 +305,6 @@ class Slow:
         if op.amount <= self.params.S:
             return []
         self.cpu[rank][op.cpu] = max(self.cpu[rank][op.cpu], time)
-        self.send_nic[rank][op.nic] = max(self.send_nic[rank][op.nic], time)
+        self.send_nic[rank][op.nic] = max(self.send_nic[rank][op.nic], time + self.ahead())
         self.end[rank, index] = time
         return self.those_after(rank, index, "ends")

@@ -102,14 +102,39 @@ void write_goal(int descriptor, std::uint32_t ranks, const Bytes& operations, co
 
 // first_bytes; L, o, g in picoseconds; G, O in attoseconds per byte
 using ProtocolTuple = std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+using DetourTuple = std::tuple<std::int64_t, std::int64_t>;  // start and length in picoseconds
+// distribution, mean in picoseconds, mean as a share, probability, seed
+using NoiseTuple = std::tuple<std::uint8_t, double, double, double, std::uint64_t>;
 using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, OwnBytes>;
 
+simulation::Protocols protocols_of(const std::vector<ProtocolTuple>& tuples) {
+  simulation::Protocols protocols;
+  for (const auto& [first_bytes, L, o, g, G, O] : tuples) protocols.push_back({first_bytes, L, o, g, G, O});
+  return protocols;
+}
+
+simulation::NoiseParameters noise_of(const NoiseTuple& tuple, const std::vector<DetourTuple>& detours) {
+  const auto& [distribution, mean_ps, mean_share, probability, seed] = tuple;
+  if (distribution > static_cast<std::uint8_t>(simulation::Distribution::pareto))
+    throw std::invalid_argument("there is no such distribution");
+  simulation::NoiseParameters noise{
+      static_cast<simulation::Distribution>(distribution), mean_ps, mean_share, probability, {}, seed};
+  for (const auto& [start, length] : detours) noise.detours.push_back({start, length});
+  return noise;
+}
+
 Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& ends, const Bytes& starts,
-                   const std::vector<ProtocolTuple>& protocols, std::uint64_t S_bytes, bool trace) {
+                   const std::vector<ProtocolTuple>& protocols, std::uint64_t S_bytes, bool trace,
+                   const std::vector<std::vector<ProtocolTuple>>& classes, std::vector<std::uint16_t> group_of_rank,
+                   std::vector<std::uint16_t> class_of_groups, std::uint32_t free_messages,
+                   std::uint32_t ranks_per_node, std::int64_t node_attoseconds_per_byte, const NoiseTuple& noise,
+                   const std::vector<DetourTuple>& detours) {
   const simulation::Schedule schedule = view(ranks, operations, ends, starts);
-  simulation::Parameters parameters{{}, S_bytes};
-  for (const auto& [first_bytes, L, o, g, G, O] : protocols)
-    parameters.protocols.push_back({first_bytes, L, o, g, G, O});
+  simulation::Parameters parameters{
+      protocols_of(protocols), S_bytes,        {{}, std::move(group_of_rank), std::move(class_of_groups)},
+      free_messages,           ranks_per_node, node_attoseconds_per_byte,
+      noise_of(noise, detours)};
+  for (const std::vector<ProtocolTuple>& one : classes) parameters.pairs.classes.push_back(protocols_of(one));
   simulation::Outcome outcome;
   {
     const nb::gil_scoped_release released;
@@ -139,6 +164,7 @@ void bind_simulation(nb::module_& module) {
   module.def("write_goal", &write_goal, "descriptor"_a, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a,
              "Write a schedule as GOAL text.");
   module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, nb::kw_only(),
-             "protocols"_a, "S_bytes"_a, "trace"_a,
+             "protocols"_a, "S_bytes"_a, "trace"_a, "classes"_a, "group_of_rank"_a, "class_of_groups"_a,
+             "free_messages"_a, "ranks_per_node"_a, "node_attoseconds_per_byte"_a, "noise"_a, "detours"_a,
              "(finish_ps, events, unfinished, unreceived, trace) under LogGOPS; OverflowError beyond 2^63 ps.");
 }

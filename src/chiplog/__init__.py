@@ -2,7 +2,7 @@
 
 `run` is the main job. Each other command is a function, too: `chiplog.jobs.measure.measure`,
 `chiplog.dataset.importers.import_file`, `chiplog.fit.run.fit`, `chiplog.fit.changes.find_changes`,
-`chiplog.compare.models.compare_models`, `chiplog.compare.runs.compare_runs`, `chiplog.export.export_file`,
+`chiplog.compare.models.compare_models`, `chiplog.compare.runs.compare_runs`, `chiplog.export.run.export_file`,
 `chiplog.jobs.report.report`, `chiplog.measure.probes.build_probe` and `chiplog.measure.doctor.examine`.
 """
 

@@ -60,4 +60,12 @@ def simulate(
     protocols: Sequence[tuple[int, int, int, int, int, int]],
     S_bytes: int,
     trace: bool,
+    classes: Sequence[Sequence[tuple[int, int, int, int, int, int]]],
+    group_of_rank: Sequence[int],
+    class_of_groups: Sequence[int],
+    free_messages: int,
+    ranks_per_node: int,
+    node_attoseconds_per_byte: int,
+    noise: tuple[int, float, float, float, int],
+    detours: Sequence[tuple[int, int]],
 ) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...

@@ -90,6 +90,22 @@ def test_the_table_shows_every_algorithm_and_the_bound(tmp_path: Path) -> None:
     assert "extrapolated: messages of 1000000 B, 1 to 65536 B were measured" in finished.stderr
 
 
+def test_a_report_shows_who_wins_where(tmp_path: Path) -> None:
+    pages = {suffix: tmp_path / f"page{suffix}" for suffix in (".html", ".md")}
+    for page in pages.values():
+        finished = chiplog(
+            "predict", model_file(tmp_path, LOGGP), "barrier", "--ranks", 100, "--report", page
+        )
+        assert finished.code == 0, finished.stderr
+    assert '"id":"time-over-ranks"' in pages[".html"].read_text()
+    assert "| **fastest** |" in pages[".md"].read_text()
+    refused(
+        chiplog("predict", model_file(tmp_path, LOGGP), "barrier", "--ranks", 1, "--report", page),
+        "--ranks",
+        "2 or more",
+    )
+
+
 def test_an_unknown_operation_algorithm_or_model_is_refused(tmp_path: Path) -> None:
     path = model_file(tmp_path, LOGGP)
     refused(chiplog("predict", path, "dance", "--ranks", 4), "'dance'", "there are barrier, ")

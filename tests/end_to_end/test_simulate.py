@@ -75,6 +75,41 @@ def test_a_trace_holds_every_busy_time_and_an_arrow_for_each_message(tmp_path: P
     assert max(e["ts"] + e["dur"] for e in by_phase["X"]) == pytest.approx(11.0)
 
 
+def test_a_report_shows_the_schedule_over_time(tmp_path: Path) -> None:
+    """A bar for each send and receive, a line for each message, a row for each rank."""
+    goal = schedule(tmp_path / "b.goal", "bcast", "--algorithm", "binomial", "--ranks", 4)
+    page = tmp_path / "page.html"
+    finished = chiplog("simulate", goal, *GOLDEN, "--report", page)
+    assert finished.code == 0, finished.stderr
+    text = page.read_text()
+    counts = {
+        name: text.count(f'class="{name}"') for name in ("send", "receive", "message", "rank")
+    }
+    assert counts == {"send": 3, "receive": 3, "message": 3, "rank": 4}
+    assert "11.0000\u00a0µs" in text
+    assert "<title>rank 0, line 4: send 1b to 1 tag 0</title>" in text
+
+
+def test_a_schedule_too_large_for_a_picture_is_refused(tmp_path: Path) -> None:
+    goal = schedule(tmp_path / "b.goal", "bcast", "--algorithm", "linear", "--ranks", 200)
+    finished = chiplog("simulate", goal, *GOLDEN, "--report", tmp_path / "page.html")
+    refused(finished, 2, "--report", "128 ranks", "--trace")
+
+
+def test_noise_nodes_and_free_messages_reach_the_simulator(tmp_path: Path) -> None:
+    goal = written(tmp_path, "num_ranks 1\nrank 0 {\ncalc 1000\n}\n")
+    lost = tmp_path / "lost.txt"
+    lost.write_text("# start and length\n10 990\n")
+    finished = chiplog("simulate", goal, *GOLDEN, "--noise-trace", lost, "--json", "-")
+    assert finished.code == 0, finished.stderr
+    assert 98_000 <= json.loads(finished.stdout)["makespan_ns"] <= 101_000
+    plain = ("--noise", "exponential:0us", "--free", 2, "--per-node", 4, "--node-rate", 1e9)
+    finished = chiplog("simulate", goal, *GOLDEN, *plain, "--json", "-")
+    assert json.loads(finished.stdout)["makespan_ns"] == 1000
+    refused(chiplog("simulate", goal, *GOLDEN, "--per-node", 4), 2, "--node-rate")
+    refused(chiplog("simulate", goal, *GOLDEN, "--classes", lost), 2, "--classes", "leave out")
+
+
 def fitted(**values: float) -> dict[str, Parameter]:
     return {name: Parameter(name, value, None, None, "s", True) for name, value in values.items()}
 

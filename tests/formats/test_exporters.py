@@ -17,7 +17,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.export import FORMATS, export_file
+from chiplog.export.run import FORMATS, export_file
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.testing.run_files import write_example

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loggops_by_hand import ANY, BySize, Op, Params, Slow
+from loggops_by_hand import ANY, BySize, Extras, Op, Params, Slow
 
 from chiplog.errors import RunFailed
 from chiplog.schedule import arrays
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule
 from chiplog.schedule.goal import read_goal, write_goal
-from chiplog.simulate import LogGOPS, Protocol, simulate
+from chiplog.simulate import Conditions, LogGOPS, Noise, PairClasses, Protocol, simulate
+from chiplog.simulate.conditions import DISTRIBUTIONS
 
 KINDS = {"send": arrays.SEND, "recv": arrays.RECEIVE, "calc": arrays.CALC}
 MANY = settings(max_examples=3000, deadline=None)
@@ -72,7 +74,10 @@ def random_programs(
     return programs
 
 
-def drawn_parameters(draw: random.Random) -> tuple[LogGOPS, BySize]:
+Drawn = tuple[LogGOPS, BySize]
+
+
+def drawn_parameters(draw: random.Random) -> Drawn:
     """Ones that often coincide, so that much happens at the same time; of two protocols, mostly alike."""
 
     def protocol() -> dict[str, int]:
@@ -93,14 +98,56 @@ def drawn_parameters(draw: random.Random) -> tuple[LogGOPS, BySize]:
     return LogGOPS(protocols, S), BySize(*in_ps, last_short, S)
 
 
-def assert_same(programs: list[list[Op]], fast: LogGOPS, slow: BySize) -> None:
-    reference = Slow(programs, slow)
+def drawn_extras(draw: random.Random, ranks: int) -> tuple[Conditions, Extras]:
+    """Some of all that may be added to LogGOPS."""
+    noise: dict[str, Any] = {}
+    if draw.random() < 0.4:
+        noise["distribution"] = draw.choice(DISTRIBUTIONS[1:])
+        noise["mean_ps"], noise["mean_share"] = draw.choice((0.0, 300.5)), draw.choice((0.0, 0.1))
+        noise["probability"] = draw.choice((0.3, 1.0))
+    detours = draw.choice(
+        ((), ((0, 700_001), (1_500_000, 1)), ((4_000_000, 500_000), (4_500_000, 1), (9_900_000, 7)))
+    )
+    seed = draw.randrange(2**64)
+    pairs: PairClasses | None = None
+    between: tuple[tuple[BySize, ...], ...] = ()
+    groups = tuple(draw.randrange(2) for _ in range(ranks))
+    if draw.random() < 0.3 and max(groups) == 1:
+        classes = [drawn_parameters(draw) for _ in range(3)]
+        of_groups = ((0, 1), (2, 0))
+        pairs = PairClasses(tuple(one.protocols for one, _ in classes), groups, of_groups)
+        between = tuple(tuple(classes[number][1] for number in row) for row in of_groups)
+    per_node, ps_per_byte = draw.choice(((0, 0), (2, 1000), (3, 50)))
+    free = draw.choice((1, 1, 2, 5))
+    conditions = Conditions(
+        noise=Noise(**noise, detours_ps=detours, seed=seed),
+        ranks_per_node=per_node,
+        node_bytes_per_second=10**12 / ps_per_byte if ps_per_byte else 0.0,
+        free_messages=free,
+        pairs=pairs,
+    )
+    return conditions, Extras(
+        free, per_node, ps_per_byte, groups, between, **noise, detours=detours, seed=seed
+    )
+
+
+PLAIN = (Conditions(), Extras())
+
+
+def assert_same(
+    programs: list[list[Op]],
+    fast: LogGOPS,
+    slow: BySize,
+    extras: tuple[Conditions, Extras] = PLAIN,
+) -> None:
+    conditions, slow_extras = extras
+    reference = Slow(programs, slow, slow_extras)
     expected = reference.run()
     if expected is None:
         with pytest.raises(RunFailed, match="can't finish"):
-            simulate(schedule_of(programs), fast)
+            simulate(schedule_of(programs), fast, conditions=conditions)
         return
-    found = simulate(schedule_of(programs), fast)
+    found = simulate(schedule_of(programs), fast, conditions=conditions)
     assert found.finish_ps.tolist() == expected
     assert found.events == reference.events
 
@@ -118,6 +165,22 @@ def test_any_schedule_ends_to_the_picosecond_when_the_slow_simulator_says(
 ) -> None:
     programs = random_programs(seed, ranks=ranks, messages=messages, wildcards=wildcards, cpus=cpus)
     assert_same(programs, *drawn_parameters(random.Random(seed)))
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    ranks=st.integers(2, 6),
+    messages=st.integers(1, 30),
+    cpus=st.sampled_from([1, 1, 2]),
+)
+def test_noise_nodes_free_messages_and_classes_of_pairs_agree_with_the_slow_simulator(
+    seed: int, ranks: int, messages: int, cpus: int
+) -> None:
+    programs = random_programs(seed, ranks=ranks, messages=messages, wildcards=False, cpus=cpus)
+    draw = random.Random(seed)
+    fast, slow = drawn_parameters(draw)
+    assert_same(programs, fast, slow, drawn_extras(draw, ranks))
 
 
 @settings(max_examples=200, deadline=None)

@@ -101,12 +101,14 @@ def test_more_peers_and_ranks_than_were_measured_are_extrapolated() -> None:
     )
 
 
-def test_a_halo_exchange_shares_the_rate_of_its_node() -> None:
-    """s0 + m max(k n/R_N, n/R_C), m = 4 faces: one rank is bound by R_C, sixteen by R_N."""
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_a_halo_exchange_shares_the_rate_of_its_node(dimensions: int) -> None:
+    """s0 + m max(k n/R_N, n/R_C), m = 2 faces a dimension: one rank is bound by R_C, sixteen by R_N."""
     fit = fit_of("max-rate", RATES, curves=[curve("half_round_trip(k=4)")])
     for per_node, rate in ((1, 4e9), (16, 7e9 / 16)):
-        row = only(*predict([fit], "halo", Task(64, 100_000), per_node=per_node))
-        assert row.seconds == pytest.approx(5e-6 + 4 * 100_000 / rate)
+        task = Task(64, 100_000, dimensions=dimensions)
+        row = only(*predict([fit], "halo", task, per_node=per_node))
+        assert row.seconds == pytest.approx(5e-6 + 2 * dimensions * 100_000 / rate)
         assert row.extrapolated == (per_node > 4)
     assert row.reason == "16 ranks a node, up to 4 were measured"
 

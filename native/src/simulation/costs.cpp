@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace chiplog::simulation {
 namespace {
@@ -12,7 +13,8 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::int64_t kAttosecondsPerPicosecond = 1'000'000;
 
-// Rounded to the nearest picosecond, halves up.
+}  // namespace
+
 Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_byte) {
   const std::uint64_t further = std::max<std::uint64_t>(bytes, 1) - 1;
   const Wide product = Wide{further} * static_cast<std::uint64_t>(attoseconds_per_byte);
@@ -21,16 +23,13 @@ Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_
   return static_cast<Picoseconds>(time);
 }
 
-}  // namespace
-
-Costs::Costs(const Parameters& parameters) : parameters_(parameters) {
-  const std::vector<Protocol>& protocols = parameters_.protocols;
-  if (protocols.empty() || protocols.front().first_bytes != 0)
+Costs::Costs(Protocols protocols) : protocols_(std::move(protocols)) {
+  if (protocols_.empty() || protocols_.front().first_bytes != 0)
     throw std::invalid_argument("the first protocol must begin at 0 bytes");
   const auto not_above = [](const Protocol& a, const Protocol& b) { return a.first_bytes >= b.first_bytes; };
-  if (std::adjacent_find(protocols.begin(), protocols.end(), not_above) != protocols.end())
+  if (std::adjacent_find(protocols_.begin(), protocols_.end(), not_above) != protocols_.end())
     throw std::invalid_argument("the protocols must ascend in size");
-  for (const Protocol& one : protocols)
+  for (const Protocol& one : protocols_)
     if (one.L < 0 || one.o < 0 || one.g < 0 || one.G_attoseconds < 0 || one.O_attoseconds < 0)
       throw std::invalid_argument("L, o, g, G and O must not be negative");
   recent_.fill(compute(0));
@@ -38,11 +37,26 @@ Costs::Costs(const Parameters& parameters) : parameters_(parameters) {
 
 MessageCost Costs::compute(std::uint64_t bytes) const {
   const auto begins_above = [](std::uint64_t size, const Protocol& one) { return size < one.first_bytes; };
-  const std::vector<Protocol>& protocols = parameters_.protocols;
-  const Protocol& one = *std::prev(std::upper_bound(protocols.begin(), protocols.end(), bytes, begins_above));
+  const Protocol& one = *std::prev(std::upper_bound(protocols_.begin(), protocols_.end(), bytes, begins_above));
   const Picoseconds wire = bytes_after_first(bytes, one.G_attoseconds);
   const Picoseconds copy = bytes_after_first(bytes, one.O_attoseconds);
-  return {bytes, add(one.o, copy), add(one.o, std::max(copy, wire)), add(one.g, wire), add(one.o, one.L)};
+  return {bytes, add(one.o, copy), add(one.o, std::max(copy, wire)), add(one.g, wire), wire, add(one.o, one.L)};
+}
+
+PairCosts::PairCosts(const Parameters& parameters, std::uint32_t ranks)
+    : group_of_rank_(parameters.pairs.group_of_rank), class_of_groups_(parameters.pairs.class_of_groups) {
+  const std::vector<Protocols>& classes = parameters.pairs.classes;
+  if (classes.empty()) {
+    costs_.emplace_back(parameters.protocols);
+    return;
+  }
+  for (const Protocols& one : classes) costs_.emplace_back(one);
+  if (group_of_rank_.size() != ranks) throw std::invalid_argument("each rank needs a group");
+  groups_ = std::size_t{*std::max_element(group_of_rank_.begin(), group_of_rank_.end())} + 1;
+  if (class_of_groups_.size() != groups_ * groups_) throw std::invalid_argument("each two groups need a class");
+  const auto unknown = [&](std::uint16_t one) { return one >= classes.size(); };
+  if (std::any_of(class_of_groups_.begin(), class_of_groups_.end(), unknown))
+    throw std::invalid_argument("a class of two groups is not there");
 }
 
 }  // namespace chiplog::simulation

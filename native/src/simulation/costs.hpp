@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulation/noise.hpp"
 #include "simulation/time.hpp"
 
 namespace chiplog::simulation {
@@ -19,10 +20,27 @@ struct Protocol {
   std::int64_t O_attoseconds = 0;  // per byte after the first
 };
 
-struct Parameters {
-  std::vector<Protocol> protocols;  // by ascending size, from 0 bytes on
-  std::uint64_t S_bytes = 0;        // a send of more bytes ends when its receive has been matched
+using Protocols = std::vector<Protocol>;  // by ascending size, from 0 bytes on
+
+// Which protocols a message has where pairs of ranks differ, such as those of one node and of two.
+struct PairClasses {
+  std::vector<Protocols> classes;
+  std::vector<std::uint16_t> group_of_rank;
+  std::vector<std::uint16_t> class_of_groups;  // by the sender's group and the receiver's: groups x groups
 };
+
+struct Parameters {
+  Protocols protocols;        // of all pairs of ranks, unless `pairs` has classes
+  std::uint64_t S_bytes = 0;  // a send of more bytes ends when its receive has been matched
+  PairClasses pairs;
+  std::uint32_t free_messages = 1;             // LogfP's f: so many sends in a row needn't wait for g
+  std::uint32_t ranks_per_node = 0;            // that share a rate; 0: none do
+  std::int64_t node_attoseconds_per_byte = 0;  // 1/R_N
+  NoiseParameters noise;
+};
+
+// Time of the bytes of a message after the first, rounded to the nearest picosecond, halves up. Throws TimeOverflow.
+[[nodiscard]] Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_byte);
 
 // How long a message occupies its ends.
 struct MessageCost {
@@ -30,6 +48,7 @@ struct MessageCost {
   Picoseconds send_cpu = 0;     // o + (s-1) O
   Picoseconds receive_cpu = 0;  // o + max((s-1) O, (s-1) G)
   Picoseconds nic = 0;          // g + (s-1) G
+  Picoseconds wire = 0;         // (s-1) G
   Picoseconds arrival = 0;      // o + L: from the start of the send until the first byte is there
 };
 
@@ -37,7 +56,7 @@ struct MessageCost {
 class Costs {
  public:
   // Throws std::invalid_argument unless all parameters are >= 0 and the protocols begin at 0 bytes and ascend.
-  explicit Costs(const Parameters& parameters);
+  explicit Costs(Protocols protocols);
 
   // The reference holds until the next call. Throws TimeOverflow.
   [[nodiscard]] const MessageCost& of(std::uint64_t bytes) {
@@ -45,13 +64,34 @@ class Costs {
     if (entry.bytes != bytes) entry = compute(bytes);
     return entry;
   }
-  [[nodiscard]] bool synchronises(std::uint64_t bytes) const { return bytes > parameters_.S_bytes; }
 
  private:
   [[nodiscard]] MessageCost compute(std::uint64_t bytes) const;
 
-  Parameters parameters_;
+  Protocols protocols_;
   std::array<MessageCost, 61> recent_;
+};
+
+// The costs of each class of pairs.
+class PairCosts {
+ public:
+  // Throws std::invalid_argument as Costs does, and unless each rank has a group and each two groups have a class.
+  PairCosts(const Parameters& parameters, std::uint32_t ranks);
+
+  // The reference holds until the next call. Throws TimeOverflow.
+  [[nodiscard]] const MessageCost& of(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+    return (groups_ == 0 ? costs_.front() : costs_[class_of(from, to)]).of(bytes);
+  }
+
+ private:
+  [[nodiscard]] std::size_t class_of(std::uint32_t from, std::uint32_t to) const {
+    return class_of_groups_[group_of_rank_[from] * groups_ + group_of_rank_[to]];
+  }
+
+  std::vector<Costs> costs_;
+  std::vector<std::uint16_t> group_of_rank_;
+  std::vector<std::uint16_t> class_of_groups_;
+  std::size_t groups_ = 0;  // 0 where all pairs are alike
 };
 
 }  // namespace chiplog::simulation

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "simulation/huge_pages.hpp"
 #include "simulation/schedule.hpp"
 
 namespace chiplog::simulation {
@@ -19,10 +19,12 @@ class Dependents {
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t operation) const {
     return {dependents_.data() + begin_[operation], dependents_.data() + begin_[operation + 1]};
   }
+  void prefetch_range(std::uint32_t operation) const { __builtin_prefetch(begin_.data() + operation); }
+  void prefetch(std::uint32_t operation) const { __builtin_prefetch(dependents_.data() + begin_[operation]); }
 
  private:
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> dependents_;
+  LargeVector<std::uint32_t> begin_;
+  LargeVector<std::uint32_t> dependents_;
 };
 
 }  // namespace chiplog::simulation

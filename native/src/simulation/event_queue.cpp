@@ -2,32 +2,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace chiplog::simulation {
 namespace {
+
+constexpr std::size_t kMany = 2048;
+constexpr unsigned kDigitBits = 11;
 
 // As objects, so that sorting inlines them.
 constexpr auto earlier = [](const Event& a, const Event& b) { return a.order < b.order; };
 constexpr auto later = [](const Event& a, const Event& b) { return a.order > b.order; };
 
 }  // namespace
-
-std::size_t EventQueue::bucket_of(Picoseconds time) const {
-  return 63U - static_cast<std::size_t>(std::countl_zero(static_cast<std::uint64_t>(time ^ now_)));
-}
-
-void EventQueue::push(const Event& event) {
-  if (event.time != now_) {
-    const std::size_t bucket = bucket_of(event.time);
-    buckets_[bucket].push_back(event);
-    occupied_ |= std::uint64_t{1} << bucket;
-  } else if (now_events_.empty() || now_events_.back().order < event.order) {
-    now_events_.push_back(event);
-  } else {
-    late_.push_back(event);
-    std::push_heap(late_.begin(), late_.end(), later);
-  }
-}
 
 Event EventQueue::pop() {
   if (next_ == now_events_.size()) {
@@ -36,6 +23,11 @@ Event EventQueue::pop() {
   }
   if (!late_.empty() && earlier(late_.front(), now_events_[next_])) return pop_late();
   return now_events_[next_++];
+}
+
+void EventQueue::push_late(const Event& event) {
+  late_.push_back(event);
+  std::push_heap(late_.begin(), late_.end(), later);
 }
 
 Event EventQueue::pop_late() {
@@ -59,14 +51,31 @@ void EventQueue::advance() {
     if (event.time == now_) {
       now_events_.push_back(event);
     } else {
-      const std::size_t bucket = bucket_of(event.time);
-      buckets_[bucket].push_back(event);
-      occupied_ |= std::uint64_t{1} << bucket;
+      put_into_bucket(event);
     }
   }
   moving_.clear();
-  if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier))
-    std::sort(now_events_.begin(), now_events_.end(), earlier);
+  if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier)) sort_now_events();
+}
+
+// Digit by digit where there are many, which is cheaper than comparing them.
+void EventQueue::sort_now_events() {
+  if (now_events_.size() < kMany) return std::sort(now_events_.begin(), now_events_.end(), earlier);
+  const auto [first, last] = std::minmax_element(now_events_.begin(), now_events_.end(), earlier);
+  const std::uint64_t least = first->order;
+  const auto bits = static_cast<unsigned>(std::bit_width(last->order - least));
+  moving_.resize(now_events_.size());
+  for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
+    const auto digit = [=](const Event& event) {
+      return (event.order - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
+    };
+    std::array<std::size_t, (std::size_t{1} << kDigitBits) + 1> begins{};
+    for (const Event& event : now_events_) ++begins[digit(event) + 1];
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    for (const Event& event : now_events_) moving_[begins[digit(event)]++] = event;
+    now_events_.swap(moving_);
+  }
+  moving_.clear();
 }
 
 }  // namespace chiplog::simulation

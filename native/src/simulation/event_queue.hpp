@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "simulation/huge_pages.hpp"
 #include "simulation/time.hpp"
 
 namespace chiplog::simulation {
@@ -32,22 +33,41 @@ class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return next_ == now_events_.size() && late_.empty() && occupied_ == 0; }
   // `event.time` must not lie before that of the event popped last.
-  void push(const Event& event);
+  void push(const Event& event) {
+    if (event.time != now_) {
+      put_into_bucket(event);
+    } else if (now_events_.empty() || now_events_.back().order < event.order) {
+      now_events_.push_back(event);
+    } else {
+      push_late(event);
+    }
+  }
   // Must not be empty.
   Event pop();
+  // An event of the same time that comes about that many places after the next one; nullptr where there is none.
+  [[nodiscard]] const Event* ahead(std::size_t places) const {
+    return next_ + places < now_events_.size() ? &now_events_[next_ + places] : nullptr;
+  }
 
  private:
   void advance();
+  void sort_now_events();
   Event pop_late();
-  [[nodiscard]] std::size_t bucket_of(Picoseconds time) const;
+  void push_late(const Event& event);
+  void put_into_bucket(const Event& event) {
+    const auto differing = static_cast<std::uint64_t>(event.time ^ now_);
+    const std::size_t bucket = 63U - static_cast<std::size_t>(std::countl_zero(differing));
+    buckets_[bucket].push_back(event);
+    occupied_ |= std::uint64_t{1} << bucket;
+  }
 
   Picoseconds now_ = 0;
-  std::vector<Event> now_events_;  // of time now_, by order; popped up to next_
+  LargeVector<Event> now_events_;  // of time now_, by order; popped up to next_
   std::size_t next_ = 0;
-  std::vector<Event> late_;                     // of time now_, pushed out of order: a heap
-  std::array<std::vector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
+  LargeVector<Event> late_;                     // of time now_, pushed out of order: a heap
+  std::array<LargeVector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
   std::uint64_t occupied_ = 0;                  // bit b: buckets_[b] holds events
-  std::vector<Event> moving_;
+  LargeVector<Event> moving_;                   // for advance(); otherwise empty
 };
 
 }  // namespace chiplog::simulation

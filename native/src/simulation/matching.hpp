@@ -4,49 +4,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "simulation/huge_pages.hpp"
+#include "simulation/links.hpp"
 #include "simulation/schedule.hpp"
+#include "simulation/waiting_lists.hpp"
 
 namespace chiplog::simulation {
 
-// Lists of operations, linked through one array: an operation is in one list at a time.
-class Links {
- public:
-  struct List {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
-  };
-
-  explicit Links(std::size_t operations) : next_(operations, kNone) {}
-  void append(List& list, std::uint32_t operation);
-  // Must not be empty.
-  std::uint32_t take_first(List& list);
-  [[nodiscard]] std::uint32_t& next(std::uint32_t operation) { return next_[operation]; }
-
- private:
-  std::vector<std::uint32_t> next_;
-};
-
-inline void Links::append(List& list, std::uint32_t operation) {
-  next_[operation] = kNone;
-  (list.first == kNone ? list.first : next_[list.last]) = operation;
-  list.last = operation;
-}
-
-inline std::uint32_t Links::take_first(List& list) {
-  const std::uint32_t operation = list.first;
-  list.first = next_[operation];
-  return operation;
-}
-
-// For schedules whose receives all name source and tag. One hash table a rank, since few keys wait at a time.
+// For schedules whose receives all name source and tag.
 class ExactMatching {
  public:
+  // `links` must hold no message that has arrived and no receive that is posted.
   ExactMatching(const Schedule& schedule, Links& links);
 
   // `operation`, a message (its send) that has arrived at `rank` or a receive posted there, meets the longest-waiting
@@ -54,32 +25,15 @@ class ExactMatching {
   std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation);
   // Messages that nobody has received, and receives that wait.
   [[nodiscard]] std::vector<std::uint32_t> waiting();
+  [[nodiscard]] const WaitingLists& lists() const { return lists_; }
 
  private:
-  struct Slot {
-    std::uint32_t source = 0;
-    std::uint32_t tag = 0;
-    Links::List list;  // all sends or all receives; empty where the slot is free
-  };
-  struct Table {
-    std::size_t begin = 0;
-    std::uint32_t mask = 0;
-    std::uint32_t used = 0;
-  };
-
-  [[nodiscard]] std::size_t home(const Table& table, std::uint32_t source, std::uint32_t tag) const;
-  // The slot of the key, or the free one where it belongs.
-  [[nodiscard]] std::size_t find(const Table& table, std::uint32_t source, std::uint32_t tag) const;
-  void remove(Table& table, std::size_t slot);
-  void grow(Table& table);
-
   std::span<const Operation> operations_;
   Links& links_;
-  std::vector<Table> tables_;
-  std::vector<Slot> slots_;
+  WaitingLists lists_;  // each of all sends, or all receives
 };
 
-// For schedules with wildcards. Messages wait under each of the four keys that may ask for them.
+// For schedules with wildcards. A message waits under each of the keys that a receive of the schedule may ask with.
 class WildcardMatching {
  public:
   WildcardMatching(const Schedule& schedule, Links& links);
@@ -87,33 +41,32 @@ class WildcardMatching {
   // As of ExactMatching; source and tag of a receive may be kAny.
   std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation);
   [[nodiscard]] std::vector<std::uint32_t> waiting();
+  [[nodiscard]] const WaitingLists& lists() const { return lists_; }
 
  private:
-  struct Key {
-    std::uint32_t rank;
-    std::uint32_t source;
-    std::uint32_t tag;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const;
-  };
-  struct Posted {
-    std::uint64_t order;
-    std::uint32_t operation;
-  };
-  template <class Entry>
-  using Queues = std::unordered_map<Key, std::deque<Entry>, Hash>;
+  // Which of source and tag a key leaves open: bit 0 the source, bit 1 the tag.
+  using Shape = std::size_t;
+  static constexpr std::size_t kShapes = 4;
 
-  [[nodiscard]] static std::array<Key, 4> keys(std::uint32_t rank, std::uint32_t source, std::uint32_t tag);
-  std::uint32_t meet_receive(const Key& message, std::uint32_t operation);
-  std::uint32_t meet_message(const Key& receive, std::uint32_t operation);
+  [[nodiscard]] static Shape shape_of(std::uint32_t source, std::uint32_t tag) {
+    return (source == kAny ? 1U : 0U) | (tag == kAny ? 2U : 0U);
+  }
+  [[nodiscard]] WaitingLists::Slot& slot_of(Shape shape, std::uint32_t rank, std::uint32_t source,
+                                            std::uint32_t tag) const {
+    return lists_.find(rank, (shape & 1U) != 0 ? kAny : source, (shape & 2U) != 0 ? kAny : tag);
+  }
+  [[nodiscard]] bool is_send(std::uint32_t operation) const { return operations_[operation].kind == Kind::send; }
+  std::uint32_t meet_receive(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t message);
+  std::uint32_t meet_message(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t receive);
+  void wait(Shape shape, std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation);
 
   std::span<const Operation> operations_;
-  Queues<Posted> receives_;
-  Queues<std::uint32_t> messages_;
-  std::vector<bool> taken_;  // by send: its message has been received
-  std::uint64_t posts_ = 0;
+  std::vector<Shape> shapes_;           // those that receives of the schedule have
+  std::array<Links, kShapes> links_;    // a message waits in one list of each of `shapes_`
+  WaitingLists lists_;                  // each of all receives, or all sends, some of which are taken already
+  std::vector<bool> taken_;             // by send: its message has been received
+  LargeVector<std::uint32_t> posting_;  // by receive: how many were posted before it
+  std::uint32_t posted_ = 0;
 };
 
 }  // namespace chiplog::simulation

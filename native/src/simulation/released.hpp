@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <vector>
 
+#include "simulation/huge_pages.hpp"
 #include "simulation/schedule.hpp"
 
 namespace chiplog::simulation {
@@ -48,16 +48,16 @@ class ReleasedOperations {
   // Cheaper than comparing where there are many.
   void sort_by_counting() {
     const auto key = [](const Released& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
-    std::vector<std::uint32_t> begins(std::size_t{ranks_} * kKinds + 1);
+    LargeVector<std::uint32_t> begins(std::size_t{ranks_} * kKinds + 1);
     for (const Released& one : released_) ++begins[key(one) + 1];
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::vector<Released> sorted(released_.size());
+    LargeVector<Released> sorted(released_.size());
     for (const Released& one : released_) sorted[begins[key(one)]++] = one;
     released_.swap(sorted);
   }
 
   std::uint32_t ranks_;
-  std::vector<Released> released_;
+  LargeVector<Released> released_;
 };
 
 }  // namespace chiplog::simulation

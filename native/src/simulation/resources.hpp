@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulation/matching.hpp"
+#include "simulation/huge_pages.hpp"
+#include "simulation/links.hpp"
 #include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
 
@@ -19,47 +20,56 @@ class Resources {
       cpus_ = std::max<std::size_t>(cpus_, operation.cpu + 1U);
       nics_ = std::max<std::size_t>(nics_, operation.nic + 1U);
     }
-    times_.resize(schedule.ranks * (cpus_ + 2 * nics_));
-    lines_.resize(schedule.ranks * (cpus_ + 2 * cpus_ * nics_));
+    stride_ = cpus_ + 2 * cpus_ * nics_;
+    places_.resize(schedule.ranks * stride_);
   }
 
   [[nodiscard]] std::size_t cpus() const { return cpus_; }
-  [[nodiscard]] Picoseconds& cpu(std::uint32_t rank, std::uint8_t cpu) { return times_[time_index(rank) + cpu]; }
+  [[nodiscard]] Picoseconds& cpu(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).taken_until; }
   [[nodiscard]] Picoseconds& sending_nic(std::uint32_t rank, std::uint8_t nic) {
-    return times_[time_index(rank) + cpus_ + nic];
+    return at(rank, cpus_ + nic).taken_until;
   }
   [[nodiscard]] Picoseconds& receiving_nic(std::uint32_t rank, std::uint8_t nic) {
-    return times_[time_index(rank) + cpus_ + nics_ + nic];
+    return at(rank, cpus_ + cpus_ * nics_ + nic).taken_until;
   }
 
   // Those in one line wait for the same resources, so that only the first in line has to try.
-  [[nodiscard]] Links::List& calcs(std::uint32_t rank, std::uint8_t cpu) { return lines_[line_index(rank) + cpu]; }
+  [[nodiscard]] Links::List& calcs(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).line; }
   [[nodiscard]] Links::List& sends(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return lines_[line_index(rank) + cpus_ + cpu * nics_ + nic];
+    return at(rank, cpus_ + cpu * nics_ + nic).line;
   }
   [[nodiscard]] Links::List& messages(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return lines_[line_index(rank) + cpus_ + (cpus_ + cpu) * nics_ + nic];
+    return at(rank, cpus_ + (cpus_ + cpu) * nics_ + nic).line;
   }
 
   // When each rank's last CPU becomes free.
   [[nodiscard]] std::vector<Picoseconds> finish() const {
-    const std::size_t stride = cpus_ + 2 * nics_;
-    std::vector<Picoseconds> found(times_.size() / stride);
-    for (std::size_t rank = 0; rank < found.size(); ++rank) {
-      const Picoseconds* first = times_.data() + rank * stride;
-      found[rank] = *std::max_element(first, first + cpus_);
-    }
+    std::vector<Picoseconds> found(places_.size() / stride_);
+    for (std::size_t rank = 0; rank < found.size(); ++rank)
+      for (std::size_t cpu = 0; cpu < cpus_; ++cpu)
+        found[rank] = std::max(found[rank], places_[rank * stride_ + cpu].taken_until);
     return found;
   }
 
+  void prefetch(std::uint32_t rank) const {
+    __builtin_prefetch(&places_[rank * stride_], 1);
+    __builtin_prefetch(&places_[rank * stride_ + 2], 1);
+  }
+
  private:
-  [[nodiscard]] std::size_t time_index(std::uint32_t rank) const { return rank * (cpus_ + 2 * nics_); }
-  [[nodiscard]] std::size_t line_index(std::uint32_t rank) const { return rank * (cpus_ + 2 * cpus_ * nics_); }
+  // A rank's places: its CPUs, then each CPU with each sending NIC, then with each receiving NIC. A NIC's time stands
+  // with the first CPU. So all that one CPU and one NIC need lies side by side.
+  struct Place {
+    Picoseconds taken_until = 0;
+    Links::List line;
+  };
+
+  [[nodiscard]] Place& at(std::uint32_t rank, std::size_t place) { return places_[rank * stride_ + place]; }
 
   std::size_t cpus_ = 1;
   std::size_t nics_ = 1;
-  std::vector<Picoseconds> times_;
-  std::vector<Links::List> lines_;
+  std::size_t stride_ = 3;
+  LargeVector<Place> places_;
 };
 
 }  // namespace chiplog::simulation

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "simulation/dependents.hpp"
 #include "simulation/event_queue.hpp"
+#include "simulation/huge_pages.hpp"
+#include "simulation/links.hpp"
 #include "simulation/matching.hpp"
+#include "simulation/nodes.hpp"
+#include "simulation/noise.hpp"
 #include "simulation/released.hpp"
 #include "simulation/resources.hpp"
 
@@ -17,6 +21,22 @@ namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
+// How many events ahead memory is asked for.
+constexpr std::size_t kFarAhead = 24;
+constexpr std::size_t kAhead = 16;
+constexpr std::size_t kSoon = 8;
+constexpr std::size_t kNext = 4;
+
+// The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
+Picoseconds free_gaps(const Parameters& parameters) {
+  const Protocols& protocols =
+      parameters.pairs.classes.empty() ? parameters.protocols : parameters.pairs.classes.front();
+  if (parameters.free_messages == 0 || protocols.empty())
+    throw std::invalid_argument("f must be 1 or more, and there must be a protocol");
+  Picoseconds gaps = 0;
+  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().g, &gaps)) throw TimeOverflow();
+  return gaps;
+}
 
 What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 
@@ -29,11 +49,16 @@ class Simulation {
   Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
       : operations_(schedule.operations),
         options_(options),
-        costs_(parameters),
+        costs_(parameters, schedule.ranks),
+        S_bytes_(parameters.S_bytes),
+        free_gaps_(free_gaps(parameters)),
+        nodes_(schedule.ranks, parameters.ranks_per_node, parameters.node_attoseconds_per_byte),
+        noise_(parameters.noise, schedule.ranks),
+        noisy_(!noise_.silent()),
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
         waiting_for_start_(schedule.requires_start, schedule.operations.size()),
         open_(schedule.operations.size()),
-        order_(std::make_unique_for_overwrite<std::uint64_t[]>(schedule.operations.size())),
+        order_(schedule.operations.size()),
         links_(schedule.operations.size()),
         resources_(schedule),
         matching_(schedule, links_),
@@ -49,6 +74,7 @@ class Simulation {
       if (open_[operation] == 0) released_.add(operation, operations_[operation]);
     schedule_released();
     for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
+      prefetch();
       execute(queue_.pop());
       schedule_released();
       if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
@@ -57,6 +83,53 @@ class Simulation {
   }
 
  private:
+  // Schedules of many ranks don't fit into a cache, but many events share their time: what the next ones will read is
+  // asked for in steps, each of which needs what the one before it has brought.
+  void prefetch() const {
+    if (const Event* event = queue_.ahead(kFarAhead)) prefetch_operation(event->operation);
+    if (const Event* event = queue_.ahead(kAhead)) prefetch_rank(*event);
+    if (const Event* event = queue_.ahead(kSoon)) prefetch_slot(*event);
+    if (const Event* event = queue_.ahead(kNext)) prefetch_counterpart(*event);
+  }
+
+  void prefetch_operation(std::uint32_t operation) const {
+    __builtin_prefetch(&operations_[operation]);
+    __builtin_prefetch(&open_[operation], 1);
+    __builtin_prefetch(&order_[operation], 1);
+    links_.prefetch(operation);
+    if (!waiting_for_end_.empty()) waiting_for_end_.prefetch_range(operation);
+  }
+
+  void prefetch_rank(const Event& event) const {
+    const std::uint32_t rank = rank_of(event);
+    resources_.prefetch(rank);
+    matching_.lists().prefetch_table(rank);
+    if (!waiting_for_end_.empty()) waiting_for_end_.prefetch(event.operation);
+  }
+
+  void prefetch_slot(const Event& event) const {
+    const Operation& one = operations_[event.operation];
+    if (is_message(event)) matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
+    if (event.what == What::post) matching_.lists().prefetch_slot(one.rank, one.peer, one.tag);
+  }
+
+  void prefetch_counterpart(const Event& event) const {
+    if (!is_message(event)) return;
+    const Operation& send = operations_[event.operation];
+    const std::uint32_t receive = matching_.lists().likely(send.peer, send.rank, send.tag).list.first;
+    if (receive != kNone) prefetch_operation(receive);
+  }
+
+  // Where the event happens.
+  [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
+    const Operation& one = operations_[event.operation];
+    return is_message(event) ? one.peer : one.rank;
+  }
+
+  [[nodiscard]] static bool is_message(const Event& event) {
+    return event.what == What::arrive || event.what == What::take;
+  }
+
   void execute(const Event& event) {
     switch (event.what) {
       case What::calc:
@@ -74,7 +147,10 @@ class Simulation {
 
   void schedule_released() {
     if (released_.empty()) return;
-    for (const Released& one : released_.sorted()) {
+    const std::span<const Released> sorted = released_.sorted();
+    for (std::size_t place = 0; place < sorted.size(); ++place) {
+      if (place + kFarAhead < sorted.size()) prefetch_operation(sorted[place + kFarAhead].operation);
+      const Released& one = sorted[place];
       const std::uint64_t order = next_order_++;
       if (one.kind == Kind::receive) {
         queue_.push({earliest(one.operation, What::post), order, one.operation, What::post});
@@ -98,7 +174,7 @@ class Simulation {
     switch (what) {
       case What::send:
         return std::max(resources_.cpu(operation.rank, operation.cpu),
-                        resources_.sending_nic(operation.rank, operation.nic));
+                        resources_.sending_nic(operation.rank, operation.nic) - free_gaps_);
       case What::take:
         return std::max(resources_.cpu(operation.peer, operation.cpu),
                         resources_.receiving_nic(operation.peer, operation.nic));
@@ -171,7 +247,7 @@ class Simulation {
 
   void start_calc(std::uint32_t operation, Picoseconds now) {
     const Operation& calc = operations_[operation];
-    const Picoseconds end = add(now, duration(calc.amount));
+    const Picoseconds end = busy_until(calc.rank, now, duration(calc.amount));
     resources_.cpu(calc.rank, calc.cpu) = end;
     note({now, end, operation, Work::calc});
     started(operation, now);
@@ -184,22 +260,32 @@ class Simulation {
     return time;
   }
 
+  [[nodiscard]] Picoseconds busy_until(std::uint32_t rank, Picoseconds start, Picoseconds duration) {
+    return noisy_ ? noise_.end(rank, start, duration) : add(start, duration);
+  }
+
+  // What noise adds, and the time that a message waits for its node's link, delay the message.
   void start_send(std::uint32_t operation, Picoseconds now) {
     const Operation& send = operations_[operation];
-    const MessageCost& cost = costs_.of(send.amount);
-    const Picoseconds end = add(now, cost.send_cpu);
+    const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
+    const Picoseconds end = busy_until(send.rank, now, cost.send_cpu);
+    const Picoseconds link = nodes_.delay(send.rank, send.peer, send.amount, now, cost.wire);
+    const Picoseconds late = add(end - now - cost.send_cpu, link);
+    Picoseconds& nic = resources_.sending_nic(send.rank, send.nic);
     resources_.cpu(send.rank, send.cpu) = end;
-    resources_.sending_nic(send.rank, send.nic) = add(now, cost.nic);
+    nic = add(std::max(nic, now), add(cost.nic, link));
     note({now, end, operation, Work::send});
-    queue_.push({add(now, cost.arrival), next_order_++, operation, What::arrive});
+    queue_.push({add(now, add(cost.arrival, late)), next_order_++, operation, What::arrive});
     started(operation, now);
-    if (!costs_.synchronises(send.amount)) ended(operation, end);
+    if (!synchronises(send)) ended(operation, end);
   }
+
+  [[nodiscard]] bool synchronises(const Operation& send) const { return send.amount > S_bytes_; }
 
   void take(std::uint32_t message, Picoseconds now) {
     const Operation& send = operations_[message];
-    const MessageCost& cost = costs_.of(send.amount);
-    const Picoseconds end = add(now, cost.receive_cpu);
+    const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
+    const Picoseconds end = busy_until(send.peer, now, cost.receive_cpu);
     resources_.cpu(send.peer, send.cpu) = end;
     resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic);
     note({now, end, message, Work::receive});
@@ -223,11 +309,11 @@ class Simulation {
   // A message has been received: a sender that waits for that may go on.
   void let_go(std::uint32_t message, Picoseconds now) {
     const Operation& send = operations_[message];
-    if (!costs_.synchronises(send.amount)) return;
+    if (!synchronises(send)) return;
     Picoseconds& cpu = resources_.cpu(send.rank, send.cpu);
     Picoseconds& nic = resources_.sending_nic(send.rank, send.nic);
     cpu = std::max(cpu, now);
-    nic = std::max(nic, now);
+    nic = std::max(nic, add(now, free_gaps_));
     ended(message, now);
   }
 
@@ -263,12 +349,17 @@ class Simulation {
 
   std::span<const Operation> operations_;
   const Options& options_;
-  Costs costs_;
+  PairCosts costs_;
+  std::uint64_t S_bytes_;
+  Picoseconds free_gaps_;  // how long before its NIC is free a send may start
+  Nodes nodes_;
+  Noise noise_;
+  bool noisy_;
   Dependents waiting_for_end_;
   Dependents waiting_for_start_;
-  std::vector<std::uint32_t> open_;         // by operation: requirements not met yet, or kEnded
-  std::unique_ptr<std::uint64_t[]> order_;  // by operation: its rank among those that wait for the same time
-  std::vector<Picoseconds> ready_;          // by operation; for several CPUs only
+  LargeVector<std::uint32_t> open_;   // by operation: requirements not met yet, or kEnded
+  LargeVector<std::uint64_t> order_;  // by operation: its rank among those that wait for the same time
+  LargeVector<Picoseconds> ready_;    // by operation; for several CPUs only
   Links links_;
   Resources resources_;
   Matching matching_;

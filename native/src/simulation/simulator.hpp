@@ -10,8 +10,9 @@
 //              a + o + max((s-1) O, (s-1) G), the NIC until a + g + (s-1) G. It meets the receive posted first that
 //              matches, which ends with this CPU time, or waits for one, which then ends as it is posted.
 //   receive    is posted when it is ready and its CPU is free.
-// Operations that wait for the same thing are served in the order in which they became ready; those that became ready
-// together: sends, receives, calcs, each in the order of the schedule.
+// Optional: noise lengthens CPU times (noise.hpp), ranks of a node share its rate (nodes.hpp), some messages are free
+// of g, and pairs of ranks differ (costs.hpp). Operations that wait for the same thing are served in the order in which
+// they became ready; those that became ready together: sends, receives, calcs, each in the order of the schedule.
 //
 // Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - simulating large-scale applications in the LogGOPS
 // model", LSAP 2010.

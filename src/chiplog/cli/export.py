@@ -16,6 +16,6 @@ def export(
     out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
 ) -> None:
     """Write a run or a model in another program's format."""
-    from chiplog.export import export_file
+    from chiplog.export.run import export_file
 
     note(f"exported to {export_file(source, to, out)}.")

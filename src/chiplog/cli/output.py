@@ -18,6 +18,11 @@ JsonOption = Annotated[
     typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output."),
 ]
 
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html|FILE.md", help="Write a page with a picture, too."),
+]
+
 
 def write_json(destination: str, content: Any) -> None:
     """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, ReportOption, note, write_json
 
 
 def predict(
@@ -34,12 +34,13 @@ def predict(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
+    report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
     from chiplog.collectives.algorithm import Task
     from chiplog.fit.model_file import read_model
-    from chiplog.predict.result import predictions_to_json
+    from chiplog.predict.result import Prediction, predictions_to_json
     from chiplog.predict.run import predict as predict_rows
 
     task = Task(
@@ -49,15 +50,28 @@ def predict(
         segment_bytes=segment,
         dimensions=dimensions,
     )
-    rows = predict_rows(
-        read_model(model_file),
-        operation,
-        task,
-        algorithm=algorithm,
-        peers=peers,
-        per_node=per_node,
-        model=model,
-    )
+    fits = read_model(model_file)
+
+    def ask(asked: Task) -> tuple[Prediction, ...]:
+        return predict_rows(
+            fits,
+            operation,
+            asked,
+            algorithm=algorithm,
+            peers=peers,
+            per_node=per_node,
+            model=model,
+        )
+
+    rows = ask(task)
+    if report is not None:
+        from chiplog.jobs.prediction_page import prediction_page
+        from chiplog.predict.over_ranks import predict_over_ranks
+        from chiplog.report.write import write_document
+
+        page = prediction_page(predict_over_ranks(ask, task))
+        write_document(page, report)
+        note(f"the report is {report}.")
     if json_file:
         write_json(json_file, predictions_to_json(rows))
         return

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import JsonOption, ReportOption, note, write_json
 from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
     from chiplog.schedule import Schedule
-    from chiplog.simulate import LogGOPS, Simulation
+    from chiplog.simulate import LogGOPS, Noise, PairClasses, Simulation
 
 MOST_RANKS_SHOWN = 16
 
@@ -38,26 +40,70 @@ def simulate(
             "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
         ),
     ] = None,
+    classes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
+        ),
+    ] = None,
+    per_node: Annotated[
+        int, typer.Option("--per-node", help="Ranks of a node, which share --node-rate.")
+    ] = 0,
+    node_rate: Annotated[
+        float,
+        typer.Option("--node-rate", metavar="B/S", help="Bytes per second out of a node."),
+    ] = 0.0,
+    free: Annotated[int, typer.Option(help="LogfP's f: sends in a row that don't wait for g.")] = 1,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:MEAN[@P%]",
+            help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
+        ),
+    ] = None,
+    noise_trace: Annotated[
+        Path | None,
+        typer.Option("--noise-trace", metavar="FILE", help="Times at which a CPU is lost."),
+    ] = None,
+    noise_seed: Annotated[int, typer.Option("--noise-seed", help="Of all noise.")] = 0,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
+    report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
     from chiplog.schedule.goal import read_goal
+    from chiplog.simulate import Conditions, LogGOPS
     from chiplog.simulate import simulate as run
+    from chiplog.simulate.parameters import NO_LIMIT_BYTES
     from chiplog.simulate.result import simulation_to_json
 
     given = {"L": L, "o": o, "g": g, "G": G, "O": O}
-    parameters = _parameters(model, {k: v for k, v in given.items() if v is not None}, S)
     schedule = read_goal(file)
+    pairs = None if classes is None else _pair_classes(classes, schedule, model, given)
+    parameters = (
+        _parameters(model, {k: v for k, v in given.items() if v is not None}, S)
+        if pairs is None
+        else LogGOPS(pairs.classes[0], NO_LIMIT_BYTES if S is None else S)
+    )
+    conditions = Conditions(
+        noise=_noise(noise, noise_trace, noise_seed),
+        ranks_per_node=per_node,
+        node_bytes_per_second=node_rate,
+        free_messages=free,
+        pairs=pairs,
+    )
+    wants_trace = trace is not None or report is not None
     try:
-        simulation = run(schedule, parameters, trace=trace is not None)
+        simulation = run(schedule, parameters, conditions=conditions, trace=wants_trace)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
     if trace is not None:
         _write_trace(schedule, simulation, trace)
+    if report is not None:
+        _write_report(schedule, simulation, file.name, report)
     if json_file:
         write_json(json_file, simulation_to_json(simulation))
     else:
@@ -94,6 +140,26 @@ def _parameters(model: Path | None, given: dict[str, str], S: int | None) -> Log
     )
 
 
+def _pair_classes(
+    path: Path, schedule: Schedule, model: Path | None, given: Mapping[str, str | None]
+) -> PairClasses:
+    from chiplog.simulate.pair_classes import read_pair_classes
+
+    if model is not None or any(given.values()):
+        raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
+    return read_pair_classes(path, schedule.ranks)
+
+
+def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
+    from chiplog.simulate import Noise
+    from chiplog.simulate.noise_text import parse_noise, read_detours
+
+    if not 0 <= seed < 2**64:
+        raise UsageError("--noise-seed: accepts 0 to 2^64 - 1.")
+    drawn = Noise(seed=seed) if text is None else parse_noise(text, seed=seed)
+    return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
+
+
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
     from chiplog.simulate.chrome_trace import write_chrome_trace
 
@@ -103,6 +169,14 @@ def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None
     except OSError as error:
         raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
     note(f"the trace is {path}.")
+
+
+def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: Path) -> None:
+    from chiplog.jobs.schedule_page import schedule_page
+    from chiplog.report.write import write_document
+
+    write_document(schedule_page(schedule, simulation, title), path)
+    note(f"the report is {path}.")
 
 
 def _print(simulation: Simulation) -> None:

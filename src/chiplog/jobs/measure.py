@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-from chiplog.jobs.refine import Refine
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.revisit import Revisit
 from chiplog.measure.run import FollowUp, Measured
@@ -71,7 +70,9 @@ def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
     What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders.
     """
     chosen: list[FollowUp] = [TopUp(options), Revisit(options)]
-    if refine:
+    if refine and len(options.sizes) > 1:
+        from chiplog.jobs.refine import Refine  # SciPy, which takes longer to load than a point
+
         chosen.append(Refine())
     if {"prtt", "flood"} <= set(options.patterns):
         stop = StopRule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -34,6 +34,7 @@ def _built_in(target: str) -> Model:
     return model
 
 
+@cache
 def _loaders() -> dict[str, Callable[[], Model]]:
     loaders: dict[str, Callable[[], Model]] = {
         name: partial(_built_in, target) for name, target in BUILT_IN.items()

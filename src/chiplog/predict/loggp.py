@@ -105,14 +105,16 @@ def has_latency(fit: Fit, segment: int) -> bool:
 
 
 def _protocol(fit: Fit, segment: int) -> LogGOPSProtocol:
-    """O is the mean of o_s and o_r, L is L_half - 2 o where it is not known otherwise, as in a simulation."""
+    """With o and L as in chiplog.export.loggops_values, for each draw."""
     theta = drawn(fit, segment)
     known = [theta[name] for name in ("o_s", "o_r") if name in theta and theta[name][0] > 0]
     zero = 0.0 * next(iter(theta.values()))
     o = sum(known, zero) / max(1, len(known))
     L = theta.get("L", zero)
     if L[0] <= 0:
-        L = np.maximum(theta.get("L_half", zero) - 2 * o, 0.0)
+        L_half = np.maximum(theta.get("L_half", zero), 0.0)
+        o = np.minimum(o, L_half / 2)
+        L = L_half - 2 * o
     return LogGOPSProtocol(
         first_bytes=fit.segments[segment].first_bytes,
         L=L,

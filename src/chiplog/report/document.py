@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from chiplog.report.plot import Plot
+from chiplog.report.timeline import Timeline
 
 
 class Style(Enum):
@@ -208,7 +209,15 @@ class Panels:
     figures: tuple[Figure | HeatMap, ...]
 
 
-Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels
+@dataclass(frozen=True)
+class Picture:
+    """A schedule over time with its caption."""
+
+    caption: Inline
+    timeline: Timeline
+
+
+Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels | Picture
 
 
 @dataclass(frozen=True)

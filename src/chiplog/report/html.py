@@ -18,6 +18,7 @@ from string import Template
 from chiplog.report.document import (
     Block,
     Bullets,
+    Document,
     Facts,
     Figure,
     HeatCell,
@@ -26,6 +27,7 @@ from chiplog.report.document import (
     Notices,
     Panels,
     Paragraph,
+    Picture,
     Section,
     Span,
     Style,
@@ -35,6 +37,7 @@ from chiplog.report.document import (
 from chiplog.report.input import ReportInput
 from chiplog.report.plot import as_json
 from chiplog.report.sections import build
+from chiplog.report.timeline import timeline_svg
 
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[pnµm]?s|[kMGT]?B|[KMGT]iB|min|h)\b))")
 """The space between a number and its unit, at which no line must break."""
@@ -51,7 +54,11 @@ WITHOUT_SCRIPT = "<p>This page's own script draws the plot, and it is switched o
 
 def render_html(report: ReportInput) -> str:
     """The whole page as text."""
-    document = build(report)
+    return render_document(build(report))
+
+
+def render_document(document: Document) -> str:
+    """Any document as a page."""
     script = _asset("plot.js")
     plots = {figure.plot.identifier: as_json(figure.plot) for figure in _figures(document.sections)}
     return Template(_asset("page.html")).substitute(
@@ -139,6 +146,9 @@ def _block(block: Block) -> str:
                 for one in figures
             )
             return f'<div class="panels">{panels}</div>'
+        case Picture(caption, timeline):
+            drawn = timeline_svg(timeline)
+            return f'<figure><div class="scroll">{drawn}</div><figcaption>{_inline(caption)}</figcaption></figure>'
 
 
 def _inline(content: Inline) -> str:

@@ -7,6 +7,7 @@ import re
 from chiplog.report.document import (
     Block,
     Bullets,
+    Document,
     Facts,
     Figure,
     HeatMap,
@@ -14,6 +15,7 @@ from chiplog.report.document import (
     Notices,
     Panels,
     Paragraph,
+    Picture,
     Section,
     Span,
     Style,
@@ -27,7 +29,11 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 def render_markdown(report: ReportInput) -> str:
     """The whole report as text."""
-    document = build(report)
+    return render_document(build(report))
+
+
+def render_document(document: Document) -> str:
+    """Any document as Markdown."""
     parts = [f"# {_escaped(document.title)}", _inline(document.subtitle)]
     for section in document.sections:
         parts.extend(_section(section, 2))
@@ -63,6 +69,8 @@ def _block(block: Block) -> str:
         case Panels(figures):
             texts = (_figure(one) if isinstance(one, Figure) else _heat_map(one) for one in figures)
             return "\n\n".join(text for text in texts if text)
+        case Picture():
+            return ""
 
 
 def _figure(figure: Figure) -> str:

@@ -22,6 +22,7 @@ from chiplog.report.document import (
     Notices,
     Panels,
     Paragraph,
+    Picture,
     Section,
     Style,
     Table,
@@ -109,7 +110,7 @@ class _Writer:
                 return self.notices(block)
             case Table():
                 return self.table(block)
-            case Figure() | HeatMap() | Panels():
+            case Figure() | HeatMap() | Panels() | Picture():
                 return None
 
     def item(self, mark: str, content: Text) -> RenderableType:

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
-from chiplog.report.html import render_html
+from chiplog.report import html, markdown
+from chiplog.report.document import Document
 from chiplog.report.input import ReportInput
-from chiplog.report.markdown import render_markdown
+from chiplog.report.sections import build
 
-RENDERERS: dict[str, Callable[[ReportInput], str]] = {
-    ".html": render_html,
-    ".htm": render_html,
-    ".md": render_markdown,
-    ".markdown": render_markdown,
+RENDERERS: dict[str, Callable[[Document], str]] = {
+    ".html": html.render_document,
+    ".htm": html.render_document,
+    ".md": markdown.render_document,
+    ".markdown": markdown.render_document,
 }
 
 
@@ -27,9 +28,15 @@ def write_report(report: ReportInput, path: str | os.PathLike[str]) -> None:
     Raises UsageError for another suffix, RunFailed where the file can't be written (the old one
     then stays).
     """
+    check_suffix(path)
+    write_document(build(report), path)
+
+
+def write_document(document: Document, path: str | os.PathLike[str]) -> None:
+    """Writes any document; names, files and errors as of write_report."""
     target = Path(path)
     check_suffix(target)
-    text = RENDERERS[target.suffix.lower()](report)
+    text = RENDERERS[target.suffix.lower()](document)
     try:
         _replace(target, text)
     except OSError as error:

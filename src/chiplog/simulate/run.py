@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chiplog import _native
 from chiplog.errors import RunFailed
 from chiplog.schedule.arrays import Schedule, as_bytes
+from chiplog.simulate.conditions import Conditions
 from chiplog.simulate.parameters import LogGOPS
 from chiplog.simulate.stuck import stuck_sentence
 
@@ -40,8 +41,19 @@ class Simulation:
         return int(self.finish_ps.max())
 
 
-def simulate(schedule: Schedule, parameters: LogGOPS, *, trace: bool = False) -> Simulation:
+PLAIN = Conditions()
+
+
+def simulate(
+    schedule: Schedule,
+    parameters: LogGOPS,
+    *,
+    conditions: Conditions = PLAIN,
+    trace: bool = False,
+) -> Simulation:
     """Executes `schedule` under LogGOPS.
+
+    Classes of pairs in `conditions` take the place of the protocols of `parameters`.
 
     Raises RunFailed where the schedule can't finish, naming the ranks and operations that wait, and where a time
     exceeds 2^63 ps (106 days); ValueError where the arrays hold what no schedule may.
@@ -56,6 +68,7 @@ def simulate(schedule: Schedule, parameters: LogGOPS, *, trace: bool = False) ->
             protocols=[astuple(protocol) for protocol in parameters.protocols],
             S_bytes=parameters.S_bytes,
             trace=trace,
+            **conditions.for_native(),
         )
     except OverflowError as error:
         raise RunFailed(f"the simulation ended early: {error}.") from error

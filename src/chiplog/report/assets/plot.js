@@ -321,26 +321,29 @@
         d += `${pen && !breaks.has(i) ? "L" : "M"}${round(this.x.pixels(x))} ${round(this.y.pixels(y))}`;
         pen = true;
       });
+      if (trace.low) this.drawBars(group, trace, trace.low, trace.high, "whisker");
       svg("path", { d, class: "line", "stroke-dasharray": DASHES[trace.colour] }, group);
       if (trace.dots || trace.x.length === 1) this.drawDots(group, trace, 2);
     }
 
     drawPoints(parent, trace) {
       const group = svg("g", { class: `trace colour-${trace.colour}`, "data-name": trace.name }, parent);
-      const bar = (low, high, name) => {
-        let d = "";
-        trace.x.forEach((x, i) => {
-          if (low[i] === null || high[i] === null || !this.x.ok(x) || !this.y.ok(low[i]) || !this.y.ok(high[i])) return;
-          d += `M${round(this.x.pixels(x))} ${round(this.y.pixels(low[i]))}V${round(this.y.pixels(high[i]))}`;
-        });
-        if (d) svg("path", { d, class: name }, group);
-      };
+      const bar = (low, high, name) => this.drawBars(group, trace, low, high, name);
       if (trace.spread) {
         if (!this.spec.small) bar(trace.spread[0], trace.spread[3], "whisker");
         bar(trace.spread[1], trace.spread[2], this.spec.small ? "whisker" : "box");
       }
       else if (trace.low) bar(trace.low, trace.high, "whisker");
       this.drawDots(group, trace, trace.x.length > 120 || this.spec.small ? 1.8 : 3);
+    }
+
+    drawBars(parent, trace, low, high, name) {
+      let d = "";
+      trace.x.forEach((x, i) => {
+        if (low[i] === null || high[i] === null || !this.x.ok(x) || !this.y.ok(low[i]) || !this.y.ok(high[i])) return;
+        d += `M${round(this.x.pixels(x))} ${round(this.y.pixels(low[i]))}V${round(this.y.pixels(high[i]))}`;
+      });
+      if (d) svg("path", { d, class: name }, parent);
     }
 
     drawDots(parent, trace, radius) {

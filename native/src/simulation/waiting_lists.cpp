@@ -1,0 +1,71 @@
+#include "simulation/waiting_lists.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace chiplog::simulation {
+namespace {
+
+constexpr std::uint32_t kFirstSlots = 2;
+constexpr std::size_t kChunkSlots = std::size_t{1} << 17;
+
+}  // namespace
+
+WaitingLists::WaitingLists(std::uint32_t ranks) : tables_(ranks) {
+  chunks_.emplace_back(std::size_t{kFirstSlots} * ranks);
+  next_ = chunks_.back().size();
+  for (std::size_t rank = 0; rank < tables_.size(); ++rank)
+    tables_[rank] = {chunks_.back().data() + rank * kFirstSlots, kFirstSlots - 1, 0};
+}
+
+void WaitingLists::claim(std::uint32_t rank, Slot& slot, const Slot& filled) {
+  slot = filled;
+  Table& table = tables_[rank];
+  const std::uint32_t slots = table.mask + 1;
+  if (++table.used > slots - std::max(1U, slots / 4)) grow(rank);
+}
+
+// Moves back what a search would no longer reach over the freed slot.
+void WaitingLists::release(std::uint32_t rank, const Slot& slot) {
+  Table& table = tables_[rank];
+  --table.used;
+  auto hole = static_cast<std::uint32_t>(&slot - table.slots);
+  for (std::uint32_t next = (hole + 1) & table.mask;; next = (next + 1) & table.mask) {
+    const Slot& other = table.slots[next];
+    if (other.list.first == kNone) break;
+    const std::uint32_t wanted = home(table, other.source, other.tag);
+    if (((next - wanted) & table.mask) < ((next - hole) & table.mask)) continue;
+    table.slots[hole] = other;
+    hole = next;
+  }
+  table.slots[hole].list = {};
+}
+
+void WaitingLists::grow(std::uint32_t rank) {
+  const Table old = tables_[rank];
+  tables_[rank] = {allocate((old.mask + 1) * 2), old.mask * 2 + 1, old.used};
+  for (std::uint32_t place = 0; place <= old.mask; ++place) {
+    Slot& moved = old.slots[place];
+    if (moved.list.first != kNone) find(rank, moved.source, moved.tag) = moved;
+    moved.list = {};
+  }
+  free_tables_[static_cast<std::size_t>(std::countr_zero(old.mask + 1))].push_back(old.slots);
+}
+
+WaitingLists::Slot* WaitingLists::allocate(std::uint32_t count) {
+  std::vector<Slot*>& left = free_tables_[static_cast<std::size_t>(std::countr_zero(count))];
+  if (!left.empty()) {
+    Slot* slots = left.back();
+    left.pop_back();
+    return slots;
+  }
+  if (chunks_.back().size() - next_ < count) {
+    chunks_.emplace_back(std::max<std::size_t>(kChunkSlots, count));
+    next_ = 0;
+  }
+  Slot* slots = chunks_.back().data() + next_;
+  next_ += count;
+  return slots;
+}
+
+}  // namespace chiplog::simulation

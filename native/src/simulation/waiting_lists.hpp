@@ -1,0 +1,75 @@
+// Who waits at a rank for a source and a tag: a small hash table a rank, since few keys wait at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simulation/huge_pages.hpp"
+#include "simulation/links.hpp"
+
+namespace chiplog::simulation {
+
+class WaitingLists {
+ public:
+  // The list of a key; the key is without meaning while the list is empty.
+  struct Slot {
+    std::uint32_t source = 0;
+    std::uint32_t tag = 0;
+    Links::List list;
+  };
+
+  explicit WaitingLists(std::uint32_t ranks);
+
+  // The key's slot, or the free one where it belongs; holds until the next claim() or release() of this rank.
+  [[nodiscard]] Slot& find(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
+    const Table& table = tables_[rank];
+    for (std::uint32_t place = home(table, source, tag);; place = (place + 1) & table.mask) {
+      Slot& slot = table.slots[place];
+      if (slot.list.first == kNone || (slot.source == source && slot.tag == tag)) return slot;
+    }
+  }
+  // A free slot, as found, becomes the key's, with one operation in its list.
+  void claim(std::uint32_t rank, Slot& slot, const Slot& filled);
+  // A slot whose list has run empty becomes free.
+  void release(std::uint32_t rank, const Slot& slot);
+
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const Table& table : tables_)
+      for (std::uint32_t place = 0; place <= table.mask; ++place) visit(table.slots[place]);
+  }
+
+  void prefetch_table(std::uint32_t rank) const { __builtin_prefetch(&tables_[rank]); }
+  void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
+    __builtin_prefetch(&likely(rank, source, tag), 1);
+  }
+  // The first slot that a search for the key looks at, mostly the right one.
+  [[nodiscard]] const Slot& likely(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
+    const Table& table = tables_[rank];
+    return table.slots[home(table, source, tag)];
+  }
+
+ private:
+  struct Table {
+    Slot* slots = nullptr;
+    std::uint32_t mask = 0;
+    std::uint32_t used = 0;
+  };
+
+  [[nodiscard]] static std::uint32_t home(const Table& table, std::uint32_t source, std::uint32_t tag) {
+    const std::uint64_t mixed = ((std::uint64_t{tag} << 32) | source) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::uint32_t>(mixed ^ (mixed >> 32)) & table.mask;
+  }
+  void grow(std::uint32_t rank);
+  // `count` free slots, a power of two.
+  [[nodiscard]] Slot* allocate(std::uint32_t count);
+
+  LargeVector<Table> tables_;
+  std::vector<LargeVector<Slot>> chunks_;           // what the tables lie in
+  std::size_t next_ = 0;                            // in the last chunk: what no table has had yet
+  std::array<std::vector<Slot*>, 32> free_tables_;  // by the binary logarithm of their slots: left by tables that grew
+};
+
+}  // namespace chiplog::simulation

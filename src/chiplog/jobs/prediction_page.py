@@ -1,0 +1,134 @@
+"""Predictions over the number of ranks as a page: who wins where, and how long each algorithm takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chiplog.predict.over_ranks import Reign, reigns
+from chiplog.predict.result import LOWER_BOUND, Prediction
+from chiplog.report import format
+from chiplog.report.document import (
+    Column,
+    Document,
+    Figure,
+    Inline,
+    Section,
+    Table,
+    code,
+    joined,
+    line,
+    muted,
+    strong,
+)
+from chiplog.report.plot import Axis, Plot, Trace
+
+COLOURS = (
+    "loggp",
+    "plogp",
+    "loggps",
+    "hockney",
+    "placement",
+    "logp",
+    "bell",
+    "max-rate-4",
+    "max-rate-modified",
+)
+BOUND_COLOUR = "measured"
+
+
+def prediction_page(rows: Sequence[Prediction]) -> Document:
+    """`rows` as of chiplog.predict.over_ranks.predict_over_ranks."""
+    first = rows[0]
+    size = format.exact_bytes(first.bytes)
+    return Document(
+        f"{first.operation}, {size}",
+        line(muted(f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks")),
+        (
+            Section("winners", line("Which algorithm wins"), (_winners(reigns(rows)),)),
+            Section("time", line("Time over the number of ranks"), (_figure(rows),)),
+        ),
+    )
+
+
+def _winners(found: Sequence[Reign]) -> Table:
+    columns = (
+        Column(line("Ranks"), numeric=True),
+        Column(line("Verdict")),
+        Column(line("Algorithm")),
+    )
+    caption = line(
+        "Unclear: the intervals overlap, or a time is only a bound, so that any of the algorithms "
+        "named may be fastest. Ranks between two rows were not tried."
+    )
+    return Table(caption, columns, tuple(_winners_row(one) for one in found))
+
+
+def _winners_row(one: Reign) -> tuple[Inline, ...]:
+    same = one.first_ranks == one.last_ranks
+    ranks = str(one.first_ranks) if same else f"{one.first_ranks} to {one.last_ranks}"
+    names = joined((line(code(name)) for name in one.algorithms), ", ")
+    verdict = line(strong("fastest")) if len(one.algorithms) == 1 else line("unclear")
+    return line(ranks), verdict, names
+
+
+def _figure(rows: Sequence[Prediction]) -> Figure:
+    names = [name for name in dict.fromkeys(row.algorithm for row in rows) if name != LOWER_BOUND]
+    traces = [_trace(rows, name, COLOURS[i % len(COLOURS)]) for i, name in enumerate(names)]
+    traces.append(_trace(rows, LOWER_BOUND, BOUND_COLOUR))
+    plot = Plot(
+        "time-over-ranks",
+        Axis("ranks", "", ("log", "linear")),
+        Axis("time", "s", ("log", "linear")),
+        tuple(traces),
+    )
+    caption = line(
+        "Lines: the predicted time of each algorithm; bars: its 95 % interval, from that of the fit's parameters. "
+        "No algorithm can be faster than the lower bound."
+    )
+    return Figure("Time over the number of ranks", caption, plot, _numbers(rows))
+
+
+def _trace(rows: Sequence[Prediction], algorithm: str, colour: str) -> Trace:
+    mine = [row for row in rows if row.algorithm == algorithm]
+    return Trace(
+        "lower bound" if algorithm == LOWER_BOUND else algorithm,
+        "line",
+        colour,
+        [row.ranks for row in mine],
+        [row.seconds for row in mine],
+        low=[row.low for row in mine],
+        high=[row.high for row in mine],
+    )
+
+
+def _numbers(rows: Sequence[Prediction]) -> Table:
+    columns = (
+        Column(line("Ranks"), numeric=True),
+        Column(line("Algorithm")),
+        Column(line("n"), numeric=True),
+        Column(line("Time"), numeric=True),
+        Column(line("95 % interval"), numeric=True),
+        Column(line("Verdict")),
+        Column(line("By")),
+    )
+    notes = dict.fromkeys(row.reason for row in rows if row.reason)
+    return Table(
+        line("The last row of each number of ranks is the lower bound; * is extrapolated."),
+        columns,
+        tuple(_numbers_row(row) for row in rows),
+        tuple(line(f"* extrapolated: {reason}.") for reason in notes),
+        in_terminal=False,
+    )
+
+
+def _numbers_row(row: Prediction) -> tuple[Inline, ...]:
+    seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
+    return (
+        line(str(row.ranks)),
+        line(row.algorithm),
+        line("" if row.peers is None else str(row.peers)),
+        line(seconds),
+        line(interval),
+        line(row.verdict),
+        line(row.method + (" *" if row.extrapolated else "")),
+    )

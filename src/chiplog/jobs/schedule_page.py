@@ -1,0 +1,71 @@
+"""A simulation as a page: when each rank is done, and the schedule over time."""
+
+from __future__ import annotations
+
+from chiplog.errors import UsageError
+from chiplog.report import format
+from chiplog.report.document import Column, Document, Picture, Section, Table, line, muted
+from chiplog.report.timeline import Arrow, Span, Timeline
+from chiplog.schedule import Schedule
+from chiplog.simulate import Simulation
+from chiplog.simulate.run import COMPUTING, RECEIVING
+
+PS_PER_SECOND = 1e12
+MOST_RANKS = 128
+MOST_SPANS = 20_000
+"""Beyond these a picture shows nothing any more, and a browser takes long."""
+
+
+def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Document:
+    """A page on a simulation with its trace; UsageError where it is too large for a picture."""
+    if schedule.ranks > MOST_RANKS or simulation.busy.size > MOST_SPANS:
+        raise UsageError(
+            f"--report: draws up to {MOST_RANKS} ranks and {MOST_SPANS} spans of CPU time, not {schedule.ranks} and "
+            f"{simulation.busy.size}; --trace has no such limit."
+        )
+    makespan = simulation.makespan_ps / PS_PER_SECOND
+    subtitle = line(
+        muted(f"{schedule.ranks} ranks, done after {format.value(makespan, 's', digits=6)}")
+    )
+    caption = line(
+        "Each rank's CPU over time: orange sends, green receives, blue computes. A line is a "
+        "message, from the start of its send to the start of its receive."
+    )
+    picture = Picture(caption, timeline(schedule, simulation))
+    return Document(
+        title,
+        subtitle,
+        (
+            Section("picture", line("The schedule over time"), (picture,)),
+            Section("ranks", line("When each rank is done"), (_finish(simulation),)),
+        ),
+    )
+
+
+def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
+    """The CPU times and messages of a simulation with its trace."""
+    sent: dict[int, float] = {}
+    spans: list[Span] = []
+    arrows: list[Arrow] = []
+    for start_ps, end_ps, operation, work in simulation.busy.tolist():
+        start, end = start_ps / PS_PER_SECOND, end_ps / PS_PER_SECOND
+        one = schedule.operations[operation]
+        rank, peer = int(one["rank"]), int(one["peer"])
+        text = schedule.describe(operation)
+        if work == RECEIVING:
+            spans.append(Span(peer, start, end, "receive", f"rank {peer} receives {text}"))
+            arrows.append(Arrow(rank, sent[operation], peer, start))
+            continue
+        sent[operation] = start
+        spans.append(Span(rank, start, end, "calc" if work == COMPUTING else "send", text))
+    rows = tuple(f"rank {rank}" for rank in range(schedule.ranks))
+    return Timeline(rows, tuple(spans), tuple(arrows))
+
+
+def _finish(simulation: Simulation) -> Table:
+    columns = (Column(line("Rank"), numeric=True), Column(line("Done after"), numeric=True))
+    rows = tuple(
+        (line(str(rank)), line(format.value(time_ps / PS_PER_SECOND, "s", digits=6)))
+        for rank, time_ps in enumerate(simulation.finish_ps.tolist())
+    )
+    return Table(line("A rank is done when its last CPU is free for good."), columns, rows)

@@ -1,0 +1,87 @@
+"""What a simulation may have besides LogGOPS: noise, nodes that share a rate, free messages, classes of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from chiplog.errors import UsageError
+from chiplog.simulate.parameters import Protocol
+
+DISTRIBUTIONS = ("none", "exponential", "half-normal", "pareto")
+"""Of what noise adds to an interval of CPU time; pareto is Lomax's form of shape 2."""
+ATTOSECONDS_PER_SECOND = 10**18
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What lengthens CPU times: draws from a distribution, and times at which a CPU is lost.
+
+    Each calc, send and receive is hit with `probability` and then takes `mean_ps` and `mean_share` of itself longer in
+    the mean. `detours_ps` are start and length of lost times, ascending and apart, which begin anew after the last one;
+    each rank starts at a place of its own that follows from `seed`, as all draws do.
+    """
+
+    distribution: str = "none"
+    mean_ps: float = 0.0
+    mean_share: float = 0.0
+    probability: float = 1.0
+    detours_ps: tuple[tuple[int, int], ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class PairClasses:
+    """Protocols by class of pairs of ranks.
+
+    `class_of_groups` is by the sender's group and the receiver's, shape (groups, groups).
+    """
+
+    classes: tuple[tuple[Protocol, ...], ...]
+    group_of_rank: tuple[int, ...]
+    class_of_groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Everything optional; the default is plain LogGOPS.
+
+    `ranks_per_node` neighbouring ranks share `node_bytes_per_second` for messages to other nodes; 0 ranks: no such
+    limit. The first `free_messages` sends in a row needn't wait for g (LogfP's f); 1 is plain LogGOPS.
+    """
+
+    noise: Noise = field(default_factory=Noise)
+    ranks_per_node: int = 0
+    node_bytes_per_second: float = 0.0
+    free_messages: int = 1
+    pairs: PairClasses | None = None
+
+    def __post_init__(self) -> None:
+        if self.free_messages < 1:
+            raise UsageError(f"--free: is {self.free_messages}; it accepts 1 or more.")
+        if self.ranks_per_node < 0:
+            raise UsageError(f"--per-node: is {self.ranks_per_node}; it accepts 1 or more.")
+        if (self.ranks_per_node > 0) != (self.node_bytes_per_second > 0):
+            raise UsageError("--per-node and --node-rate: go together, and are above 0.")
+
+    def for_native(self) -> dict[str, Any]:
+        """The keyword arguments of the native simulator."""
+        rate = self.node_bytes_per_second
+        noise, pairs = self.noise, self.pairs
+        groups = () if pairs is None else pairs.class_of_groups
+        return {
+            "classes": [[astuple(p) for p in one] for one in pairs.classes] if pairs else [],
+            "group_of_rank": list(pairs.group_of_rank) if pairs else [],
+            "class_of_groups": [number for row in groups for number in row],
+            "free_messages": self.free_messages,
+            "ranks_per_node": self.ranks_per_node,
+            "node_attoseconds_per_byte": round(ATTOSECONDS_PER_SECOND / rate) if rate else 0,
+            "noise": (
+                DISTRIBUTIONS.index(noise.distribution),
+                noise.mean_ps,
+                noise.mean_share,
+                noise.probability,
+                noise.seed,
+            ),
+            "detours": list(noise.detours_ps),
+        }

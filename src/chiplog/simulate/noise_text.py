@@ -1,0 +1,79 @@
+"""Noise as users write it: `exponential:5us@10%`, and files of lost times."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.simulate.conditions import DISTRIBUTIONS, Noise
+
+PS_PER_UNIT = {"ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
+_NOISE = re.compile(
+    r"(?P<kind>[a-z-]+):(?P<mean>[0-9.eE+-]+)(?P<unit>ns|us|µs|ms|s|%)(?:@(?P<percent>[0-9.eE+-]+)%)?"
+)
+
+
+def parse_noise(text: str, *, seed: int = 0) -> Noise:
+    """`KIND:MEAN[@PROBABILITY]`, where MEAN is a time or a share of the interval; UsageError says what is accepted.
+
+    >>> parse_noise("exponential:5us@10%")
+    Noise(distribution='exponential', mean_ps=5000000.0, mean_share=0.0, probability=0.1, detours_ps=(), seed=0)
+    >>> parse_noise("pareto:2%").mean_share
+    0.02
+    """
+    wrong = UsageError(
+        f"--noise: '{text}' is no noise; it accepts KIND:MEAN[@PROBABILITY], where KIND is one of "
+        f"{', '.join(DISTRIBUTIONS[1:])}, e.g. exponential:5us@10% or pareto:2%."
+    )
+    found = _NOISE.fullmatch(text)
+    if found is None or found["kind"] not in DISTRIBUTIONS[1:]:
+        raise wrong
+    try:
+        mean, percent = float(found["mean"]), float(found["percent"] or 100)
+    except ValueError:
+        raise wrong from None
+    if not (0 <= mean < float("inf") and 0 <= percent <= 100):
+        raise wrong
+    share = found["unit"] == "%"
+    return Noise(
+        found["kind"],
+        mean_ps=0.0 if share else mean * PS_PER_UNIT[found["unit"]],
+        mean_share=mean / 100 if share else 0.0,
+        probability=percent / 100,
+        seed=seed,
+    )
+
+
+def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
+    """Start and length in picoseconds of lost times, from a line with both in ns for each; # begins a comment.
+
+    Raises CorruptFile, naming the line, unless they are numbers, ascend and lie apart; RunFailed where the file can't
+    be read.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    found: list[tuple[int, int]] = []
+    end = 0
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            start, length = (round(1000 * float(word)) for word in words)
+        except (ValueError, OverflowError):
+            raise CorruptFile(
+                f"{path}, line {number}: accepts the start and the length of a lost time, in ns."
+            ) from None
+        if start < end or length <= 0:
+            raise CorruptFile(
+                f"{path}, line {number}: lost times must ascend, lie apart and be longer than 0."
+            )
+        end = start + length
+        found.append((start, length))
+    if not found or sum(length for _, length in found) == end:
+        raise CorruptFile(f"{path}: names no lost time, or leaves no time for work.")
+    return tuple(found)

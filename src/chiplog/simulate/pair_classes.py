@@ -1,0 +1,66 @@
+"""Classes of pairs of ranks from a JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.simulate.conditions import PairClasses
+from chiplog.simulate.from_model import parameters_from_model
+from chiplog.simulate.parameters import Protocol
+
+
+def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
+    """The classes of a file for `ranks` ranks; docs/reference/simulation-options.md has its form.
+
+    Raises CorruptFile where the file says something else, RunFailed where it can't be read.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise CorruptFile(f"{path} is no JSON: {error}.") from None
+    try:
+        classes = tuple(_protocols(one, Path(path).parent) for one in content["classes"])
+        groups = _groups(content, ranks)
+        between = _between(content, max(groups) + 1, len(classes))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFile(f"{path} does not hold classes of pairs: {error!r}.") from None
+    except UsageError as error:
+        raise CorruptFile(f"{path}: {error}") from None
+    return PairClasses(classes, groups, between)
+
+
+def _protocols(one: Mapping[str, Any], directory: Path) -> tuple[Protocol, ...]:
+    """From a model file, or from numbers in ns."""
+    if "model" in one:
+        return parameters_from_model(directory / one["model"])[0].protocols
+    numbers = {name: one[name] for name in ("L", "o", "g", "G")}
+    return (Protocol.from_ns(**numbers, O=one.get("O", 0)),)
+
+
+def _groups(content: Mapping[str, Any], ranks: int) -> tuple[int, ...]:
+    if "group_of_rank" in content:
+        groups = tuple(int(group) for group in content["group_of_rank"])
+    else:
+        groups = tuple(rank // int(content["ranks_per_group"]) for rank in range(ranks))
+    if len(groups) != ranks or not 0 <= min(groups) <= max(groups) < 2**16:
+        raise ValueError(f"{len(groups)} ranks have groups, the schedule has {ranks} ranks")
+    return groups
+
+
+def _between(content: Mapping[str, Any], groups: int, classes: int) -> tuple[tuple[int, ...], ...]:
+    """Without a matrix the first class is within a group, the second one between two."""
+    inside_and_outside = [[int(a != b) for b in range(groups)] for a in range(groups)]
+    rows = content.get("between", inside_and_outside)
+    between = tuple(tuple(int(number) for number in row) for row in rows)
+    if len(between) != groups or any(len(row) != groups for row in between):
+        raise ValueError(f"'between' must have {groups} rows and columns")
+    if not all(0 <= number < classes for row in between for number in row):
+        raise ValueError(f"there are {classes} classes")
+    return between
