@@ -11,9 +11,10 @@ class ErrorsReturned {
  public:
   explicit ErrorsReturned(MPI_Comm communicator) : communicator_(communicator) {
     PMPI_Comm_get_errhandler(communicator_, &handler_);
-    PMPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
   }
   ~ErrorsReturned() {
+    if (handler_ == MPI_ERRHANDLER_NULL) return;  // SMPI has none unless the program has set one
     PMPI_Comm_set_errhandler(communicator_, handler_);
     PMPI_Errhandler_free(&handler_);
   }

@@ -24,7 +24,7 @@ bool crowded(MPI_Comm node, int ranks) {
 }
 
 NodeMemory share(MPI_Comm node, int ranks, int rank) {
-  const std::size_t bytes = sizeof(RankFlags) * static_cast<std::size_t>(ranks);
+  const std::size_t bytes = NodeFlags::bytes(ranks);
   NodeMemory memory;
   if (rank == 0) memory = NodeMemory::make(bytes);
   MemoryAddress address = memory.address();

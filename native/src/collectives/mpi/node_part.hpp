@@ -19,7 +19,7 @@ struct NodePart {
   std::string failure;  // why this node can't meet in shared memory, or nothing
 
   [[nodiscard]] NodeFlags flags() const {
-    return {reinterpret_cast<RankFlags*>(memory.data()), ranks, rank, patience.looks()};
+    return {memory.data(), ranks, rank, patience.looks()};
   }
 };
 

@@ -30,20 +30,22 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize begins with the attributes of MPI_COMM_SELF: the last moment at which communicators can be freed.
-int close(MPI_Comm, int, void*, void*) {
-  PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
-  free_progress_communicator();
-  phase.store(Phase::closed);
-  return MPI_SUCCESS;
-}
-
 bool mpi_is_up() {
   int initialised = 0;
   int finalised = 0;
   PMPI_Initialized(&initialised);
   if (initialised != 0) PMPI_Finalized(&finalised);
   return initialised != 0 && finalised == 0;
+}
+
+// MPI_Finalize begins with the attributes of MPI_COMM_SELF: the last moment at which communicators can be freed.
+int close(MPI_Comm, int, void*, void*) {
+  if (mpi_is_up()) {  // SMPI comes too late
+    PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
+    free_progress_communicator();
+  }
+  phase.store(Phase::closed);
+  return MPI_SUCCESS;
 }
 
 // Where attributes can't be had, nothing is served.
