@@ -50,7 +50,7 @@ class Compilation:
             if self.shared.find(source, target):
                 return target
             arguments = [*self.flags, optimise(source), "-c", str(source), "-o", str(target)]
-            self.run(arguments, f"compiling {source.name}")
+            self.run([str(self.mpi.mpicxx), *arguments], f"compiling {source.name}")
             self.shared.keep(source, target)
             self.tell(f"compiled {source.relative_to(self.native)}")
             return target
@@ -66,17 +66,22 @@ class Compilation:
     def link(self, objects: Sequence[Path], flags: Sequence[str], name: str) -> None:
         """Links the object files, which then go, to `name` in the scratch directory."""
         self.tell("linking")
-        target = self.scratch / name
-        self.run([*map(str, objects), *flags, "-o", str(target)], f"linking {name}")
+        arguments = [*map(str, objects), *flags, "-o", str(self.scratch / name)]
+        self.run([str(self.mpi.mpicxx), *arguments], f"linking {name}")
         for path in objects:
             path.unlink()
 
-    def run(self, arguments: Sequence[str], doing: str) -> None:
-        """One run of the compiler; RunFailed with its first complaint."""
-        command = [str(self.mpi.mpicxx), *arguments]
+    def archive(self, objects: Sequence[Path], name: str) -> None:
+        """Puts the object files, which then go, into the archive `name` in the scratch directory."""
+        self.run(["ar", "rcs", str(self.scratch / name), *map(str, objects)], f"archiving {name}")
+        for path in objects:
+            path.unlink()
+
+    def run(self, command: Sequence[str], doing: str) -> None:
+        """One run of the compiler or archiver; RunFailed with its first complaint."""
         try:
             done = subprocess.run(
-                command,
+                list(command),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -85,7 +90,7 @@ class Compilation:
                 env={**os.environ, **self.mpi.environment},
             )
         except OSError as error:
-            raise RunFailed(f"{self.mpi.mpicxx} can't be run: {error.strerror}.") from error
+            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
         if done.returncode != 0:
             output = done.stdout + done.stderr
             self.log.write_text(f"{' '.join(command)}\n{output}", encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +24,19 @@ from chiplog.measure.objects import SharedObjects
 from chiplog.measure.probes import cache_directory, native_sources
 
 LIBRARY_NAME = "libchiplog_coll.so"
+ARCHIVE_NAME = "libchiplog_coll.a"
+"""For SMPI, which loads programs so that they meet SimGrid's own MPI_Barrier before that of a shared library."""
 FLAGS = ("-std=c++20", "-fPIC", "-fvisibility=hidden")
 LINK_FLAGS = ("-shared", "-pthread")
 SHARED_HEADERS = ("core/dissemination.hpp",)
 """What the library has in common with the probe."""
+
+PRELOADING: dict[str, Callable[[str, str], tuple[str, ...]]] = {
+    "openmpi": lambda name, value: ("-x", f"{name}={value}"),
+    "mpich": lambda name, value: ("-genv", name, value),
+    "intel": lambda name, value: ("-genv", name, value),
+}
+"""By kind of MPI, how its launcher sets a variable for the ranks."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,25 @@ class BuiltLibrary:
 
     path: Path
     mpi: Mpi
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """What puts it into a program whose barriers it shall serve without being preloaded."""
+        if self.mpi.simulated:
+            return ("-Wl,--whole-archive", str(self.path), "-Wl,--no-whole-archive")
+        return (str(self.path), f"-Wl,-rpath,{self.path.parent}")
+
+    def preloading(self, **variables: str) -> tuple[str, ...]:
+        """The launcher's options that load it into the ranks, and only there, with further variables.
+
+        Raises RunFailed for an MPI that isn't known, or is simulated.
+        """
+        if self.mpi.kind not in PRELOADING:
+            raise RunFailed(f"how {self.mpi} hands variables to its ranks is not known.")
+        given = {"LD_PRELOAD": str(self.path), **variables}
+        return tuple(
+            part for name, value in given.items() for part in PRELOADING[self.mpi.kind](name, value)
+        )
 
 
 def build_library(
@@ -56,7 +85,7 @@ def build_library(
     directory = cache_dir or cache_directory().with_name("libraries")
     key = _key(mpi, flags, sources)
     final = directory / key
-    library = final / LIBRARY_NAME
+    library = final / (ARCHIVE_NAME if mpi.simulated else LIBRARY_NAME)
     if library.is_file():
         return BuiltLibrary(library, mpi)
     tell = progress or (lambda _: None)
@@ -66,7 +95,10 @@ def build_library(
         compilation = Compilation(mpi, flags, native, scratch, log, shared, tell)
         tell(f"building the barrier library with {mpi.mpicxx} ({mpi})")
         objects = compilation.compile(library_sources(native), jobs, lambda _: "-O3")
-        compilation.link(objects, LINK_FLAGS, LIBRARY_NAME)
+        if mpi.simulated:
+            compilation.archive(objects, ARCHIVE_NAME)
+        else:
+            compilation.link(objects, LINK_FLAGS, LIBRARY_NAME)
         publish(scratch, final, library.is_file)
         log.unlink(missing_ok=True)
     if not library.is_file():

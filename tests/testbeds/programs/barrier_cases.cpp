@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,26 +70,26 @@ void late_barrier(MPI_Comm communicator, int late, long late_us) {
   require(first_left >= last_entered, "all leave after the last has entered");
 }
 
-// The first `ranks` ranks of MPI_COMM_WORLD, by each n: everybody is late once, others at random.
-void meet(int ranks, int peers, long late_us) {
+// The first `ranks` ranks of MPI_COMM_WORLD by one n: `lates` of them are late one after the other, others at random.
+void meet(int ranks, int peers, long late_us, int lates) {
   setenv("CHIPLOG_BARRIER_N", std::to_string(peers).c_str(), 1);
   PMPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) < ranks ? 0 : MPI_UNDEFINED, 0, &part);
   if (part == MPI_COMM_NULL) return;
   std::minstd_rand random(static_cast<unsigned>(1000 * ranks + peers));  // the same on all ranks
-  for (int late = 0; late < ranks; ++late) {
-    late_barrier(part, late, late_us);
+  for (int number = 0; number < std::min(lates, ranks); ++number) {
+    late_barrier(part, (number + peers - 1) % ranks, late_us);
     late_barrier(part, static_cast<int>(random() % static_cast<unsigned>(ranks)), static_cast<long>(random() % 50));
     MPI_Barrier(part);
   }
   MPI_Comm_free(&part);
 }
 
-// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS, how late.
+// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS, how late, how many late ranks.
 void meet_all(const Numbers& given) {
   for (int ranks = given.at(0); ranks <= given.at(1); ++ranks) {
-    for (int peers = 1; peers <= given.at(2); ++peers) meet(ranks, peers, given.at(3));
+    for (int peers = 1; peers <= given.at(2); ++peers) meet(ranks, peers, given.at(3), given.at(4));
   }
 }
 
