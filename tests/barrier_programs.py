@@ -28,10 +28,11 @@ class Finished:
 def compile_program(mpi: Mpi, source: str, target: Path, *flags: str) -> Path:
     """One of `programs`, or a benchmark's by its path; `flags` go behind the source."""
     path = PROGRAMS / source
-    command = [str(mpi.mpicxx), *library_flags(mpi, native_sources()), "-O1", str(path), *flags]
+    # Programs are found by their symbols in a simulation.
+    options = [*library_flags(mpi, native_sources()), "-fvisibility=default", "-O1", "-pthread"]
     environment = {**os.environ, **mpi.environment}
     done = subprocess.run(
-        [*command, "-pthread", "-o", str(target)],
+        [str(mpi.mpicxx), *options, str(path), *flags, "-o", str(target)],
         env=environment,
         capture_output=True,
         text=True,
