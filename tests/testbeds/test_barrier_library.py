@@ -6,7 +6,6 @@ the repetitions that the library was accepted with.
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import time
@@ -61,10 +60,12 @@ def test_two_ranks_meet_a_million_times(library: BuiltLibrary, program: Path) ->
     assert SERVED in done.stderr
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5, 12, 20] if LONG else [3, 10])
+@pytest.mark.parametrize("ranks", [2, 3, 5, 12, 20] if LONG else [2, 3, 10])
 def test_nobody_leaves_before_the_last_has_entered(
     library: BuiltLibrary, program: Path, ranks: int
 ) -> None:
+    if ranks > len(os.sched_getaffinity(0)) and library.mpi.kind != "openmpi":
+        pytest.skip("this MPI's ranks don't yield shared cores to each other")
     done = run_preloaded(library, ranks, program, "meet", 2, ranks, 1, 300, ranks if LONG else 2)
     accepted(done, "meet")
 
@@ -110,39 +111,40 @@ def _runs(process: Path, program: Path) -> bool:
         return False
 
 
-@functools.cache
-def simulated_program(library: BuiltLibrary, directory: Path, *flags: str) -> Path:
-    link = () if flags else library.link_flags
-    target = directory / f"simulated{''.join(flags)}"
-    return compile_program(library.mpi, "barrier_cases.cpp", target, *flags, *link)
+@pytest.fixture(scope="session")
+def simulated(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / "simulated"
+    link = smpi_library.link_flags
+    return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, *link)
+
+
+@pytest.fixture(scope="session")
+def broken(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / "broken"
+    return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, "-DBROKEN_BARRIER")
 
 
 def test_one_to_64_simulated_ranks_meet_by_one_to_eight_peers(
-    smpi_library: BuiltLibrary, build_directory: Path, tmp_path: Path
+    simulated: Path, tmp_path: Path
 ) -> None:
-    program = simulated_program(smpi_library, build_directory)
     star = SimulatedStar(tmp_path, 64)
     late = 64 if LONG else 1
-    done = star.run(64, program, "meet", 1, 64, 8, 30, late, CHIPLOG_VERBOSE="1")
+    done = star.run(64, simulated, "meet", 1, 64, 8, 30, late, CHIPLOG_VERBOSE="1")
     accepted(done, "meet")
     assert "8-way dissemination among 64 ranks, n from CHIPLOG_BARRIER_N" in done.stderr
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 10])
 def test_a_barrier_that_lacks_one_message_is_caught(
-    smpi_library: BuiltLibrary, build_directory: Path, tmp_path: Path, ranks: int
+    broken: Path, tmp_path: Path, ranks: int
 ) -> None:
-    broken = simulated_program(smpi_library, build_directory, "-DBROKEN_BARRIER")
     done = SimulatedStar(tmp_path, ranks).run(ranks, broken, "meet", ranks, ranks, 1, 30, ranks)
-    assert done.code != 0
+    assert "ok" not in done.stdout
     assert "not so: all leave after the last has entered" in done.stderr
 
 
-def test_communicators_come_and_go_in_a_simulation(
-    smpi_library: BuiltLibrary, build_directory: Path, tmp_path: Path
-) -> None:
-    program = simulated_program(smpi_library, build_directory)
-    done = SimulatedStar(tmp_path, 8).run(8, program, "communicators", 50)
+def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Path) -> None:
+    done = SimulatedStar(tmp_path, 8).run(8, simulated, "communicators", 50)
     accepted(done, "communicators")
 
 
