@@ -23,7 +23,7 @@ class Barrier {
       : node_(std::move(node)),
         flags_(node_.flags()),
         leaders_(std::move(leaders)),
-        progress_(node_.ranks > 1 ? progress_communicator() : MPI_COMM_NULL),
+        progress_(node_.ranks > 1 ? std::make_unique<Progress>() : nullptr),
         one_node_(one_node) {}
 
   // MPI_SUCCESS, or the MPI's error.
@@ -35,15 +35,18 @@ class Barrier {
   }
 
   // Leaves what belongs to an MPI that is no more.
-  void abandon() { static_cast<void>(leaders_.release()); }
+  void abandon() {
+    static_cast<void>(leaders_.release());
+    static_cast<void>(progress_.release());
+  }
 
  private:
-  struct Progress {
-    MPI_Comm own;
-    int operator()() const { return make_progress(own); }
+  struct MakeProgress {
+    Progress* progress;
+    int operator()() const { return progress->make(); }
   };
 
-  [[nodiscard]] Waiting<Progress> waiting() const { return {node_.patience, Progress{progress_}}; }
+  [[nodiscard]] Waiting<MakeProgress> waiting() const { return {node_.patience, MakeProgress{progress_.get()}}; }
 
   int between_nodes() {
     const bool alone = node_.ranks == 1;
@@ -56,7 +59,7 @@ class Barrier {
   NodePart node_;
   NodeFlags flags_;
   std::unique_ptr<LeaderRounds> leaders_;
-  MPI_Comm progress_;
+  std::unique_ptr<Progress> progress_;  // null for a rank alone on its node
   bool one_node_;
 };
 

@@ -5,17 +5,32 @@
 
 namespace chiplog::collectives {
 
-// A communicator of this process alone, in which nobody ever sends: to probe it finds nothing, so every MPI does some of
-// its work on the way. Made at the first use; MPI_COMM_NULL where the MPI refuses.
-[[nodiscard]] MPI_Comm progress_communicator();
+// A request that nothing completes: whoever tests it lets the MPI work. To probe a communicator of this process alone
+// would not do, since MPICH then looks at messages to itself only.
+class Progress {
+ public:
+  Progress() {
+    const auto query = [](void*, MPI_Status*) { return MPI_SUCCESS; };
+    const auto free = [](void*) { return MPI_SUCCESS; };
+    const auto cancel = [](void*, int) { return MPI_SUCCESS; };
+    PMPI_Grequest_start(query, free, cancel, nullptr, &request_);
+  }
+  ~Progress() {
+    if (request_ == MPI_REQUEST_NULL) return;
+    PMPI_Grequest_complete(request_);
+    PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
-// In MPI_Finalize, while MPI is still up.
-void free_progress_communicator();
+  // MPI_SUCCESS, or the MPI's error.
+  int make() {
+    int completed = 0;
+    return PMPI_Test(&request_, &completed, MPI_STATUS_IGNORE);
+  }
 
-// Returns 0 or the MPI's error.
-inline int make_progress(MPI_Comm own) {
-  int found = 0;
-  return PMPI_Iprobe(0, 0, own, &found, MPI_STATUS_IGNORE);
-}
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
 
 }  // namespace chiplog::collectives

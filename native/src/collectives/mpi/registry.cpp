@@ -3,7 +3,6 @@
 #include <memory>
 #include <mutex>
 
-#include "collectives/mpi/progress.hpp"
 #include "collectives/mpi/set_up.hpp"
 
 namespace chiplog::collectives {
@@ -40,10 +39,10 @@ bool mpi_is_up() {
 
 // MPI_Finalize begins with the attributes of MPI_COMM_SELF: the last moment at which communicators can be freed.
 int close(MPI_Comm, int, void*, void*) {
-  if (mpi_is_up()) {  // SMPI comes too late
-    PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
-    free_progress_communicator();
-  }
+  void* attribute = nullptr;
+  int found = 0;
+  if (mpi_is_up()) PMPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &attribute, &found);  // SMPI comes here too late
+  if (found != 0) PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
   phase.store(Phase::closed);
   return MPI_SUCCESS;
 }

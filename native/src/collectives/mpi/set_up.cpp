@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "collectives/mpi/errors_returned.hpp"
-#include "collectives/mpi/progress.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -115,9 +114,7 @@ std::unique_ptr<Barrier> try_to_set_up(MPI_Comm communicator, const Size& size, 
   std::unique_ptr<LeaderRounds> leaders;
   if (story.leaders > 1) leaders = join_leaders(communicator, size, node.rank == 0, story);
   const bool has_rounds = leaders || story.leaders == 1 || node.rank != 0;
-  const bool has_progress = node.ranks == 1 || progress_communicator() != MPI_COMM_NULL;
-  const bool failed = !willing || !has_rounds || !has_progress;
-  if (count(communicator, failed, false).failures > 0) return nullptr;
+  if (count(communicator, !willing || !has_rounds, false).failures > 0) return nullptr;
   if (size.rank == 0) tell(communicator, story);
   return std::make_unique<Barrier>(std::move(node), std::move(leaders), story.leaders == 1);
 }
