@@ -84,7 +84,7 @@ class SimulatedStar:
         selector = how.pop("selector", "")
         options = [f"--cfg=smpi/{name}:0:{self.o_s}:0" for name in ("os", "ois")]
         options += [f"--cfg=smpi/or:0:{self.o_r}:0"]
-        options += [f"--cfg=smpi/coll-selector:{selector}"] if selector else []
+        options += [f"--cfg=smpi/barrier:{selector}"] if selector else []
         places = ["-platform", str(platform), "-hostfile", str(hosts)]
         command = ["smpirun", "-np", str(ranks), *places, *SMPI_NEUTRAL, *options, str(program)]
         return run([*command, *map(str, arguments)], **how)

@@ -124,14 +124,15 @@ def broken(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
     return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, "-DBROKEN_BARRIER")
 
 
+@pytest.mark.parametrize(("first", "last"), [(1, 64)] if LONG else [(1, 20), (62, 64)])
 def test_one_to_64_simulated_ranks_meet_by_one_to_eight_peers(
-    simulated: Path, tmp_path: Path
+    simulated: Path, tmp_path: Path, first: int, last: int
 ) -> None:
     star = SimulatedStar(tmp_path, 64)
     late = 64 if LONG else 1
-    done = star.run(64, simulated, "meet", 1, 64, 8, 30, late, CHIPLOG_VERBOSE="1")
+    done = star.run(last, simulated, "meet", first, last, 8, 30, late, CHIPLOG_VERBOSE="1")
     accepted(done, "meet")
-    assert "8-way dissemination among 64 ranks, n from CHIPLOG_BARRIER_N" in done.stderr
+    assert f"8-way dissemination among {last} ranks, n from CHIPLOG_BARRIER_N" in done.stderr
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 10])

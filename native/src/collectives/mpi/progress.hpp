@@ -10,9 +10,9 @@ namespace chiplog::collectives {
 class Progress {
  public:
   Progress() {
-    const auto query = [](void*, MPI_Status*) { return MPI_SUCCESS; };
-    const auto free = [](void*) { return MPI_SUCCESS; };
-    const auto cancel = [](void*, int) { return MPI_SUCCESS; };
+    const auto query = [](void*, MPI_Status*) -> int { return MPI_SUCCESS; };
+    const auto free = [](void*) -> int { return MPI_SUCCESS; };
+    const auto cancel = [](void*, int) -> int { return MPI_SUCCESS; };
     PMPI_Grequest_start(query, free, cancel, nullptr, &request_);
   }
   ~Progress() {
