@@ -63,8 +63,16 @@ int main(int argc, char** argv) {
   if (argc > 3 && std::strcmp(argv[3], "pin") == 0) pin(rank);
 
   std::vector<Way> ways;
-  ways.push_back({"library", [](int count) { for (int i = 0; i < count; ++i) MPI_Barrier(MPI_COMM_WORLD); }, {}});
-  ways.push_back({"own", [](int count) { for (int i = 0; i < count; ++i) PMPI_Barrier(MPI_COMM_WORLD); }, {}});
+  ways.push_back({"library",
+                  [](int count) {
+                    for (int i = 0; i < count; ++i) MPI_Barrier(MPI_COMM_WORLD);
+                  },
+                  {}});
+  ways.push_back({"own",
+                  [](int count) {
+                    for (int i = 0; i < count; ++i) PMPI_Barrier(MPI_COMM_WORLD);
+                  },
+                  {}});
   MPI_Win window = MPI_WIN_NULL;
   unsigned long done = 0;
   Flag* flags = ranks == 2 ? shared_flags(&window) : nullptr;

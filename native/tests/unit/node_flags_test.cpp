@@ -17,7 +17,7 @@ namespace {
 constexpr int barriers = 200;
 
 struct Memory {
-  explicit Memory(int ranks) : bytes(NodeFlags::bytes(ranks)), data(new(std::align_val_t{4096}) std::byte[bytes]{}) {}
+  explicit Memory(int ranks) : bytes(NodeFlags::bytes(ranks)), data(new (std::align_val_t{4096}) std::byte[bytes]{}) {}
   ~Memory() { operator delete[](data, std::align_val_t{4096}); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;

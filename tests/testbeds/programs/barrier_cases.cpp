@@ -70,15 +70,16 @@ void late_barrier(MPI_Comm communicator, int late, long late_us) {
   require(first_left >= last_entered, "all leave after the last has entered");
 }
 
-// The first `ranks` ranks of MPI_COMM_WORLD by one n: `lates` of them are late one after the other, others at random.
-void meet(int ranks, int peers, long late_us, int lates) {
+// The first `ranks` ranks of MPI_COMM_WORLD by one n: `late_ranks` of them are late one after the other, others at
+// random.
+void meet(int ranks, int peers, long late_us, int late_ranks) {
   setenv("CHIPLOG_BARRIER_N", std::to_string(peers).c_str(), 1);
   PMPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) < ranks ? 0 : MPI_UNDEFINED, 0, &part);
   if (part == MPI_COMM_NULL) return;
   std::minstd_rand random(static_cast<unsigned>(1000 * ranks + peers));  // the same on all ranks
-  for (int number = 0; number < std::min(lates, ranks); ++number) {
+  for (int number = 0; number < std::min(late_ranks, ranks); ++number) {
     late_barrier(part, (number + peers - 1) % ranks, late_us);
     late_barrier(part, static_cast<int>(random() % static_cast<unsigned>(ranks)), static_cast<long>(random() % 50));
     MPI_Barrier(part);
@@ -254,8 +255,8 @@ void one_dies(const Numbers&) {
 }
 
 const std::map<std::string, std::function<void(const Numbers&)>> cases = {
-    {"meet", meet_all},   {"in-a-row", in_a_row},         {"communicators", communicators_by_the_thousand},
-    {"threads", threads}, {"kinds", kinds},               {"pending-work", pending_work},
+    {"meet", meet_all},   {"in-a-row", in_a_row}, {"communicators", communicators_by_the_thousand},
+    {"threads", threads}, {"kinds", kinds},       {"pending-work", pending_work},
     {"dies", one_dies},
 };
 

@@ -18,9 +18,7 @@ struct NodePart {
   Patience patience;
   std::string failure;  // why this node can't meet in shared memory, or nothing
 
-  [[nodiscard]] NodeFlags flags() const {
-    return {memory.data(), ranks, rank, patience.looks()};
-  }
+  [[nodiscard]] NodeFlags flags() const { return {memory.data(), ranks, rank, patience.looks()}; }
 };
 
 // Collective over `communicator`, whose errors must be returned. Rank 0 of each node is the one lowest in
