@@ -12,7 +12,7 @@ REPORT ?= report
 
 # What the installed package is made of; Python files need no new installation.
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
-TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev
+TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev
 FUZZ_PACKAGES := clang libclang-rt-dev
 
@@ -44,7 +44,7 @@ test-native: setup  ## Run the native tests
 
 test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
-	CHIPLOG_TEST_MPIS=$(TEST_MPIS) $(BIN)/python -m pytest
+	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
 lint: $(STAMP)/lint  ## Check style, types, layers and spelling
 	$(BIN)/ruff check .
@@ -96,7 +96,7 @@ $(STAMP)/mpi: $(STAMP)/package
 	@touch $@
 
 $(STAMP)/test: $(STAMP)/mpi
-	$(PIP) install --no-build-isolation --editable ".[test]"
+	.ci/extra test | $(PIP) install --requirement /dev/stdin
 	@touch $@
 
 $(STAMP)/mpi-wheels: $(STAMP)/venv
@@ -107,5 +107,5 @@ $(STAMP)/mpi-wheels: $(STAMP)/venv
 	@touch $@
 
 $(STAMP)/lint: $(STAMP)/package
-	$(PIP) install --no-build-isolation --editable ".[lint]"
+	.ci/extra lint | $(PIP) install --requirement /dev/stdin
 	@touch $@
