@@ -12,10 +12,12 @@ REPORT ?= report
 
 # What the installed package is made of; Python files need no new installation.
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
-TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev libfabric-dev libucx-dev
+# Headers that transports are built with, where they are; the libraries are looked for when the probe runs.
+TRANSPORT_PACKAGES := libfabric-dev libucx-dev libibverbs-dev
+TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin ucx-utils
 FUZZ_PACKAGES := clang libclang-rt-dev
-RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers libibverbs-dev perftest libgtest-dev
+RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers perftest libgtest-dev
 
 # MPIs from PyPI exclude each other, so each has an environment of its own.
 MPI_WHEELS := $(VENV)/mpi-wheels
@@ -92,6 +94,7 @@ $(STAMP)/build-tools: $(STAMP)/venv pyproject.toml
 	@touch $@
 
 $(STAMP)/package: $(STAMP)/build-tools CMakeLists.txt $(NATIVE)
+	@.ci/packages $(TRANSPORT_PACKAGES)
 	$(PIP) install --no-build-isolation --editable .
 	@touch $@
 

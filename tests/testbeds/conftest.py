@@ -50,12 +50,21 @@ def mpis_here() -> dict[str, Mpi]:
 
 
 @pytest.fixture(scope="module", params=PROMISED)
-def probe(request: pytest.FixtureRequest) -> BuiltProbe:
-    name, remedy = request.param, PROMISED[request.param]
-    mpi = mpis_here().get(name)
-    if mpi is None:
-        missing(name, remedy)
-    return build_probe(str(mpi.mpicxx))
+def probe(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) -> BuiltProbe:
+    return build_probe(str(promised_mpi(request.param).mpicxx))
+
+
+@pytest.fixture(scope="session")
+def promised_mpi() -> Callable[[str], Mpi]:
+    """The MPI of a name in PROMISED; the test is skipped without it."""
+
+    def find(name: str) -> Mpi:
+        mpi = mpis_here().get(name)
+        if mpi is None:
+            missing(name, PROMISED[name])
+        return mpi
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ COMMANDS = (
     ("simulate",),
     ("export",),
     ("report",),
+    ("library", "build"),
     ("probe", "build"),
     ("probe", "list"),
     ("list",),

@@ -13,6 +13,7 @@ from chiplog.cli.doctor import doctor
 from chiplog.cli.export import export
 from chiplog.cli.fit import fit
 from chiplog.cli.import_file import import_file
+from chiplog.cli.library import library_app
 from chiplog.cli.list_names import list_names
 from chiplog.cli.measure import measure
 from chiplog.cli.predict import predict
@@ -61,5 +62,6 @@ app.command()(simulate)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")
+app.add_typer(library_app, name="library")
 app.command("list")(list_names)
 app.command()(doctor)

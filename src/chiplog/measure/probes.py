@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog import __version__
 from chiplog.errors import RunFailed, UsageError
-from chiplog.measure.mpis import Mpi, first_error, identify_mpi
+from chiplog.measure.compiling import (
+    SKIP_CXX_BINDINGS,
+    SMPI_FLAGS,
+    Compilation,
+    Progress,
+    include_flags,
+    publish,
+    scratch_directory,
+)
+from chiplog.measure.mpis import Mpi, identify_mpi
 from chiplog.measure.objects import SharedObjects
 
 PROBE_NAME = "chiplog-probe"
@@ -33,14 +37,6 @@ REGISTRY = ("transports/registry.cpp", "transports/registry.hpp", "transports/li
 FLAGS = ("-std=c++20", "-DCHIPLOG_WITH_MPI")
 TIMED_LAYER = "transports"
 """Only what is compiled here runs between two reads of a clock: it gets -O3, the rest -O1, which compiles faster."""
-
-SKIP_CXX_BINDINGS = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
-"""The C++ bindings that MPI-3 removed only cost time to compile."""
-
-SMPI_FLAGS = ("-DCHIPLOG_SMPI", "-DSMPI_NO_OVERRIDE_MALLOC", "-fPIC")
-"""Simulated time, and no macros called `malloc` and `free` in front of C++ headers."""
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -125,13 +121,16 @@ def build_probe(
     if built is not None:
         return built
     tell = progress or (lambda _: None)
-    with _scratch_directory(directory) as scratch:
+    with scratch_directory(directory) as scratch:
         log = directory / f"failed-{key}.log"
         shared = SharedObjects(directory, mpi, flags, sources, _digest_of(sources))
-        workers = jobs or len(os.sched_getaffinity(0))
-        _compile_all(mpi, flags, sources, scratch, workers, log, tell, shared)
+        compilation = Compilation(mpi, flags, sources, scratch, log, shared, tell)
+        files = _sources_of(sources)
+        tell(f"building the probe with {mpi.mpicxx} ({mpi}): {len(files)} files")
+        objects = compilation.compile(files, jobs, _optimisation(sources))
+        compilation.link(objects, ["-pthread"], PROBE_NAME)
         _write_manifest(scratch, key, mpi, flags)
-        _publish(scratch, final)
+        publish(scratch, final, lambda: _read_manifest(final / MANIFEST_NAME) is not None)
         log.unlink(missing_ok=True)
     published = _read_manifest(final / MANIFEST_NAME)
     if published is None:
@@ -163,16 +162,13 @@ def _is_timed(source: Path, native: Path) -> bool:
     return source.is_relative_to(native / "src" / TIMED_LAYER)
 
 
-def _json_include() -> Path:
-    found = importlib.util.find_spec("nlohmann_json")
-    if found is None or found.origin is None:
-        raise RunFailed("building a probe needs the package nlohmann-json; install chiplog again.")
-    return Path(found.origin).parent / "include"
+def _optimisation(native: Path) -> Callable[[Path], str]:
+    return lambda source: "-O3" if _is_timed(source, native) else "-O1"
 
 
 def compile_flags(mpi: Mpi, native: Path) -> tuple[str, ...]:
     """What `mpi`'s compiler needs for the sources in `native`, beside a level of optimisation."""
-    includes = (f"-I{native / 'include'}", f"-I{native / 'src'}", "-isystem", str(_json_include()))
+    includes = include_flags(native)
     simulated = SMPI_FLAGS if mpi.simulated else ()
     return (*FLAGS, *SKIP_CXX_BINDINGS, *simulated, f'-DCHIPLOG_VERSION="{__version__}"', *includes)
 
@@ -188,84 +184,6 @@ def _digest_of(native: Path) -> str:
         digest.update(f"\0{path.relative_to(native)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@contextmanager
-def _scratch_directory(parent: Path) -> Iterator[Path]:
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
-    except OSError as error:
-        raise RunFailed(f"the cache {parent} can't be written: {error.strerror}.") from error
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _compile_all(
-    mpi: Mpi,
-    flags: tuple[str, ...],
-    native: Path,
-    scratch: Path,
-    jobs: int,
-    log: Path,
-    tell: Progress,
-    shared: SharedObjects,
-) -> None:
-    sources = _sources_of(native)
-    tell(f"building the probe with {mpi.mpicxx} ({mpi}): {len(sources)} files")
-
-    def compile_one(numbered: tuple[int, Path]) -> Path:
-        number, source = numbered
-        target = scratch / f"{number}.o"
-        if shared.find(source, target):
-            return target
-        optimise = "-O3" if _is_timed(source, native) else "-O1"
-        arguments = [*flags, optimise, "-c", str(source), "-o", str(target)]
-        _run(mpi, arguments, f"compiling {source.name}", log)
-        shared.keep(source, target)
-        tell(f"compiled {source.relative_to(native)}")
-        return target
-
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        try:
-            objects = list(pool.map(compile_one, enumerate(sources)))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    tell("linking")
-    program = scratch / PROBE_NAME
-    _run(
-        mpi,
-        [*(str(path) for path in objects), "-pthread", "-o", str(program)],
-        "linking the probe",
-        log,
-    )
-    for path in objects:
-        path.unlink()
-
-
-def _run(mpi: Mpi, arguments: list[str], doing: str, log: Path) -> None:
-    command = [str(mpi.mpicxx), *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            env={**os.environ, **mpi.environment},
-        )
-    except OSError as error:
-        raise RunFailed(f"{mpi.mpicxx} can't be run: {error.strerror}.") from error
-    if done.returncode != 0:
-        output = done.stdout + done.stderr
-        log.write_text(f"{' '.join(command)}\n{output}", encoding="utf-8")
-        raise RunFailed(
-            f"{doing} with {mpi.mpicxx} failed: {first_error(output)}; all that it said is in {log}."
-        )
 
 
 def _write_manifest(directory: Path, key: str, mpi: Mpi, flags: tuple[str, ...]) -> None:
@@ -288,15 +206,3 @@ def _read_manifest(path: Path) -> BuiltProbe | None:
         return BuiltProbe(program, str(stored["key"]), Mpi.from_json(json.dumps(stored["mpi"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _publish(scratch: Path, final: Path) -> None:
-    """Move a finished build to its place at once; where another process was faster, its build is as good."""
-    scratch.chmod(0o755)
-    if final.exists() and _read_manifest(final / MANIFEST_NAME) is None:
-        shutil.rmtree(final, ignore_errors=True)
-    try:
-        scratch.rename(final)
-    except OSError:
-        if _read_manifest(final / MANIFEST_NAME) is None:
-            raise

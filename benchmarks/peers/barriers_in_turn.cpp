@@ -1,0 +1,107 @@
+// MPI_Barrier (the library's where it is preloaded), PMPI_Barrier (the MPI's own) and, for two ranks of one node, the
+// bare exchange of two flags, in turn in one run. Usage: barriers_in_turn BLOCKS BARRIERS_A_BLOCK [pin]
+// Rank 0 prints a line a way: its name and the median over the blocks of the time of one barrier, in nanoseconds.
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+struct alignas(128) Flag {
+  std::atomic<unsigned long> barriers{0};
+};
+
+struct Way {
+  std::string name;
+  std::function<void(int)> run;  // so many barriers
+  std::vector<double> block_ns;
+};
+
+static void pin(int rank) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  CPU_ZERO(&set);
+  CPU_SET(cpus[static_cast<std::size_t>(rank) % cpus.size()], &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+// The flags of the two ranks, or null where they don't share memory.
+static Flag* shared_flags(MPI_Win* window) {
+  MPI_Comm node;
+  int ranks = 0, rank = 0;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &ranks);
+  MPI_Comm_rank(node, &rank);
+  if (ranks != 2) return nullptr;
+  void* own = nullptr;
+  MPI_Win_allocate_shared(rank == 0 ? 4096 : 0, 1, MPI_INFO_NULL, node, &own, window);
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  void* first = nullptr;
+  MPI_Win_shared_query(*window, 0, &bytes, &unit, &first);
+  const auto aligned = (reinterpret_cast<std::uintptr_t>(first) + 127) / 128 * 128;
+  return reinterpret_cast<Flag*>(aligned);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int ranks = 0, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  const int blocks = std::atoi(argv[1]), barriers = std::atoi(argv[2]);
+  if (argc > 3 && std::strcmp(argv[3], "pin") == 0) pin(rank);
+
+  std::vector<Way> ways;
+  ways.push_back({"library",
+                  [](int count) {
+                    for (int i = 0; i < count; ++i) MPI_Barrier(MPI_COMM_WORLD);
+                  },
+                  {}});
+  ways.push_back({"own",
+                  [](int count) {
+                    for (int i = 0; i < count; ++i) PMPI_Barrier(MPI_COMM_WORLD);
+                  },
+                  {}});
+  MPI_Win window = MPI_WIN_NULL;
+  unsigned long done = 0;
+  Flag* flags = ranks == 2 ? shared_flags(&window) : nullptr;
+  if (flags != nullptr) {
+    ways.push_back({"flags",
+                    [&](int count) {
+                      Flag& own = flags[rank];
+                      Flag& other = flags[1 - rank];
+                      for (int i = 0; i < count; ++i) {
+                        own.barriers.store(++done, std::memory_order_release);
+                        while (other.barriers.load(std::memory_order_acquire) < done) {
+                        }
+                      }
+                    },
+                    {}});
+  }
+  for (int block = -1; block < blocks; ++block) {  // the first is warm-up
+    for (Way& way : ways) {
+      PMPI_Barrier(MPI_COMM_WORLD);
+      const double begin = MPI_Wtime();
+      way.run(barriers);
+      if (block >= 0) way.block_ns.push_back((MPI_Wtime() - begin) * 1e9 / barriers);
+    }
+  }
+  for (Way& way : ways) {
+    std::sort(way.block_ns.begin(), way.block_ns.end());
+    if (rank == 0) std::printf("%s %.2f\n", way.name.c_str(), way.block_ns[way.block_ns.size() / 2]);
+  }
+  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,66 @@
+// The barrier of one communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <utility>
+
+#include "collectives/mpi/leader_rounds.hpp"
+#include "collectives/mpi/node_part.hpp"
+#include "collectives/mpi/progress.hpp"
+#include "collectives/node_flags.hpp"
+#include "collectives/patience.hpp"
+
+namespace chiplog::collectives {
+
+// The ranks of a node meet in shared memory, one of each node exchanges messages with the others', then it releases
+// those of its node. Each part is left out where there is nothing for it to do.
+class Barrier {
+ public:
+  // `leaders` is null where all ranks share one node, and on ranks other than their node's first.
+  Barrier(NodePart node, std::unique_ptr<LeaderRounds> leaders, bool one_node)
+      : node_(std::move(node)),
+        flags_(node_.flags()),
+        leaders_(std::move(leaders)),
+        progress_(node_.ranks > 1 ? std::make_unique<Progress>() : nullptr),
+        one_node_(one_node) {}
+
+  // MPI_SUCCESS, or the MPI's error.
+  int wait() {
+    if (one_node_) [[likely]] {
+      return flags_.meet(waiting());
+    }
+    return between_nodes();
+  }
+
+  // Leaves what belongs to an MPI that is no more.
+  void abandon() {
+    static_cast<void>(leaders_.release());
+    static_cast<void>(progress_.release());
+  }
+
+ private:
+  struct MakeProgress {
+    Progress* progress;
+    int operator()() const { return progress->make(); }
+  };
+
+  [[nodiscard]] Waiting<MakeProgress> waiting() const { return {node_.patience, MakeProgress{progress_.get()}}; }
+
+  int between_nodes() {
+    const bool alone = node_.ranks == 1;
+    int error = alone ? MPI_SUCCESS : flags_.gather(waiting());
+    if (error == MPI_SUCCESS && leaders_) error = leaders_->run();
+    if (error == MPI_SUCCESS && !alone) error = flags_.release(waiting());
+    return error;
+  }
+
+  NodePart node_;
+  NodeFlags flags_;
+  std::unique_ptr<LeaderRounds> leaders_;
+  std::unique_ptr<Progress> progress_;  // null for a rank alone on its node
+  bool one_node_;
+};
+
+}  // namespace chiplog::collectives

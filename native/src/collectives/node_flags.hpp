@@ -1,0 +1,104 @@
+// The ranks of one node meet in shared memory: flags that only grow, each written by one rank.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace chiplog::collectives {
+
+// Pairs of lines, because the adjacent-line prefetcher fetches two.
+inline constexpr std::size_t apart_bytes = 128;
+
+// How many barriers a rank has come to.
+using Flag = std::atomic<std::uint64_t>;
+static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be without a lock");
+
+// What lies in the shared memory for one rank, each flag on lines of its own.
+struct RankFlags {
+  alignas(apart_bytes) Flag entered;
+  alignas(apart_bytes) Flag released;  // written for those below in the tree
+};
+
+// One rank's end. `Idle` is called whenever a number of looks was in vain; it returns 0 to go on, else an error that
+// the waiting call returns.
+class NodeFlags {
+ public:
+  [[nodiscard]] static constexpr std::size_t bytes(int ranks) {
+    return static_cast<std::size_t>(ranks) * sizeof(RankFlags);
+  }
+
+  // `memory` is aligned to a page, zeroed and the same on all `ranks` ranks; `looks` go between two calls of Idle.
+  NodeFlags(std::byte* memory, int ranks, int rank, int looks)
+      : flags_(reinterpret_cast<RankFlags*>(memory)), ranks_(ranks), rank_(rank), looks_(looks) {}
+
+  // A whole barrier of this node. All ranks call either this, or both halves.
+  template <class Idle>
+  int meet(Idle&& idle) {
+    if (ranks_ <= most_in_exchange) return exchange(idle);
+    const int error = gather(idle);
+    return error != 0 ? error : release(idle);
+  }
+
+  // First half: on rank 0 it returns when all have called it, elsewhere when those below have.
+  template <class Idle>
+  int gather(Idle&& idle) {
+    ++barrier_;
+    for (int child = first_child(); child < end_of_children(); ++child) {
+      if (const int error = wait(flags_[child].entered, idle); error != 0) return error;
+    }
+    flags_[rank_].entered.store(barrier_, std::memory_order_release);
+    return 0;
+  }
+
+  // Second half: returns when rank 0 has called it.
+  template <class Idle>
+  int release(Idle&& idle) {
+    if (rank_ != 0) {
+      const int parent = (rank_ - 1) / fan_in;
+      if (const int error = wait(flags_[parent].released, idle); error != 0) return error;
+    }
+    if (first_child() < ranks_) flags_[rank_].released.store(barrier_, std::memory_order_release);
+    return 0;
+  }
+
+ private:
+  // Up to here all look at all flags, which takes one passage of a line and no release; a tree takes two a level.
+  static constexpr int most_in_exchange = 8;
+  static constexpr int fan_in = 8;
+
+  [[nodiscard]] int first_child() const { return fan_in * rank_ + 1; }
+  [[nodiscard]] int end_of_children() const {
+    const int end = first_child() + fan_in;
+    return end < ranks_ ? end : ranks_;
+  }
+
+  template <class Idle>
+  int exchange(Idle&& idle) {
+    flags_[rank_].entered.store(++barrier_, std::memory_order_release);
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;  // a look at the own flag would only slow the next write
+      if (const int error = wait(flags_[other].entered, idle); error != 0) return error;
+    }
+    return 0;
+  }
+
+  // A flag may be ahead: its rank can have entered the next barrier already.
+  template <class Idle>
+  [[gnu::always_inline]] int wait(const Flag& flag, Idle&& idle) const {
+    while (true) {
+      for (int look = 0; look < looks_; ++look) {
+        if (flag.load(std::memory_order_acquire) >= barrier_) return 0;
+      }
+      if (const int error = idle(); error != 0) return error;
+    }
+  }
+
+  RankFlags* flags_;
+  std::uint64_t barrier_ = 0;
+  int ranks_;
+  int rank_;
+  int looks_;
+};
+
+}  // namespace chiplog::collectives

@@ -1,0 +1,23 @@
+// Who tells whom in the n-way dissemination barrier.
+// Source: Hoefler, Mehlan, Mietke, Rehm, "Fast barrier synchronization for InfiniBand", IPDPS 2006 (CAC).
+#pragma once
+
+#include <vector>
+
+namespace chiplog {
+
+// By round k = 0, 1, ...: the steps i (n+1)^k < P, i = 1..n. In its round rank r tells (r + step) mod P and waits for
+// (r - step) mod P, for each of the steps. No two steps of any rounds are equal: a barrier has at most one message
+// from one rank to another. `ranks` >= 1, `peers` >= 1.
+[[nodiscard]] inline std::vector<std::vector<int>> dissemination_steps(int ranks, int peers) {
+  std::vector<std::vector<int>> rounds;
+  for (long distance = 1; distance < ranks; distance *= peers + 1L) {
+    std::vector<int>& steps = rounds.emplace_back();
+    for (long step = distance; step < ranks && step <= peers * distance; step += distance) {
+      steps.push_back(static_cast<int>(step));
+    }
+  }
+  return rounds;
+}
+
+}  // namespace chiplog

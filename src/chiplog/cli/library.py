@@ -1,0 +1,37 @@
+"""`chiplog library build`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import note
+
+library_app = typer.Typer(
+    help="Build the barrier library, libchiplog_coll.so, for a site's own MPI.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@library_app.callback()
+def library() -> None:
+    """Build the barrier library, libchiplog_coll.so, for a site's own MPI."""
+
+
+@library_app.command("build")
+def build(
+    mpi: Annotated[
+        str, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, e.g. mpicxx.")
+    ],
+    jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
+) -> None:
+    """Build the barrier library and print its path; nothing to do where it is in the cache."""
+    from chiplog.measure.library import build_library
+
+    def tell(sentence: str) -> None:
+        if not sentence.startswith("compiled"):
+            note(sentence)
+
+    print(build_library(mpi, jobs=jobs, progress=tell).path)

@@ -1,0 +1,99 @@
+"""Programs that call MPI_Barrier, compiled with an MPI's wrapper, and runs of them with the barrier library."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.measure.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
+from chiplog.measure.library import BuiltLibrary, library_flags
+from chiplog.measure.mpis import Mpi
+from chiplog.measure.probes import native_sources
+
+PROGRAMS = Path(__file__).parent / "testbeds" / "programs"
+PATIENCE_SECONDS = 100
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def compile_program(mpi: Mpi, source: str, target: Path, *flags: str) -> Path:
+    """One of `programs`, or a benchmark's by its path; `flags` go behind the source."""
+    path = PROGRAMS / source
+    # Programs are found by their symbols in a simulation.
+    options = [*library_flags(mpi, native_sources()), "-fvisibility=default", "-O1", "-pthread"]
+    environment = {**os.environ, **mpi.environment}
+    done = subprocess.run(
+        [str(mpi.mpicxx), *options, str(path), *flags, "-o", str(target)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def run(command: list[str], **environment: str) -> Finished:
+    """The command in this environment and further variables."""
+    done = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def run_preloaded(
+    library: BuiltLibrary, ranks: int, program: Path, *arguments: object, **variables: str
+) -> Finished:
+    """`ranks` ranks on this host, with the library preloaded and telling what it chose."""
+    mpi = library.mpi
+    options = library.preloading(CHIPLOG_VERBOSE="1", **variables)
+    crowd = ("--bind-to", "none", "--map-by", ":OVERSUBSCRIBE") if mpi.kind == "openmpi" else ()
+    command = [str(mpi.launcher), "-n", str(ranks), *crowd, *options, str(program)]
+    return run([*command, *map(str, arguments)], **mpi.environment, **OPEN_MPI_AS_ROOT)
+
+
+@dataclass(frozen=True)
+class SimulatedStar:
+    """Hosts around a switch: seconds of a message on its way, of posting a send, of taking a message."""
+
+    directory: Path
+    hosts: int
+    latency: float = 2e-6
+    o_s: float = 0.4e-6
+    o_r: float = 0.7e-6
+
+    def run(self, ranks: int, program: Path, *arguments: object, **how: str) -> Finished:
+        """`ranks` simulated ranks of a program; `how` are variables, or with `selector` SMPI's barrier."""
+        platform, hosts = self.directory / "star.xml", self.directory / "hosts"
+        platform.write_text(self._platform())
+        hosts.write_text("".join(f"node{number}\n" for number in range(self.hosts)))
+        selector = how.pop("selector", "")
+        options = [f"--cfg=smpi/{name}:0:{self.o_s}:0" for name in ("os", "ois")]
+        options += [f"--cfg=smpi/or:0:{self.o_r}:0"]
+        options += [f"--cfg=smpi/barrier:{selector}"] if selector else []
+        places = ["-platform", str(platform), "-hostfile", str(hosts)]
+        command = ["smpirun", "-np", str(ranks), *places, *SMPI_NEUTRAL, *options, str(program)]
+        return run([*command, *map(str, arguments)], **how)
+
+    def _platform(self) -> str:
+        cluster = f'prefix="node" suffix="" radical="0-{self.hosts - 1}" speed="1Gf" bw="10GBps"'
+        return (
+            "<?xml version='1.0'?>\n"
+            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+            f'<platform version="4.1"><cluster id="star" {cluster} lat="{self.latency / 2}s" '
+            'sharing_policy="SPLITDUPLEX"/></platform>\n'
+        )

