@@ -21,6 +21,7 @@ from chiplog.cli.report import report
 from chiplog.cli.run import run
 from chiplog.cli.schedule import schedule
 from chiplog.cli.simulate import simulate
+from chiplog.cli.tune import tune
 
 app = typer.Typer(
     name="chiplog",
@@ -58,6 +59,7 @@ app.command()(compare)
 app.command()(predict)
 app.command()(schedule)
 app.command()(simulate)
+app.command()(tune)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")
