@@ -8,6 +8,7 @@ import typer
 
 from chiplog import __version__
 from chiplog.cli.changes import changes
+from chiplog.cli.check_tuning import check_tuning
 from chiplog.cli.compare import compare
 from chiplog.cli.doctor import doctor
 from chiplog.cli.export import export
@@ -60,6 +61,7 @@ app.command()(predict)
 app.command()(schedule)
 app.command()(simulate)
 app.command()(tune)
+app.command("check-tuning")(check_tuning)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")

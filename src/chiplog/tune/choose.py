@@ -7,7 +7,7 @@ the MPI has, since its default is one of them. A time that is only a lower bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +25,8 @@ from chiplog.predict.run import speaker_for, times
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
 
 N_WAY = "n-way-dissemination"
-LEAST_GAIN = 1e-9
-"""Gains below this share are rounding."""
+LEAST_GAIN = 0.01
+"""No model here is that good: gains below this share are no gain."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ def choose(
     *,
     sizes: Sequence[int] = (1,),
     model: str | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> Tuning:
     """The choices among the algorithms `offered` for all `ranks` and `sizes` (bytes, as in `Task.message_bytes`).
 
@@ -71,8 +70,6 @@ def choose(
     found = []
     for count in ranks:
         found += [_choice(speaker, spoken, Task(count, size)) for size in sizes]
-        if progress is not None:
-            progress(count)
     return Tuning(operation, speaker.fit.model, tuple(found))
 
 

@@ -38,7 +38,6 @@ def tune(
     mpi: str | None = None,
     sizes: str = DEFAULT_SIZES,
     model: str | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> Written:
     """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the text of the file `out` for `target`.
 
@@ -55,7 +54,6 @@ def tune(
         exporter.offered(operation, release),
         sizes=(1,) if is_barrier else parse_sizes(sizes),
         model=model,
-        progress=progress,
     )
     text = exporter.text(tuning, release)
     return Written(tuning, text, lambda: exporter.settings(path, release))
