@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from chiplog import __version__
+from chiplog.cli.bench import bench
 from chiplog.cli.changes import changes
 from chiplog.cli.check_tuning import check_tuning
 from chiplog.cli.compare import compare
@@ -62,6 +63,7 @@ app.command()(schedule)
 app.command()(simulate)
 app.command()(tune)
 app.command("check-tuning")(check_tuning)
+app.command()(bench)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")

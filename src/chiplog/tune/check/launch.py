@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.launchers import launch_command
-from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
 from chiplog.measure.probes import BuiltProbe
 from chiplog.tune.check.marks import MARKED_RANKS
 
@@ -75,27 +71,3 @@ def _what_was_said(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "rror" in line or "ssert" in line or "bort" in line]
     return (telling or lines or ["nothing"])[0]
-
-
-def find_mpi(kind: str | None, mpi: str | None, launcher: str | None) -> Mpi:
-    """The MPI of the wrapper `mpi`; else the one beside the launcher; else the first found of that kind.
-
-    Raises UsageError where there is none.
-    """
-    if mpi is not None:
-        return identify_mpi(mpi)
-    known = [one for one in find_mpis() if kind in (None, one.kind) and not one.simulated]
-    first = shutil.which(words(launcher)[0]) if launcher else None
-    beside = [one for one in known if first and one.mpicxx.parent == Path(first).parent]
-    found = beside or known
-    if not found:
-        raise UsageError(f"--for {kind}: no such MPI was found; name its C++ compiler with --mpi.")
-    return found[0]
-
-
-def words(launcher: str | None) -> tuple[str, ...]:
-    """The launcher's words; UsageError where they can't be told."""
-    try:
-        return tuple(shlex.split(launcher or ""))
-    except ValueError as error:
-        raise UsageError(f"--launcher: '{launcher}' can't be split into words: {error}.") from error

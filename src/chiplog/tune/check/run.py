@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
+from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.programs import BARRIER_ONCE, build_program
 from chiplog.tune.check.formats import CheckedFormat, format_of
-from chiplog.tune.check.launch import Runner, find_mpi, words
+from chiplog.tune.check.launch import Runner
 from chiplog.tune.check.library import check_library
 from chiplog.tune.check.marks import MARKED_RANKS, NotRules
 from chiplog.tune.version import Version, parse_version
@@ -50,7 +51,7 @@ def check_tuning(
     found = find_mpi(None if target == "chiplog" else target, mpi, launcher)
     if target not in ("chiplog", found.kind):
         raise UsageError(f"--mpi {mpi}: is {found}, not {target}.")
-    runner = Runner(build_program(BARRIER_ONCE, str(found.mpicxx)), words(launcher))
+    runner = Runner(build_program(BARRIER_ONCE, str(found.mpicxx)), launcher_words(launcher))
     bare = runner.run({})
     if not bare.is_done:
         raise RunFailed(f"even without the file, a barrier with {found} fails: {bare.said}.")
