@@ -49,13 +49,22 @@ def mpis_here() -> dict[str, Mpi]:
     return here
 
 
+@pytest.fixture(scope="session")
+def mpi_named() -> Callable[[str], Mpi]:
+    """One of the MPIs in PROMISED; skips where it is not here."""
+
+    def find(name: str) -> Mpi:
+        mpi = mpis_here().get(name)
+        if mpi is None:
+            missing(name, PROMISED[name])
+        return mpi
+
+    return find
+
+
 @pytest.fixture(scope="module", params=PROMISED)
-def probe(request: pytest.FixtureRequest) -> BuiltProbe:
-    name, remedy = request.param, PROMISED[request.param]
-    mpi = mpis_here().get(name)
-    if mpi is None:
-        missing(name, remedy)
-    return build_probe(str(mpi.mpicxx))
+def probe(request: pytest.FixtureRequest, mpi_named: Callable[[str], Mpi]) -> BuiltProbe:
+    return build_probe(str(mpi_named(request.param).mpicxx))
 
 
 @pytest.fixture(scope="session")

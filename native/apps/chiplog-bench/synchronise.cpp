@@ -18,21 +18,22 @@ struct Offset {
 // The teacher's part: answers each message with its global time.
 void teach(MPI_Comm world, int pupil, const ClockModel& clock, int exchanges) {
   for (int i = 0; i < exchanges; ++i) {
-    char asked = 0;
-    PMPI_Recv(&asked, 1, MPI_CHAR, pupil, tag, world, MPI_STATUS_IGNORE);
+    double asked = 0;
+    PMPI_Recv(&asked, 1, MPI_DOUBLE, pupil, tag, world, MPI_STATUS_IGNORE);
     const double global = clock.global_ns(now_ns());
     PMPI_Send(&global, 1, MPI_DOUBLE, pupil, tag, world);
   }
 }
 
-// The pupil's part, as in SKaMPI: of several ping-pongs the shortest, in whose middle the teacher read its clock.
+// The pupil's part, as in SKaMPI: of several ping-pongs the shortest, in whose middle the teacher read its clock. Both
+// messages have the same size: a larger one back would shift the middle.
 Offset learn(MPI_Comm world, int teacher, int exchanges) {
   Offset best;
   for (int i = 0; i < exchanges; ++i) {
-    const char ask = 0;
+    const double ask = 0;
     double global = 0;
     const double sent = now_ns();
-    PMPI_Send(&ask, 1, MPI_CHAR, teacher, tag, world);
+    PMPI_Send(&ask, 1, MPI_DOUBLE, teacher, tag, world);
     PMPI_Recv(&global, 1, MPI_DOUBLE, teacher, tag, world, MPI_STATUS_IGNORE);
     const double back = now_ns();
     if (back - sent < best.round_trip_ns) {

@@ -36,7 +36,7 @@ def build_program(
         if tell is not None:
             tell(f"building {name} with {mpi.mpicxx} ({mpi})")
         _build(
-            mpi, [*flags, f"-I{folder}", "-O2", "-pthread"], sorted(folder.glob("*.cpp")), target
+            mpi, [*flags, f"-I{folder}", "-O1", "-pthread"], sorted(folder.glob("*.cpp")), target
         )
     return BuiltProbe(target, key, mpi)
 
