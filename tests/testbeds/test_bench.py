@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,3 +80,36 @@ def test_a_real_barrier_is_timed_in_three_modes(
     assert {one["mode"] for one in content["rows"]} == {"window", "barrier", "round"}
     assert all(one["median_seconds"] > 0 for one in content["rows"])
     assert raw.read_bytes().count(b"\n") == 6
+
+
+SLOW_LIBRARY = """
+#include <mpi.h>
+extern "C" int MPI_Barrier(MPI_Comm world) {
+  for (int i = 0; i < 20; ++i) PMPI_Barrier(world);
+  return MPI_SUCCESS;
+}
+"""
+
+
+def test_a_library_of_twenty_barriers_is_slower_than_the_mpis_own(
+    mpi_named: MpiNamed, tmp_path: Path
+) -> None:
+    mpi = mpi_named("openmpi-debian")
+    source, library, out = (tmp_path / name for name in ("slow.cpp", "slow.so", "bench.json"))
+    source.write_text(SLOW_LIBRARY)
+    subprocess.run([mpi.mpicxx, "-shared", "-fPIC", source, "-o", library], check=True)
+    finished = chiplog(
+        *("bench", "barrier", "--mpi", mpi.mpicxx, "--library", "default"),
+        *("--library-path", library, "--launches", 2, "--samples", 40, "--json", out),
+    )
+    assert finished.code == 0, finished.stderr
+    content = json.loads(out.read_text())
+    validate(content)
+    assert content["verdict"] == "slower" and content["ratios"]["round"]["value"] > 5
+
+
+def test_a_library_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
+    finished = chiplog(
+        "bench", "barrier", "--library", "default", "--library-path", tmp_path / "none.so"
+    )
+    assert finished.code == 2 and "libchiplog_coll.so" in finished.stderr
