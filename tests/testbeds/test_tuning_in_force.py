@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,3 +110,31 @@ def test_two_ranks_are_too_few_for_the_proof(mpi_named: MpiNamed, tmp_path: Path
         *("--launcher", f"{mpi.launcher} -n 2"),
     )
     assert finished.code == 2 and "needs 3 or more" in finished.stderr
+
+
+TELLING_LIBRARY = """
+#include <mpi.h>
+#include <cstdio>
+#include <cstdlib>
+extern "C" int MPI_Barrier(MPI_Comm world) {
+  std::fprintf(stderr, "chiplog: barrier of 3 ranks: 2-way dissemination, n %s%s\\n", ORIGIN);
+  return PMPI_Barrier(world);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("origin", "in_force"),
+    [('"from ", std::getenv("CHIPLOG_TUNING")', True), ('"by ", "default"', False)],
+)
+def test_chiplogs_library_has_to_say_that_its_n_is_from_the_file(
+    origin: str, in_force: bool, mpi_named: MpiNamed, tmp_path: Path
+) -> None:
+    mpi = mpi_named("openmpi-debian")
+    source, library, file = (tmp_path / name for name in ("told.cpp", "told.so", "tuning.json"))
+    source.write_text(TELLING_LIBRARY.replace("ORIGIN", origin))
+    file.write_text("{}")
+    subprocess.run([mpi.mpicxx, "-shared", "-fPIC", source, "-o", library], check=True)
+    verdict = check_tuning(file, "chiplog", mpi=str(mpi.mpicxx), library=str(library))
+    assert verdict.in_force == in_force
+    assert "2-way dissemination" in verdict.reason
