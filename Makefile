@@ -44,7 +44,7 @@ test-native: setup  ## Run the native tests
 
 test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
-	CHIPLOG_TEST_MPIS=$(TEST_MPIS) $(BIN)/python -m pytest
+	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
 lint: $(STAMP)/lint  ## Check style, types, layers and spelling
 	$(BIN)/ruff check .

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
 from chiplog.testing.schemas import validate_run_file
 
 
+@pytest.mark.alone
 def test_the_file_says_how_ranks_were_bound_and_placements_that_bind_alike_are_measured_once(
     tmp_path: Path,
 ) -> None:

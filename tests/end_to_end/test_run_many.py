@@ -73,6 +73,7 @@ def test_the_models_file_and_a_report_of_the_run_files_have_all_parts(
         assert section(again, title) == section(first, title) != ""
 
 
+@pytest.mark.alone
 def test_a_run_of_two_ranks_says_that_models_of_many_are_not_identified(tmp_path: Path) -> None:
     finished = run("shm", tmp_path / "report", "--ranks", 2)
     assert finished.code == 0, finished.stderr
@@ -86,6 +87,7 @@ def test_a_run_of_two_ranks_says_that_models_of_many_are_not_identified(tmp_path
     assert "-pairs-1" not in page
 
 
+@pytest.mark.alone
 def test_more_ranks_than_cores_are_flagged_in_file_terminal_and_report(tmp_path: Path) -> None:
     cores = usable_cores()
     if cores > 8:

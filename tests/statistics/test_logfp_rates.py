@@ -22,7 +22,7 @@ SLOW = {"L": 5e-6, "g": 5e-6}
 NUMBERS = range(2, 13)
 LEAST_COVERED = 0.90
 
-pytestmark = pytest.mark.statistics
+pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
 
 def truth(f: int, changed: Theta) -> Theta:

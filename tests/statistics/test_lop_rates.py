@@ -16,7 +16,7 @@ PEERS = np.arange(1, 33)
 SERIES = over_peers(PEERS.tolist())
 LEAST_COVERED, MOST_COVERED = 0.90, 0.995
 
-pytestmark = pytest.mark.statistics
+pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
 
 @pytest.mark.parametrize("published", PUBLISHED_LOP)

@@ -22,7 +22,7 @@ RUNS_OF_THE_PROBE, RUNS_OF_LAUNCHES = 120, 200
 LEAST_COVERED, MOST_COVERED = 0.90, 0.995
 """95 %, give or take two and a half to three standard deviations."""
 
-pytestmark = pytest.mark.statistics
+pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
 
 @pytest.mark.parametrize("model", PAIRS)

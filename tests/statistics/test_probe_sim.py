@@ -26,7 +26,7 @@ ONE_PROTOCOL = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns,noise=0.05,outliers=0.01
 THREE_PROTOCOLS = f"{ONE_PROTOCOL},change=8KiB:L=9us:g=4us,change=64KiB:L=16us:o_s=2us:g=9us"
 SEEDS_FOR_COVERAGE, SEEDS_FOR_CHANGES = 300, 100
 
-pytestmark = pytest.mark.statistics
+pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ LIBRARY_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel", "smp
 
 Launcher = Callable[..., LaunchCommand]
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def launch(probe: BuiltProbe, simulated_platform: Callable[..., SimulatedPlatform]) -> Launcher:

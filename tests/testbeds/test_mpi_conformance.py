@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
+from chiplog.measure.objects import SharedObjects
 from chiplog.measure.probes import BuiltProbe, compile_flags, native_sources
 
 PARTS = (
@@ -26,15 +28,38 @@ PARTS = (
     "src/core/random.cpp",
 )
 
+pytestmark = pytest.mark.alone
+
+
+@pytest.fixture(scope="session")
+def object_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the parts that no MPI has a part in are kept for the next one."""
+    return tmp_path_factory.mktemp("objects")
+
 
 @pytest.fixture(scope="module")
-def conformance_program(probe: BuiltProbe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def conformance_program(
+    probe: BuiltProbe, object_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     native = native_sources()
-    program = tmp_path_factory.mktemp("conformance") / "mpi_conformance"
-    sources = [str(native / part) for part in PARTS]
+    directory = tmp_path_factory.mktemp("conformance")
     flags = [*compile_flags(probe.mpi, native), f"-I{native / 'tests'}", "-O1", "-pthread"]
-    command = [str(probe.mpi.mpicxx), *flags, *sources, "-o", str(program)]
-    subprocess.run(command, check=True, env={**os.environ, **probe.mpi.environment})
+    shared = SharedObjects(object_cache, probe.mpi, flags, native, "conformance")
+
+    def run(*arguments: object) -> None:
+        command = [str(probe.mpi.mpicxx), *map(str, arguments)]
+        subprocess.run(command, check=True, env={**os.environ, **probe.mpi.environment})
+
+    def compiled(part: str) -> Path:
+        source, target = native / part, directory / f"{part.replace('/', '-')}.o"
+        if not shared.find(source, target):
+            run(*flags, "-c", source, "-o", target)
+            shared.keep(source, target)
+        return target
+
+    program = directory / "mpi_conformance"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        run(*pool.map(compiled, PARTS), "-pthread", "-o", program)
     return program
 
 

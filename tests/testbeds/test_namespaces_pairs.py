@@ -16,6 +16,8 @@ from chiplog.fit.run import fit
 PROCESS_MBIT = 100.0
 BYTES_PER_SECOND = 1e6 / 8.0
 
+pytestmark = pytest.mark.alone
+
 
 def measured(there: Nodes, ranks_a_node: int, directory: Path, *arguments: object) -> Dataset:
     out = directory / "run.jsonl"

@@ -13,6 +13,7 @@ from chiplog.fit.changes import Refiner, find_changes
 from chiplog.fit.changes.refine import MOST_BYTES, SWEEPS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
+from chiplog.plan.request import Request
 from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
 
 NOISE = Disturbance(noise=0.05, outliers=0.01)
@@ -36,9 +37,9 @@ def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> 
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
     refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=MOST_BYTES)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
-    assert len(machine.requests) <= 36 + SWEEPS
-    assert all(len(request.series) <= 32 for request in machine.requests[:-SWEEPS])
-    assert all(len(request.series) <= 63 for request in machine.requests[-SWEEPS:])
+    assert len(machine.requests) <= 36 + SWEEPS + 2
+    assert all(len(request.series) <= 32 for request in machine.requests[: -2 - SWEEPS])
+    assert all(len(request.series) <= 63 for request in machine.requests[-2 - SWEEPS :])
 
 
 def test_an_interval_beside_the_change_is_moved_to_it() -> None:
@@ -97,6 +98,24 @@ def test_a_jump_that_the_grid_does_not_show_is_swept_up() -> None:
     refiner = Refiner(run(ONE_PROTOCOL), ())
     jump = (Piece(2048, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))
     assert limits(finish(refiner, Machine(jump))) == [(2048, 2049)]
+
+
+def test_a_jump_that_is_gone_when_all_is_answered_is_no_change() -> None:
+    suspect = Change(1448, 2896, "slope", 0.4, ("gap",))
+    jump = (Piece(2048, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))
+
+    class Passing(Machine):
+        """In another state from the moment on at which the jump was confirmed to the byte."""
+
+        def measure(self, request: Request) -> list[Series]:
+            record = super().measure(request)
+            sizes = {one.message_bytes for one in request.series}
+            if {2047, 2048, 2049, 2050} <= sizes:
+                self.pieces = ONE_PROTOCOL
+            return record
+
+    refiner = Refiner(run(ONE_PROTOCOL), (), suspects=(suspect,))
+    assert finish(refiner, Passing(jump)) == ()
 
 
 def test_the_bytes_are_bounded_and_what_is_known_by_then_is_kept() -> None:

@@ -57,9 +57,6 @@ class Experiment {
   void feed_rule();
   // Samples, counted as traffic; what other ranks timed is brought to rank 0.
   void sample(std::int64_t rounds);
-  void collect_from_server(std::int64_t rounds);
-  // The time of k pairs is that of the slowest.
-  void collect_from_pairs(std::int64_t rounds);
   void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
   std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
 

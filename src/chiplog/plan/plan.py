@@ -7,6 +7,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import POSTINGS, records_of
@@ -118,6 +119,7 @@ class Plan:
         return tuple(request for launch in self.launches for request in launch)
 
 
+@lru_cache(maxsize=4)
 def make_plan(options: PlanOptions) -> Plan:
     """Every pattern at every size in every visit, in shuffled order within each visit, after one cold record.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 WARMUP_SAMPLES = 2
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
@@ -105,7 +105,8 @@ class Request:
 
     def line(self) -> str:
         """The request as one JSON line, newline included."""
-        return json.dumps({"type": "measure", **asdict(self)}, separators=(",", ":")) + "\n"
+        members = {"type": "measure", **vars(self)}
+        return json.dumps(members, default=vars, separators=(",", ":")) + "\n"
 
 
 def _pauses(samples: int, least: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,14 +112,13 @@ def _affordable(marks: Sequence[Mark], change: Change) -> list[Mark]:
 
 
 def quantities_to_scan(
-    dataset: Dataset, sizes: Sequence[int], round_bytes: float
+    present: Set[str], sizes: Sequence[int], round_bytes: float
 ) -> tuple[str, ...]:
     """What to look at where it is not known yet which quantity shows a change at one of `sizes`.
 
-    Of the quantities that were measured, as many as one request takes and as `round_bytes` on the wire allow for one
-    round of all sizes; at least the cheapest.
+    Of the quantities that were measured, which are `present`, as many as one request takes and as `round_bytes` on
+    the wire allow for one round of all sizes; at least the cheapest.
     """
-    present = {one.quantity for one in observe(dataset)}
     chosen: list[str] = []
     series: set[SeriesRequest] = set()
     for name in SCANNED:

@@ -3,8 +3,9 @@
 Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
 after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
 the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
-with one more size on each side as a control. A suspect is first looked at over all its sizes at once: the pair of
-neighbours with the largest step is bisected. Nothing here does any input or output.
+with one more size on each side as a control; and once more when all questions are answered, since a state of the
+machine that lasts for a second may look like a protocol. A suspect is first looked at over all its sizes at once: the
+pair of neighbours with the largest step is bisected. Nothing here does any input or output.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from chiplog.fit.changes.marks import (
     marks_of,
     quantities_to_scan,
 )
-from chiplog.fit.changes.observed import grid_of
+from chiplog.fit.changes.observed import grid_of, observe
 from chiplog.fit.changes.questions import FAIR_ROUNDS, Questions, Record
 from chiplog.fit.changes.step import Step, largest_steps
 from chiplog.fit.changes.verdict import Evidence
@@ -90,6 +91,8 @@ class Refiner:
         )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
+        self._measured = {one.quantity for one in observe(self._dataset)}
+        self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
 
@@ -123,6 +126,20 @@ class Refiner:
             yield from self._look_closer(index, suspect)
         for _ in range(SWEEPS):
             yield from self._sweep()
+        yield from self._verify_later()
+
+    def _verify_later(self) -> Generator[Request, Record, None]:
+        """Asks once more for every jump that is known to the byte, now that time has passed."""
+        for index, (marks, least_jump) in self._verified.items():
+            change = self._known[index]
+            if change is None:
+                continue
+            for _ in range(ATTEMPTS):
+                still = yield from self._verify(index, marks, change.last_before_bytes, least_jump)
+                if still is None or still:
+                    break
+            else:
+                self._known[index] = None
 
     def _refine(
         self, index: int, change: Change, marks: Sequence[Mark]
@@ -213,7 +230,7 @@ class Refiner:
 
     def _marks_to_scan(self, sizes: Sequence[int]) -> list[Mark]:
         round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
-        quantities = quantities_to_scan(self._dataset, sizes, round_bytes)
+        quantities = quantities_to_scan(self._measured, sizes, round_bytes)
         return [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
 
     def _around(self, suspect: Change) -> list[int]:
@@ -248,6 +265,8 @@ class Refiner:
             self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         confirmed = yield from self._verify(index, marks, low, least_jump)
+        if confirmed:
+            self._verified[index] = (marks, least_jump)
         return confirmed
 
     def _bracket(

@@ -1,0 +1,75 @@
+#include "core/collect.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "chiplog/error.hpp"
+#include "core/pair_groups.hpp"
+
+namespace chiplog {
+
+std::string pack(const std::vector<double>& numbers) {
+  std::string blob(numbers.size() * sizeof(double), '\0');
+  if (!numbers.empty()) std::memcpy(blob.data(), numbers.data(), blob.size());
+  return blob;
+}
+
+std::vector<double> unpack(const std::string& blob, std::size_t count) {
+  if (blob.size() != count * sizeof(double)) throw Corrupt("numbers from another rank arrived damaged");
+  std::vector<double> numbers(count);
+  if (count > 0) std::memcpy(numbers.data(), blob.data(), blob.size());
+  return numbers;
+}
+
+void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
+                        std::vector<std::vector<double>>& samples_ns) {
+  const Rank rank = bootstrap.rank();
+  const auto length = static_cast<std::size_t>(rounds);
+  std::vector<double> latest;
+  for (std::size_t i = 0; i < setups.size(); ++i) {
+    if (!is_pairs(setups[i].pattern)) continue;
+    const bool timed_here = setups[i].groups->role(rank, setups[i].pairs) == Role::client;
+    latest.resize(latest.size() + length, 0.0);
+    if (timed_here) std::copy(samples_ns[i].end() - rounds, samples_ns[i].end(), latest.end() - rounds);
+    // Rank 0 keeps all samples, those of pairs that it is not one of, too.
+    if (rank == 0 && !timed_here) samples_ns[i].resize(samples_ns[i].size() + length);
+  }
+  if (latest.empty()) return;
+  const std::vector<std::string> all = bootstrap.gather(pack(latest));
+  if (rank != 0) return;
+  for (const std::string& one : all) {
+    const std::vector<double> theirs = unpack(one, latest.size());
+    std::transform(latest.begin(), latest.end(), theirs.begin(), latest.begin(),
+                   [](double ours, double other) { return std::max(ours, other); });
+  }
+  auto from = latest.begin();
+  for (std::size_t i = 0; i < setups.size(); ++i) {
+    if (!is_pairs(setups[i].pattern)) continue;
+    std::copy(from, from + rounds, samples_ns[i].end() - rounds);
+    from += rounds;
+  }
+}
+
+void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
+                         std::vector<std::vector<double>>& samples_ns) {
+  const Rank rank = bootstrap.rank();
+  const auto by_server = [](const SeriesSetup& setup) { return facts_of(setup.pattern).timed_by == Role::server; };
+  const auto count = static_cast<std::size_t>(std::count_if(setups.begin(), setups.end(), by_server));
+  if (count == 0) return;
+  const auto length = static_cast<std::ptrdiff_t>(rounds);
+  std::vector<double> latest;
+  for (std::size_t i = 0; rank == 1 && i < setups.size(); ++i) {
+    if (by_server(setups[i])) latest.insert(latest.end(), samples_ns[i].end() - length, samples_ns[i].end());
+  }
+  const std::vector<std::string> all = bootstrap.gather(pack(latest));
+  if (rank != 0) return;
+  latest = unpack(all[1], count * static_cast<std::size_t>(rounds));
+  auto next = latest.begin();
+  for (std::size_t i = 0; i < setups.size(); ++i) {
+    if (!by_server(setups[i])) continue;
+    samples_ns[i].insert(samples_ns[i].end(), next, next + length);
+    next += length;
+  }
+}
+
+}  // namespace chiplog

@@ -1,0 +1,26 @@
+// What other ranks have timed, brought to rank 0. All ranks call these, at the same time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "core/pattern.hpp"
+
+namespace chiplog {
+
+// Numbers as the bootstrap carries them. Corrupt if there are not `count` of them.
+[[nodiscard]] std::string pack(const std::vector<double>& numbers);
+[[nodiscard]] std::vector<double> unpack(const std::string& blob, std::size_t count);
+
+// Appends the latest `rounds` samples of each series that rank 1 times to rank 0's.
+void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
+                         std::vector<std::vector<double>>& samples_ns);
+
+// Of k pairs, rank 0 keeps the time of the slowest, for each of the latest `rounds` samples.
+void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
+                        std::vector<std::vector<double>>& samples_ns);
+
+}  // namespace chiplog
