@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from chiplog import __version__
+from chiplog.cli.bench import bench
 from chiplog.cli.changes import changes
+from chiplog.cli.check_tuning import check_tuning
 from chiplog.cli.compare import compare
 from chiplog.cli.doctor import doctor
 from chiplog.cli.export import export
@@ -22,6 +24,7 @@ from chiplog.cli.report import report
 from chiplog.cli.run import run
 from chiplog.cli.schedule import schedule
 from chiplog.cli.simulate import simulate
+from chiplog.cli.tune import tune
 
 app = typer.Typer(
     name="chiplog",
@@ -59,6 +62,9 @@ app.command()(compare)
 app.command()(predict)
 app.command()(schedule)
 app.command()(simulate)
+app.command()(tune)
+app.command("check-tuning")(check_tuning)
+app.command()(bench)
 app.command()(export)
 app.command()(report)
 app.add_typer(probe_app, name="probe")

@@ -32,6 +32,7 @@ class OneToManySpeaker:
         for symbol in NEEDED[fit.model]:
             if symbol not in theta:
                 raise not_identified(fit, self._segment, symbol)
+        self._known: dict[int, Seconds] = {}
         self._rows = [
             dict(zip(theta, values, strict=True)) for values in zip(*theta.values(), strict=True)
         ]
@@ -64,6 +65,9 @@ class OneToManySpeaker:
         return "; ".join(reasons) or None
 
     def _round_trip(self, peers: int) -> Seconds:
-        size = self.fit.segments[self._segment].first_bytes
-        asked = points("one_to_many", size, peers=peers)
-        return np.array([self._model.seconds(asked, row)[0] for row in self._rows])
+        if peers not in self._known:
+            size = self.fit.segments[self._segment].first_bytes
+            asked = points("one_to_many", size, peers=peers)
+            times = [self._model.seconds(asked, row)[0] for row in self._rows]
+            self._known[peers] = np.array(times)
+        return self._known[peers]

@@ -44,7 +44,7 @@ def predict(
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
     if per_node < 1:
         raise UsageError(f"--per-node: is {per_node}; it accepts 1 or more.")
-    speaker = _speaker(fits, wanted, task, per_node, model)
+    speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model)
     rows = [
         _row(speaker, one, _with_peers(speaker, one, task, peers))
         for one in wanted
@@ -67,9 +67,18 @@ def models_of(operation: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _speaker(
-    fits: Sequence[Fit], wanted: Sequence[Algorithm], task: Task, per_node: int, model: str | None
+def speaker_for(
+    fits: Sequence[Fit],
+    wanted: Sequence[Algorithm],
+    task: Task,
+    *,
+    per_node: int = 1,
+    model: str | None = None,
 ) -> Speaker:
+    """The first of the fits, in the order of MODELS, that speaks about one of the algorithms; the fit of `model` only.
+
+    Raises UsageError where there is none, or where it lacks a parameter.
+    """
     if model is not None and model not in MODELS:
         raise UsageError(
             f"--model: '{model}' predicts no collective operation; there are {', '.join(MODELS)}."
@@ -117,13 +126,19 @@ def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int |
     return replace(task, peers=best_peers(task.ranks, seconds))
 
 
+def times(speaker: Speaker, algorithm: Algorithm, task: Task) -> tuple[Seconds, str]:
+    """Seconds of shape (1 + draws,), the fit's own first, and how they came about: see `Prediction.method`."""
+    seconds = speaker.seconds(algorithm, task)
+    if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
+        return seconds, "closed-form"
+    if not is_small(task):
+        return seconds, "bound"
+    own = simulated_seconds(algorithm, task, speaker)
+    return seconds * (own / seconds[0] if seconds[0] > 0 else 1.0), "simulation"
+
+
 def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
-    seconds, method = speaker.seconds(algorithm, task), "closed-form"
-    if isinstance(speaker, LogGPSpeaker) and not _is_exact(speaker, algorithm, task):
-        method = "bound"
-        if is_small(task):
-            own = simulated_seconds(algorithm, task, speaker)
-            seconds, method = seconds * (own / seconds[0] if seconds[0] > 0 else 1.0), "simulation"
+    seconds, method = times(speaker, algorithm, task)
     reason = speaker.beyond(algorithm, task)
     return _prediction(
         speaker,

@@ -1,0 +1,41 @@
+// The collective operations that are timed, each as the program calls it and as the MPI's own.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace chiplog::bench {
+
+// Buffers for every operation; `bytes` is the message, or one rank's block.
+class Buffers {
+ public:
+  Buffers(int bytes, int ranks) : bytes_(bytes), send_(room(bytes, ranks)), receive_(room(bytes, ranks)) {}
+
+  [[nodiscard]] int bytes() const { return bytes_; }
+  [[nodiscard]] char* send() { return send_.data(); }
+  [[nodiscard]] char* receive() { return receive_.data(); }
+
+ private:
+  static std::size_t room(int bytes, int ranks) {
+    return static_cast<std::size_t>(bytes) * static_cast<std::size_t>(ranks) + 1;
+  }
+  int bytes_;
+  std::vector<char> send_;
+  std::vector<char> receive_;
+};
+
+using Call = void (*)(Buffers&, MPI_Comm);
+
+struct Operation {
+  const char* name;
+  Call intercepted;  // MPI_..., which a library that was preloaded may serve
+  Call own;          // PMPI_..., the MPI's own
+};
+
+// nullptr where there is none of that name.
+const Operation* find_operation(const std::string& name);
+
+}  // namespace chiplog::bench

@@ -1,0 +1,27 @@
+// A global clock for all ranks of a communicator: that of rank 0.
+#pragma once
+
+#include <mpi.h>
+
+#include "clock_model.hpp"
+
+namespace chiplog::bench {
+
+struct SyncOptions {
+  int points = 30;
+  int exchanges = 20;     // ping-pongs a point; the shortest one counts
+  double span_ns = 50e6;  // over which the points of one pair are spread
+};
+
+struct Synchronised {
+  ClockModel clock;
+  double shortest_round_trip_ns = 0;  // half of it bounds the error of an offset
+};
+
+// Collective. Learns every rank's model through a tree: who knows the global time already teaches a rank further on.
+Synchronised synchronise(MPI_Comm world, const SyncOptions& options);
+
+// Collective. How far each rank's global clock is off rank 0's now: of the calling rank, in ns.
+double check_against_root(MPI_Comm world, const ClockModel& clock, int exchanges);
+
+}  // namespace chiplog::bench

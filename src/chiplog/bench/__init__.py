@@ -1,0 +1,1 @@
+"""MPI's collective operations measured: a global clock, start windows, several launches."""

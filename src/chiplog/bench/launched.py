@@ -1,0 +1,77 @@
+"""What one launch of the program chiplog-bench says: its clocks, and all samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.errors import RunFailed
+
+MODES = ("window", "barrier", "round")
+OWN = "mpi"
+LIBRARY = "library"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Seconds of one mode and variant, shape (samples,), and which of them are valid."""
+
+    mode: str
+    variant: str
+    seconds: NDArray[np.float64]
+    valid: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Launched:
+    """One launch."""
+
+    about: Mapping[str, Any]
+    """The program's line about ranks, the lead of a start, and clocks."""
+    samples: tuple[Samples, ...]
+
+    @property
+    def clock_error_seconds(self) -> float:
+        """How far off rank 0's clock a rank's was at most: while it was learnt, and at the end."""
+        clocks = self.about["clocks"]
+        found = [
+            abs(one[key]) for one in clocks for key in ("residual_seconds", "off_at_end_seconds")
+        ]
+        return max(found, default=0.0)
+
+    def of(self, mode: str, variant: str) -> Samples:
+        """The samples of one mode and variant."""
+        return next(one for one in self.samples if (one.mode, one.variant) == (mode, variant))
+
+
+def read_launch(output: str) -> Launched:
+    """From the program's standard output; RunFailed where it is not complete."""
+    about, samples = None, []
+    for line in output.splitlines():
+        if not line.startswith('{"type":"'):
+            continue
+        try:
+            one = json.loads(line)
+        except ValueError as error:
+            raise RunFailed(
+                f"the bench program said something that is no JSON: {line[:80]}"
+            ) from error
+        if one["type"] == "launch":
+            about = one
+        elif one["type"] == "samples":
+            samples.append(_samples(one))
+    if about is None or not samples:
+        raise RunFailed("the bench program ended before it had all samples.")
+    return Launched(about, tuple(samples))
+
+
+def _samples(one: Mapping[str, Any]) -> Samples:
+    seconds = np.array(one["seconds"], dtype=np.float64)
+    valid = np.ones(seconds.size, dtype=np.bool_)
+    valid[one["invalid"]] = False
+    return Samples(one["mode"], one["variant"], seconds, valid)

@@ -1,0 +1,139 @@
+"""What a bench run found out, and its JSON of the schema chiplog.bench/1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from chiplog.bench.launched import LIBRARY, MODES, OWN, Launched
+from chiplog.bench.statistics import Array, Estimate, Ratio, median, ratio
+from chiplog.errors import RunFailed
+
+SCHEMA = "chiplog.bench/1"
+CLOCK_SHARE = 0.1
+"""Where the clocks' error is a larger share of the median, windows can't tell the time."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mode and variant; medians of the valid samples."""
+
+    mode: str
+    variant: str
+    seconds: Estimate
+    samples: int
+    invalid: int
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One operation over all launches."""
+
+    operation: str
+    ranks: int
+    bytes: int
+    mpi: str
+    launches: int
+    clock_error_seconds: float
+    """The largest of any rank and launch."""
+    lead_seconds: float
+    rows: tuple[Row, ...]
+    mode: str
+    """The one to believe: `window`, or `round` where the clocks are too coarse for the operation."""
+    ratios: dict[str, Ratio]
+    """Of the library to the MPI's own, by mode."""
+
+    def row(self, mode: str, variant: str) -> Row:
+        """The row of one mode and variant."""
+        return next(one for one in self.rows if (one.mode, one.variant) == (mode, variant))
+
+
+def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
+    """Medians over launches; RunFailed where a mode has no valid sample in some launch."""
+    variants = list(dict.fromkeys(one.variant for one in launches[0].samples))
+    taken = {(m, v): [_valid(launch, m, v) for launch in launches] for m in MODES for v in variants}
+    rows = tuple(_row(launches, mode, variant, taken, seed) for mode, variant in taken)
+    about = launches[0].about
+    error = max(one.clock_error_seconds for one in launches)
+    ratios = {}
+    if LIBRARY in variants:
+        ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
+    shortest = min(one.seconds.value for one in rows if one.mode == "round")
+    return Bench(
+        operation=about["operation"],
+        ranks=about["ranks"],
+        bytes=about["bytes"],
+        mpi=about["mpi"],
+        launches=len(launches),
+        clock_error_seconds=error,
+        lead_seconds=max(one.about["lead_seconds"] for one in launches),
+        rows=rows,
+        mode="window" if error <= CLOCK_SHARE * shortest else "round",
+        ratios=ratios,
+    )
+
+
+def _valid(launch: Launched, mode: str, variant: str) -> Array:
+    samples = launch.of(mode, variant)
+    found: Array = samples.seconds[samples.valid]
+    if not found.size:
+        lead = launch.about["lead_seconds"]
+        raise RunFailed(
+            f"no start was in time, even {lead:.3g} s ahead: ranks come late; give each a core, or tell them earlier "
+            "with --lead."
+        )
+    return found
+
+
+def _row(
+    launches: Sequence[Launched],
+    mode: str,
+    variant: str,
+    taken: dict[tuple[str, str], list[Array]],
+    seed: int,
+) -> Row:
+    every = [launch.of(mode, variant) for launch in launches]
+    total = sum(one.seconds.size for one in every)
+    invalid = sum(int(np.count_nonzero(~one.valid)) for one in every)
+    return Row(mode, variant, median(taken[mode, variant], seed), total, invalid)
+
+
+def bench_to_json(bench: Bench) -> dict[str, Any]:
+    """The object of the schema; `ratio`, `verdict` and both medians are those of the mode to believe."""
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "operation": bench.operation,
+        "ranks": bench.ranks,
+        "bytes": bench.bytes,
+        "mpi": bench.mpi,
+        "launches": bench.launches,
+        "mode": bench.mode,
+        "clock_error_seconds": bench.clock_error_seconds,
+        "lead_seconds": bench.lead_seconds,
+        "rows": [
+            {
+                "mode": one.mode,
+                "variant": one.variant,
+                "median_seconds": one.seconds.value,
+                "low_seconds": one.seconds.low,
+                "high_seconds": one.seconds.high,
+                "samples": one.samples,
+                "invalid": one.invalid,
+            }
+            for one in bench.rows
+        ],
+    }
+    if bench.ratios:
+        chosen = bench.ratios[bench.mode]
+        found["ratio"] = asdict(chosen.estimate)
+        found["verdict"] = chosen.verdict
+        found["library_median_seconds"] = bench.row(bench.mode, LIBRARY).seconds.value
+        found["mpi_median_seconds"] = bench.row(bench.mode, OWN).seconds.value
+        found["ratios"] = {
+            mode: {**asdict(one.estimate), "verdict": one.verdict}
+            for mode, one in bench.ratios.items()
+        }
+    return found

@@ -1,0 +1,161 @@
+"""`chiplog bench` as a function."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.bench.launched import Launched, read_launch
+from chiplog.bench.raw_file import write_samples
+from chiplog.bench.result import Bench, summarise
+from chiplog.errors import RunFailed, UsageError
+from chiplog.measure.launchers import SimulatedPlatform, launch_command
+from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.programs import BENCH, build_program
+
+OPERATIONS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+)
+DEFAULT = "default"
+LIBRARY_VARIABLE = "CHIPLOG_COLL_LIBRARY"
+SECONDS = 300.0
+"""A launch that takes longer hangs."""
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """How much is measured: launches, samples of each mode and variant in each, and calls of a round-time sample."""
+
+    launches: int = 5
+    samples: int = 200
+    calls: int = 100
+    message_bytes: int = 8
+    budget_seconds: float = 10.0
+    """Of one launch: no further block of samples begins after it."""
+    lead_seconds: float | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for option, value, least in (
+            ("--launches", self.launches, 1),
+            ("--samples", self.samples, 1),
+            ("--calls", self.calls, 1),
+            ("--bytes", self.message_bytes, 0),
+        ):
+            if value < least:
+                raise UsageError(f"{option}: is {value}; it accepts {least} or more.")
+
+    def arguments(self, launch: int) -> list[str]:
+        """Those of the program, for one launch."""
+        lead = [] if self.lead_seconds is None else ["--lead-ns", str(self.lead_seconds * 1e9)]
+        return [
+            *("--bytes", str(self.message_bytes), "--samples", str(self.samples)),
+            *("--calls", str(self.calls), "--budget-ns", str(self.budget_seconds * 1e9)),
+            *("--seed", str(self.seed + launch), *lead),
+        ]
+
+
+def bench(
+    operation: str,
+    *,
+    ranks: int = 2,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    library: str | None = None,
+    tuning: str | None = None,
+    options: BenchOptions | None = None,
+    samples_file: Path | None = None,
+    simulated: SimulatedPlatform | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Bench:
+    """Medians of `operation` (of OPERATIONS) over several launches, in three modes.
+
+    With `library`, the path of libchiplog_coll.so, that library is held against the MPI's own in the same launches,
+    in turn; `tuning` is the file it reads, `default` or None for its own default. `launcher` starts the ranks, else
+    `ranks` of them are started on this host by the MPI's own. `simulated` is for SimGrid's SMPI. Raises UsageError,
+    and RunFailed where a launch fails.
+    """
+    if operation not in OPERATIONS:
+        raise UsageError(
+            f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
+        )
+    asked = options or BenchOptions()
+    found = find_mpi(None, mpi, launcher)
+    program = build_program(BENCH, str(found.mpicxx), tell=tell)
+    settings = _library_settings(library, tuning)
+    launches = []
+    for number in range(asked.launches):
+        arguments = ["--operation", operation, "--compare", "1" if settings else "0"]
+        arguments += asked.arguments(number)
+        command, environment = _command(program, ranks, launcher, arguments, simulated)
+        if tell is not None:
+            tell(f"launch {number + 1} of {asked.launches}")
+        launches.append(_launch(command, {**environment, **settings}))
+    if samples_file is not None:
+        write_samples(samples_file, launches, command)
+    return summarise(launches, asked.seed)
+
+
+def _library_settings(library: str | None, tuning: str | None) -> dict[str, str]:
+    if library is None and tuning is None:
+        return {}
+    path = library or os.environ.get(LIBRARY_VARIABLE)
+    if not path or not Path(path).is_file():
+        raise UsageError(
+            f"--library: needs libchiplog_coll.so, and '{path or ''}' is no file; set {LIBRARY_VARIABLE} to its path."
+        )
+    found = {"LD_PRELOAD": str(Path(path).absolute())}
+    if tuning not in (None, DEFAULT):
+        if not Path(tuning).is_file():
+            raise UsageError(
+                f"--library: '{tuning}' is no file; it accepts default or a tuning file."
+            )
+        found["CHIPLOG_TUNING"] = str(Path(tuning).absolute())
+    return found
+
+
+def _command(
+    program: BuiltProbe,
+    ranks: int,
+    launcher: str | None,
+    arguments: list[str],
+    simulated: SimulatedPlatform | None,
+) -> tuple[list[str], Mapping[str, str]]:
+    if launcher is not None:
+        return [*launcher_words(launcher), str(program.path), *arguments], {}
+    started = launch_command(program, ranks, arguments, simulated=simulated)
+    return list(started.command), started.environment
+
+
+def _launch(command: list[str], environment: Mapping[str, str]) -> Launched:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=SECONDS,
+            env={**os.environ, **environment},
+        )
+    except OSError as error:
+        raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+    except subprocess.TimeoutExpired as error:
+        raise RunFailed(f"{command[0]} did not end within {SECONDS:g} s.") from error
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        said = lines[0] if lines else "nothing"
+        raise RunFailed(f"{command[0]} ended with code {done.returncode} and said: {said}.")
+    return read_launch(done.stdout)

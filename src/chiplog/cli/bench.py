@@ -1,0 +1,74 @@
+"""`chiplog bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, note, write_json
+
+
+def bench(
+    operation: Annotated[
+        str,
+        typer.Argument(
+            help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall"
+        ),
+    ],
+    ranks: Annotated[int, typer.Option(help="Ranks on this host, without a launcher.")] = 2,
+    launcher: Annotated[
+        str | None, typer.Option(help='Starts the ranks, e.g. "mpirun -n 4".')
+    ] = None,
+    mpi: Annotated[
+        str | None, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler; found by default.")
+    ] = None,
+    library: Annotated[
+        str | None,
+        typer.Option(
+            metavar="default|TUNING",
+            help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
+        ),
+    ] = None,
+    library_path: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="libchiplog_coll.so; CHIPLOG_COLL_LIBRARY by default."),
+    ] = None,
+    message_bytes: Annotated[int, typer.Option("--bytes", help="Message, or a rank's block.")] = 8,
+    launches: Annotated[int, typer.Option(help="How often the ranks are started.")] = 5,
+    samples: Annotated[int, typer.Option(help="Of each mode in each launch.")] = 200,
+    calls: Annotated[int, typer.Option(help="In a row, for a sample of round time.")] = 100,
+    budget: Annotated[float, typer.Option(help="Seconds of a launch's samples.")] = 10.0,
+    lead: Annotated[
+        float | None, typer.Option(help="Seconds from agreeing on a start until it.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the order, and of the intervals.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option("-o", metavar="FILE", help="All raw samples (.jsonl).")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Time an MPI collective operation: from a common start until the last rank is out; two older ways beside it."""
+    from chiplog.bench.result import bench_to_json
+    from chiplog.bench.run import BenchOptions
+    from chiplog.bench.run import bench as measure
+    from chiplog.cli.bench_table import print_bench
+
+    if library is None and library_path is not None:
+        library = "default"
+    found = measure(
+        operation,
+        ranks=ranks,
+        launcher=launcher,
+        mpi=mpi,
+        library=library_path,
+        tuning=library,
+        options=BenchOptions(launches, samples, calls, message_bytes, budget, lead, seed),
+        samples_file=out,
+        tell=note,
+    )
+    if json_file:
+        write_json(json_file, bench_to_json(found))
+    else:
+        print_bench(found)

@@ -1,0 +1,43 @@
+"""Bench results on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from chiplog.bench.result import Bench
+from chiplog.report import format
+
+MEANINGS = {
+    "window": "common start to last exit",
+    "barrier": "after a barrier, longest rank",
+    "round": "many in a row, each",
+}
+
+
+def print_bench(bench: Bench) -> None:
+    """A row a mode and variant; the mode to believe is marked."""
+    print(
+        f"{bench.operation}, {bench.ranks} ranks, {format.exact_bytes(bench.bytes)}, {bench.launches} launches, "
+        f"{bench.mpi}"
+    )
+    table = Table(box=None, pad_edge=False)
+    for title in ("mode", "by", "median", "95 % interval", "samples", "late"):
+        table.add_column(title, no_wrap=True)
+    for row in bench.rows:
+        one = row.seconds
+        seconds, interval = format.value_and_interval(one.value, one.low, one.high, "s")
+        mark = " *" if row.mode == bench.mode else ""
+        meaning = f"{row.mode}: {MEANINGS[row.mode]}{mark}"
+        table.add_row(meaning, row.variant, seconds, interval, str(row.samples), str(row.invalid))
+    Console(width=140).print(table)
+    error, _ = format.value_and_interval(
+        bench.clock_error_seconds, bench.clock_error_seconds, bench.clock_error_seconds, "s"
+    )
+    print(f"clocks agree within {error}; * is the mode to believe")
+    if bench.ratios:
+        chosen = bench.ratios[bench.mode]
+        one = chosen.estimate
+        print(
+            f"library / MPI's own: {one.value:.3f} ({one.low:.3f} to {one.high:.3f}): {chosen.verdict}"
+        )

@@ -1,0 +1,60 @@
+"""`chiplog tune`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, note, write_json, write_text
+
+
+def tune(
+    model_file: Annotated[
+        Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+    ],
+    target: Annotated[
+        str, typer.Option("--for", metavar="PROGRAM", help="chiplog, openmpi, mpich or ucc.")
+    ],
+    out: Annotated[Path, typer.Option("-o", metavar="FILE", help="The tuning file to write.")],
+    operation: Annotated[str, typer.Option(help="See: chiplog list operations")] = "barrier",
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 64, or 2:1024.")] = "2:1024",
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="The release; that found here by default.")
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, where there are several."),
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="Message sizes, of all but barrier.")] = "1:1MiB:1",
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Write a tuning file: what the model says is fastest, where that is sure; elsewhere the default stays."""
+    from chiplog.cli.tuning_table import print_tuning
+    from chiplog.tune.result import tuning_to_json
+    from chiplog.tune.run import tune as tune_function
+
+    written = tune_function(
+        model_file,
+        operation,
+        ranks,
+        target,
+        out,
+        version=version,
+        mpi=mpi,
+        sizes=sizes,
+        model=model,
+    )
+    write_text(out, written.text)
+    settings = written.settings()
+    if json_file:
+        write_json(json_file, tuning_to_json(written.tuning, settings))
+    else:
+        print_tuning(written.tuning)
+    note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
+    if target != "ucc":
+        note(f"prove it: chiplog check-tuning {out} --for {target}")

@@ -1,0 +1,75 @@
+"""The small MPI programs beside the probe, each built with one MPI and kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from chiplog.errors import RunFailed
+from chiplog.measure.mpis import Mpi, first_error, identify_mpi
+from chiplog.measure.probes import BuiltProbe, cache_directory, compile_flags, native_sources
+
+BARRIER_ONCE = "chiplog-barrier-once"
+BENCH = "chiplog-bench"
+
+
+def build_program(
+    name: str, mpicxx: str, *, tell: Callable[[str], None] | None = None
+) -> BuiltProbe:
+    """The program in native/apps/`name`, built with the MPI of the wrapper `mpicxx`; from the cache if it is there.
+
+    It is one compilation of all files of its folder. Raises UsageError where there is no such wrapper, RunFailed where
+    it can't compile the program.
+    """
+    mpi = identify_mpi(mpicxx)
+    native = native_sources()
+    folder = native / "apps" / name
+    flags = compile_flags(mpi, native)
+    key = _key(mpi, flags, folder)
+    target = cache_directory().parent / "programs" / f"{name}-{key}"
+    if not os.access(target, os.X_OK):
+        if tell is not None:
+            tell(f"building {name} with {mpi.mpicxx} ({mpi})")
+        _build(
+            mpi, [*flags, f"-I{folder}", "-O1", "-pthread"], sorted(folder.glob("*.cpp")), target
+        )
+    return BuiltProbe(target, key, mpi)
+
+
+def _key(mpi: Mpi, flags: tuple[str, ...], folder: Path) -> str:
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+    identity = json.dumps([mpi.to_json(), flags, files], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+
+def _build(mpi: Mpi, flags: list[str], sources: list[Path], target: Path) -> None:
+    """Compiled beside its place and moved there at once, so that several processes may build it."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=target.parent)
+    except OSError as error:
+        raise RunFailed(f"the cache {target.parent} can't be written: {error.strerror}.") from error
+    os.close(handle)
+    try:
+        done = subprocess.run(
+            [str(mpi.mpicxx), *flags, *map(str, sources), "-ldl", "-o", scratch],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env={**os.environ, **mpi.environment},
+        )
+        if done.returncode != 0:
+            raise RunFailed(
+                f"{mpi.mpicxx} can't compile {target.name}: {first_error(done.stderr or done.stdout)}."
+            )
+        Path(scratch).chmod(0o755)
+        Path(scratch).replace(target)
+    finally:
+        Path(scratch).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Is a tuning file in force? Proved with the MPI at hand."""

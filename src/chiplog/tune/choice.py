@@ -1,0 +1,60 @@
+"""What a tuning is made of: one choice for each number of ranks and size of messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CHANGED = "changed"
+DEFAULT = "default"
+UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to use at one number of ranks and one size; times in seconds, with 95 % intervals."""
+
+    ranks: int
+    message_bytes: int
+    algorithm: str
+    """In force with this choice: the best one where the verdict is `changed`, else the baseline."""
+    peers: int | None
+    """n of n-way dissemination."""
+    rounds: int | None
+    seconds: float
+    baseline: str
+    """What the best one was held against."""
+    baseline_seconds: float
+    best: str
+    best_peers: int | None
+    best_seconds: float
+    gain: float
+    """1 - best/baseline: the share of the time that the best one saves."""
+    gain_low: float
+    gain_high: float
+    verdict: str
+    """`changed`; `default` where the baseline is the best; `unclear` where the gain's interval reaches 0."""
+    extrapolated: str | None
+    """What was not measured; None where all was."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Does the choice leave the default?"""
+        return self.verdict == CHANGED
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All choices of one operation, ascending by ranks, then by size."""
+
+    operation: str
+    model: str
+    choices: tuple[Choice, ...]
+
+    def at(self, ranks: int) -> tuple[Choice, ...]:
+        """The choices of one number of ranks, ascending by size."""
+        return tuple(one for one in self.choices if one.ranks == ranks)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The numbers of ranks, ascending."""
+        return tuple(dict.fromkeys(one.ranks for one in self.choices))

@@ -1,0 +1,58 @@
+"""The tuning file of chiplog's own collectives library: JSON of the schema chiplog.tuning/1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from chiplog.errors import UsageError
+from chiplog.tune.choice import Choice, Tuning
+from chiplog.tune.choose import N_WAY
+from chiplog.tune.exporter import Exporter
+from chiplog.tune.version import Version
+
+SCHEMA = "chiplog.tuning/1"
+VARIABLE = "CHIPLOG_TUNING"
+
+
+def offered(operation: str, _: Version) -> Collection[str]:
+    """Barriers by n-way dissemination."""
+    if operation != "barrier":
+        raise UsageError(f"--operation {operation}: chiplog's library has a barrier only.")
+    return (N_WAY,)
+
+
+def text(tuning: Tuning, _: Version) -> str:
+    """One choice a line, so that two files can be compared by eye."""
+    lines = ",\n".join(f"    {json.dumps(_choice(one), allow_nan=False)}" for one in tuning.choices)
+    head = {"schema": SCHEMA, "operation": tuning.operation, "model": tuning.model}
+    members = "".join(
+        f"  {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items()
+    )
+    return "{\n" + members + '  "choices": [\n' + lines + "\n  ]\n}\n"
+
+
+def _choice(one: Choice) -> dict[str, object]:
+    return {
+        "ranks": one.ranks,
+        "algorithm": one.algorithm,
+        "peers": one.peers,
+        "rounds": one.rounds,
+        "seconds": one.seconds,
+        "baseline_seconds": one.baseline_seconds,
+        "verdict": one.verdict,
+        "best_peers": one.best_peers,
+        "gain": one.gain,
+        "gain_low": one.gain_low,
+        "gain_high": one.gain_high,
+        "extrapolated": one.extrapolated is not None,
+    }
+
+
+def settings(path: Path, _: Version) -> Mapping[str, str]:
+    """The library reads the file that this variable names."""
+    return {VARIABLE: str(path.absolute())}
+
+
+EXPORTER = Exporter(offered, text, settings)

@@ -1,0 +1,40 @@
+"""Settings that name one radix for all numbers of ranks: lines NAME=VALUE, to be put into the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.tune.choice import Tuning
+
+
+def radix(tuning: Tuning) -> int:
+    """N + 1 of all choices; UsageError where they differ."""
+    found = sorted({one.peers for one in tuning.choices if one.peers is not None})
+    if len(found) != 1:
+        raise UsageError(
+            f"--ranks: n* is {found[0]} to {found[-1]} there, and these settings hold one radix for all numbers of "
+            "ranks; give one number of ranks."
+        )
+    return found[0] + 1
+
+
+def lines(settings: Mapping[str, object], *remarks: str) -> str:
+    """The file."""
+    return "".join(
+        [f"# {remark}\n" for remark in remarks] + [f"{k}={v}\n" for k, v in settings.items()]
+    )
+
+
+def read_lines(path: Path) -> Mapping[str, str]:
+    """The settings in such a file; CorruptFile where a line is none."""
+    found = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, equals, value = line.strip().partition("=")
+        if not equals or not name.isidentifier():
+            raise CorruptFile(f"{path}, line {number}: '{line}' is no NAME=VALUE.")
+        found[name] = value
+    return found

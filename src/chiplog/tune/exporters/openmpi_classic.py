@@ -1,0 +1,67 @@
+"""Open MPI's classic rules file, for 4.1 and 5.0.
+
+Numbers, each in decimal without leading zeros, since one would make it octal. An entry holds from its number of ranks
+up to the next entry's, and from its size up to the next size's; the first entry also holds below, so it is that of 0.
+Algorithm 0 leaves the choice to Open MPI. There is no header with a version: releases before 4.1.8 and 5.0.7 ignore a
+file with one without a word.
+"""
+
+from __future__ import annotations
+
+from chiplog.errors import UsageError
+from chiplog.tune.choice import Tuning
+from chiplog.tune.exporter import Exporter
+from chiplog.tune.exporters.openmpi import (
+    check_version,
+    looked_up_bytes,
+    offered,
+    settings,
+    theirs,
+)
+from chiplog.tune.ranges import RankRule, rules
+from chiplog.tune.version import Version, version_text
+
+COLLECTIVE_IDS = {
+    "allgather": 0,
+    "allreduce": 2,
+    "alltoall": 3,
+    "barrier": 6,
+    "bcast": 7,
+    "gather": 9,
+    "reduce": 11,
+    "scatter": 15,
+}
+FIRST_JSON_VERSION = (6, 0)
+
+
+def text(tuning: Tuning, version: Version) -> str:
+    """UsageError for releases that want JSON: they take classic entries for other numbers of ranks than they say."""
+    check_version(version)
+    if version >= FIRST_JSON_VERSION:
+        raise UsageError(
+            f"--version {version_text(version)}: classic rules are for 4.1 and 5.0; 6.0 shifts them by one entry."
+        )
+    entries = rules(tuning)
+    lines = [
+        "1 # collectives",
+        f"{COLLECTIVE_IDS[tuning.operation]} # {tuning.operation}",
+        f"{len(entries)} # numbers of ranks",
+    ]
+    for entry in entries:
+        lines += _entry(tuning.operation, entry)
+    return "\n".join(lines) + "\n"
+
+
+def _entry(operation: str, entry: RankRule) -> list[str]:
+    lines = [f"{entry.first_ranks} {len(entry.sizes)} # ranks, sizes"]
+    for rule in entry.sizes:
+        size = looked_up_bytes(operation, entry.first_ranks, rule.first_bytes)
+        if rule.key is None:
+            lines.append(f"{size} 0 0 0 # Open MPI's own")
+            continue
+        used = theirs(operation, rule.key)
+        lines.append(f"{size} {used.number} 0 {used.segment_bytes} # {used.name}")
+    return lines
+
+
+EXPORTER = Exporter(offered, text, settings)

@@ -1,0 +1,86 @@
+"""The tree by which an MPICH chooses algorithms, as its library carries it: a file replaces it as a whole.
+
+The tree is JSON of nested tests, `collective=...` outermost, with `algorithm=NAME` as leaves. A partial tree, or a
+name that the release does not know, ends in an abort, so a file begins with the tree of the very library that reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+from chiplog.errors import UsageError
+from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.tune.version import Version, parse_version, version_text
+
+Tree = dict[str, Any]
+LIBRARY_NAMES = ("libmpich.so*", "libmpi.so*")
+MOST_TREE_BYTES = 1 << 22
+
+
+def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
+    """The MPICH of the compiler wrapper `mpi`, or the first one found that has the version.
+
+    Raises UsageError where there is none.
+    """
+    found = [identify_mpi(mpi)] if mpi else [one for one in find_mpis() if one.kind == "mpich"]
+    wanted = "" if version is None else f" {version_text(version)}"
+    for one in found:
+        if one.kind != "mpich":
+            raise UsageError(f"--mpi {mpi}: is {one}, not MPICH.")
+        if version is None or parse_version(one.version)[: len(version)] == version:
+            return one
+    here = ", ".join(one.version for one in found) or "none"
+    raise UsageError(
+        f"--version: a JSON file replaces MPICH's own tree, so it is made from that of the library itself, and "
+        f"MPICH{wanted} is not here (found: {here}); run this where it is, or name its mpicxx with --mpi."
+    )
+
+
+def own_tree(mpi: Mpi) -> Tree:
+    """The generic tree that the library of `mpi` carries; UsageError where it carries none that can be read."""
+    for library in _libraries(mpi):
+        tree = _tree_of(library)
+        if tree is not None:
+            return tree
+    raise UsageError(f"--mpi: the library of {mpi} at {mpi.mpicxx} carries no tree of algorithms.")
+
+
+def _libraries(mpi: Mpi) -> list[Path]:
+    words = shlex.split(mpi.command)
+    folders = [Path(word[2:]) for word in words if word.startswith("-L")]
+    folders += [mpi.mpicxx.parent.parent / "lib"]
+    return [
+        path.resolve()
+        for folder in folders
+        for name in LIBRARY_NAMES
+        for path in sorted(folder.glob(name))
+    ]
+
+
+def _tree_of(library: Path) -> Tree | None:
+    with library.open("rb") as stream:
+        if stream.seek(0, 2) == 0:
+            return None
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            for match in re.finditer(rb'\{"collective=', content):
+                end = content.find(b"\0", match.start(), match.start() + MOST_TREE_BYTES)
+                tree = _parsed(content[match.start() : end])
+                if tree is not None:
+                    return tree
+    return None
+
+
+def _parsed(text: bytes) -> Tree | None:
+    """The generic tree; the device layers carry smaller ones, whose barriers are not of MPIR."""
+    if b"algorithm=MPIR_Barrier" not in text:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,22 @@
+"""A tuning as JSON of the schema chiplog.choices/1: all rows, what was held against what, whatever file was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from chiplog.tune.choice import Tuning
+
+SCHEMA = "chiplog.choices/1"
+
+
+def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any]:
+    """The object of the schema."""
+    return {
+        "schema": SCHEMA,
+        "operation": tuning.operation,
+        "model": tuning.model,
+        "settings": dict(settings),
+        "choices": [asdict(one) for one in tuning.choices],
+    }

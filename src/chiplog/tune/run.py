@@ -1,0 +1,80 @@
+"""`chiplog tune` as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.errors import UsageError
+from chiplog.fit.model_file import read_model
+from chiplog.plan.sizes import parse_sizes
+from chiplog.tune.choice import Tuning
+from chiplog.tune.choose import choose
+from chiplog.tune.exporters.registry import exporter_for
+
+MOST_RANKS = 65536
+DEFAULT_SIZES = "1:1MiB:1"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A tuning, and the environment that puts its file in force."""
+
+    tuning: Tuning
+    text: str
+    settings: Callable[[], Mapping[str, str]]
+    """Of the file, once it is there."""
+
+
+def tune(
+    model_file: str | Path,
+    operation: str,
+    ranks: str,
+    target: str,
+    out: str | Path,
+    *,
+    version: str | None = None,
+    mpi: str | None = None,
+    sizes: str = DEFAULT_SIZES,
+    model: str | None = None,
+) -> Written:
+    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the text of the file `out` for `target`.
+
+    A barrier is asked for at every number of ranks, other operations at powers of two and both ends, and at `sizes`.
+    Raises UsageError, also where the release can't take such a file.
+    """
+    path = Path(out)
+    exporter, release = exporter_for(target, path, version, mpi)
+    is_barrier = operation == "barrier"
+    tuning = choose(
+        read_model(model_file),
+        operation,
+        parse_ranks(ranks, every=is_barrier),
+        exporter.offered(operation, release),
+        sizes=(1,) if is_barrier else parse_sizes(sizes),
+        model=model,
+    )
+    text = exporter.text(tuning, release)
+    return Written(tuning, text, lambda: exporter.settings(path, release))
+
+
+def parse_ranks(text: str, *, every: bool) -> Sequence[int]:
+    """The numbers of ranks that `--ranks` names: all of a range, or its ends and the powers of two between them.
+
+    >>> parse_ranks("2:9", every=False)
+    (2, 4, 8, 9)
+    """
+    first, _, last = text.partition(":")
+    last = last or first
+    if not first.isdecimal() or not last.isdecimal():
+        raise UsageError(f"--ranks: '{text}' is not understood; it accepts 64 or 2:1024.")
+    low, high = int(first), int(last)
+    if not 2 <= low <= high <= MOST_RANKS:
+        raise UsageError(
+            f"--ranks: '{text}' is out of range; it accepts 2 to {MOST_RANKS}, ascending."
+        )
+    if every:
+        return tuple(range(low, high + 1))
+    powers = {1 << bit for bit in range(1, MOST_RANKS.bit_length())}
+    return tuple(sorted({low, high} | {one for one in powers if low < one < high}))

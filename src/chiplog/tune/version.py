@@ -1,0 +1,28 @@
+"""Versions of MPIs, as numbers that can be compared."""
+
+from __future__ import annotations
+
+import re
+
+from chiplog.errors import UsageError
+
+Version = tuple[int, ...]
+
+
+def parse_version(text: str) -> Version:
+    """Major, minor and release number; what follows them, such as rc1, is left out.
+
+    >>> parse_version("5.0.7rc1"), parse_version("4.1")
+    ((5, 0, 7), (4, 1))
+    """
+    found = re.match(r"\s*v?(\d+)\.(\d+)(?:\.(\d+))?", text)
+    if found is None:
+        raise UsageError(
+            f"--version: '{text}' is not understood; it accepts numbers such as 5.0.7."
+        )
+    return tuple(int(part) for part in found.groups() if part is not None)
+
+
+def version_text(version: Version) -> str:
+    """The numbers with dots between them."""
+    return ".".join(map(str, version))

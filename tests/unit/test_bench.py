@@ -1,0 +1,118 @@
+"""Medians over launches, ratios with verdicts, and which mode is believed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chiplog.bench.launched import read_launch
+from chiplog.bench.raw_file import write_samples
+from chiplog.bench.result import bench_to_json, summarise
+from chiplog.bench.statistics import median, ratio
+from chiplog.dataset.lines import Where, decode_line
+from chiplog.errors import RunFailed
+from chiplog.testing.schemas import validate
+
+
+def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:
+    rng = np.random.default_rng(1)
+    return [centre * np.exp(spread * rng.standard_normal(200)) for centre in centres]
+
+
+def said(residual: float = 1e-9, *, library: float | None = None, late: int = 0) -> str:
+    """What the program prints: 2 ranks, 40 samples of 1 µs by the MPI in each mode."""
+    clock = {"residual_seconds": residual, "off_at_end_seconds": -residual / 2}
+    about = {
+        "type": "launch",
+        "ranks": 2,
+        "operation": "barrier",
+        "bytes": 8,
+        "calls": 100,
+        "lead_seconds": 1e-5,
+        "mpi": "an MPI",
+        "clocks": [{"rank": rank, **clock} for rank in range(2)],
+    }
+    lines = [about]
+    for variant, seconds in (("mpi", 1e-6), ("library", library)):
+        for mode in ("window", "barrier", "round"):
+            if seconds is not None:
+                invalid = list(range(late)) if mode == "window" else []
+                samples = [10.0] * late + [seconds] * (40 - late)
+                lines.append(
+                    {
+                        "type": "samples",
+                        "mode": mode,
+                        "variant": variant,
+                        "seconds": samples,
+                        "invalid": invalid,
+                    }
+                )
+    return "noise\n" + "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in lines)
+
+
+def test_the_interval_covers_what_launches_differ_by() -> None:
+    alike, different = median(launches(1.0, 1.0, 1.0)), median(launches(0.8, 1.0, 1.3))
+    assert alike.high - alike.low < 0.05
+    assert different.low < 0.85 and different.high > 1.2
+    assert alike.value == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "verdict"),
+    [
+        ((0.5, 0.5, 0.5), (1, 1, 1), "faster"),
+        ((1.5, 1.5, 1.5), (1, 1, 1), "slower"),
+        ((1, 1, 1), (1, 1, 1), "same"),
+        ((0.5, 1.0, 1.6), (1, 1, 1), "unclear"),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(
+    above: tuple[float, ...], below: tuple[float, ...], verdict: str
+) -> None:
+    assert ratio(launches(*above), launches(*below)).verdict == verdict
+
+
+def test_a_ratio_is_taken_within_each_launch() -> None:
+    """Launches differ by a factor of 3; within each, one takes half the time of the other."""
+    found = ratio(launches(0.5, 1.0, 1.5), launches(1.0, 2.0, 3.0))
+    assert found.estimate.value == pytest.approx(0.5, abs=0.01)
+    assert found.estimate.high - found.estimate.low < 0.03
+
+
+def test_windows_are_believed_where_the_clocks_are_fine_enough() -> None:
+    fine, coarse = (summarise([read_launch(said(error))] * 2) for error in (5e-8, 5e-7))
+    assert (fine.mode, coarse.mode) == ("window", "round")
+    assert coarse.clock_error_seconds == 5e-7
+
+
+def test_late_samples_are_counted_kept_and_left_out_of_the_median(tmp_path: Path) -> None:
+    launch = read_launch(said(late=10))
+    row = summarise([launch]).row("window", "mpi")
+    assert (row.samples, row.invalid, row.seconds.value) == (40, 10, 1e-6)
+    write_samples(tmp_path / "raw.jsonl", [launch], ["mpirun"])
+    lines = (tmp_path / "raw.jsonl").read_bytes().splitlines(keepends=True)
+    members = [decode_line(one, Where("raw.jsonl")) for one in lines]
+    assert members[0]["type"] == "header" and members[-1] == {"type": "footer", "lines": 4}
+    assert members[2]["seconds"][:11] == [10.0] * 10 + [1e-6]  # type: ignore[index]
+    assert members[2]["valid"].count(False) == 10  # type: ignore[attr-defined]
+
+
+def test_a_launch_without_one_start_in_time_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(RunFailed, match="--lead"):
+        summarise([read_launch(said(late=40))])
+
+
+def test_a_program_that_ended_early_is_an_error() -> None:
+    with pytest.raises(RunFailed, match="ended before"):
+        read_launch("mpirun: killed\n")
+
+
+def test_the_library_is_held_against_the_mpi_in_the_json() -> None:
+    content = bench_to_json(summarise([read_launch(said(library=0.25e-6))] * 3))
+    validate(content)
+    assert content["ratio"]["value"] == pytest.approx(0.25) and content["verdict"] == "faster"
+    assert (content["library_median_seconds"], content["mpi_median_seconds"]) == (0.25e-6, 1e-6)
+    validate(bench_to_json(summarise([read_launch(said())])))
