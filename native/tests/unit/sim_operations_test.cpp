@@ -31,7 +31,8 @@ TEST(SimulatedOperations, ImmediateDataCostTheReceiver) {
 
 TEST(SimulatedOperations, AReadIsARequestAndAnAnswer) {
   EXPECT_DOUBLE_EQ(measured_ns("rdma-read", R"("pattern":"ping_pong","message_bytes":1001)"), o_s + 2 * L + 1000 * G);
-  EXPECT_DOUBLE_EQ(measured_ns("atomic", R"("pattern":"ping_pong","message_bytes":8)"), std::llround(o_s + 2 * L + 7 * G));
+  EXPECT_DOUBLE_EQ(measured_ns("atomic", R"("pattern":"ping_pong","message_bytes":8)"),
+                   std::llround(o_s + 2 * L + 7 * G));
 }
 
 TEST(SimulatedOperations, ReadsFollowEachOtherAtTheGap) {
@@ -44,8 +45,9 @@ TEST(SimulatedOperations, WritesNeverWaitForTheirReceive) {
 }
 
 TEST(SimulatedOperations, ReadsAreRefusedWhereNodesShareANic) {
-  const SimulatedRun run = run_simulated(
-      "sim:ranks=4,R_C=4GB/s,R_N=7GB/s", request_for(R"({"operation":"rdma-read","pattern":"prtt","message_bytes":8})"));
+  const SimulatedRun run =
+      run_simulated("sim:ranks=4,R_C=4GB/s,R_N=7GB/s",
+                    request_for(R"({"operation":"rdma-read","pattern":"prtt","message_bytes":8})"));
   EXPECT_EQ(run.of_type("error").at(0).at("message"),
             "field 'series[0].operation' does not accept rdma-read on sim, which does not read a peer's memory");
 }
