@@ -91,10 +91,10 @@ def bench(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
         )
     asked = options or BenchOptions()
-    found = find_mpi(None, mpi, launcher)
-    program = build_program(BENCH, str(found.mpicxx), tell=tell)
     preload = _library(library, tuning)
     settings = _tuning_settings(tuning)
+    found = find_mpi(None, mpi, launcher)
+    program = build_program(BENCH, str(found.mpicxx), tell=tell)
     launches = []
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
