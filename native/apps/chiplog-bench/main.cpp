@@ -183,9 +183,9 @@ int run(const Options& options) {
   for (const Variant& variant : variants) {
     for (int i = 0; i < trials; ++i) variant.call(buffers, world);
   }
-  const Synchronised mine = synchronise(world, options.sync);
+  const Synchronised mine = synchronise_undisturbed(world, options.sync);
   const Course course = measure(variants, buffers, world, mine.clock, options);
-  const double off_ns = check_against_root(world, mine.clock, options.sync.exchanges);
+  const double off_ns = check_against_root(world, mine.clock, options.sync.exchanges).off_ns;
   print_launch(world, mine, off_ns, course, options);
   if (rank != 0) return EXIT_SUCCESS;
   std::sort(variants.begin(), variants.end(),
