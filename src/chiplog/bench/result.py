@@ -13,8 +13,8 @@ from chiplog.bench.statistics import Array, Estimate, Ratio, median, ratio
 from chiplog.errors import RunFailed
 
 SCHEMA = "chiplog.bench/1"
-CLOCK_SHARE = 0.1
-"""Where the clocks' error is a larger share of the median, windows can't tell the time."""
+FLOOR_SHARE = 0.1
+"""Where the windows' floor, or the clocks' error, is a larger share of the time, windows can't tell it."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Bench:
     launches: int
     clock_error_seconds: float
     """The largest of any rank and launch."""
+    floor_seconds: float
+    """What a start window says of no operation at all: the median launch's."""
     lead_seconds: float
     rows: tuple[Row, ...]
     mode: str
@@ -58,6 +60,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
     rows = tuple(_row(launches, mode, variant, taken, seed) for mode, variant in taken)
     about = launches[0].about
     error = max(one.clock_error_seconds for one in launches)
+    floor = float(np.median([one.about["floor_seconds"] for one in launches]))
     ratios = {}
     if LIBRARY in variants:
         ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
@@ -69,9 +72,10 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         mpi=about["mpi"],
         launches=len(launches),
         clock_error_seconds=error,
+        floor_seconds=floor,
         lead_seconds=max(one.about["lead_seconds"] for one in launches),
         rows=rows,
-        mode="window" if error <= CLOCK_SHARE * shortest else "round",
+        mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
         ratios=ratios,
     )
 
@@ -112,6 +116,7 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
         "launches": bench.launches,
         "mode": bench.mode,
         "clock_error_seconds": bench.clock_error_seconds,
+        "floor_seconds": bench.floor_seconds,
         "lead_seconds": bench.lead_seconds,
         "rows": [
             {

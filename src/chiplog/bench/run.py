@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
+from chiplog.measure.run_to_end import preloaded, run_to_end
 
 OPERATIONS = (
     "barrier",
@@ -91,14 +91,17 @@ def bench(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
         )
     asked = options or BenchOptions()
+    preload = _library(library, tuning)
+    settings = _tuning_settings(tuning)
     found = find_mpi(None, mpi, launcher)
     program = build_program(BENCH, str(found.mpicxx), tell=tell)
-    settings = _library_settings(library, tuning)
     launches = []
     for number in range(asked.launches):
-        arguments = ["--operation", operation, "--compare", "1" if settings else "0"]
+        arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
         arguments += asked.arguments(number)
         command, environment = _command(program, ranks, launcher, arguments, simulated)
+        if preload:
+            command = preloaded(command, str(program.path), preload)
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
         launches.append(_launch(command, {**environment, **settings}))
@@ -107,22 +110,23 @@ def bench(
     return summarise(launches, asked.seed)
 
 
-def _library_settings(library: str | None, tuning: str | None) -> dict[str, str]:
+def _library(library: str | None, tuning: str | None) -> str | None:
     if library is None and tuning is None:
-        return {}
+        return None
     path = library or os.environ.get(LIBRARY_VARIABLE)
     if not path or not Path(path).is_file():
         raise UsageError(
             f"--library: needs libchiplog_coll.so, and '{path or ''}' is no file; set {LIBRARY_VARIABLE} to its path."
         )
-    found = {"LD_PRELOAD": str(Path(path).absolute())}
-    if tuning not in (None, DEFAULT):
-        if not Path(tuning).is_file():
-            raise UsageError(
-                f"--library: '{tuning}' is no file; it accepts default or a tuning file."
-            )
-        found["CHIPLOG_TUNING"] = str(Path(tuning).absolute())
-    return found
+    return str(Path(path).absolute())
+
+
+def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
+    if tuning is None or tuning == DEFAULT:
+        return {}
+    if not Path(tuning).is_file():
+        raise UsageError(f"--library: '{tuning}' is no file; it accepts default or a tuning file.")
+    return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
 def _command(
@@ -139,23 +143,9 @@ def _command(
 
 
 def _launch(command: list[str], environment: Mapping[str, str]) -> Launched:
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=SECONDS,
-            env={**os.environ, **environment},
-        )
-    except OSError as error:
-        raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
-    except subprocess.TimeoutExpired as error:
-        raise RunFailed(f"{command[0]} did not end within {SECONDS:g} s.") from error
-    if done.returncode != 0:
+    done = run_to_end(command, environment, SECONDS)
+    if done.code != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         said = lines[0] if lines else "nothing"
-        raise RunFailed(f"{command[0]} ended with code {done.returncode} and said: {said}.")
+        raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout)

@@ -31,10 +31,13 @@ def print_bench(bench: Bench) -> None:
         meaning = f"{row.mode}: {MEANINGS[row.mode]}{mark}"
         table.add_row(meaning, row.variant, seconds, interval, str(row.samples), str(row.invalid))
     Console(width=140).print(table)
-    error, _ = format.value_and_interval(
-        bench.clock_error_seconds, bench.clock_error_seconds, bench.clock_error_seconds, "s"
+    error, floor = (
+        format.value_and_interval(one, one, one, "s")[0]
+        for one in (bench.clock_error_seconds, bench.floor_seconds)
     )
-    print(f"clocks agree within {error}; * is the mode to believe")
+    print(
+        f"clocks agree within {error}, no operation at all takes {floor}; * is the mode to believe"
+    )
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
         one = chosen.estimate

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import IO
 
 PR_SET_PDEATHSIG = 1
 GRACE_SECONDS = 2.0
@@ -19,7 +20,14 @@ GRACE_SECONDS = 2.0
 class ProcessGroup:
     """The leader of a new session with pipes to its standard streams; leaving the context ends the whole group."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        stdout: IO[bytes] | int = subprocess.PIPE,
+        stderr: IO[bytes] | int = subprocess.PIPE,
+    ) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
 
         def end_with_parent() -> None:
@@ -28,8 +36,8 @@ class ProcessGroup:
         self.process = subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
             env=dict(environment),
             bufsize=0,
             start_new_session=True,

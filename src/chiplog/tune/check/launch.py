@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import UsageError
 from chiplog.measure.launchers import launch_command
 from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.run_to_end import preloaded, run_to_end
 from chiplog.tune.check.marks import MARKED_RANKS
 
 RANKS = 4
@@ -32,30 +31,18 @@ class Runner:
     program: BuiltProbe
     launcher: tuple[str, ...] = ()
 
-    def run(self, settings: Mapping[str, str]) -> Ended:
-        """With `settings` added to the environment; RunFailed where the launcher can't be started or hangs."""
+    def run(self, settings: Mapping[str, str], preload: str | None = None) -> Ended:
+        """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
         command, own = self._command()
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=SECONDS,
-                env={**os.environ, **own, **settings},
-            )
-        except OSError as error:
-            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
-        except subprocess.TimeoutExpired as error:
-            raise RunFailed(f"{command[0]} did not end within {SECONDS:g} s.") from error
+        if preload is not None:
+            command = preloaded(command, str(self.program.path), preload)
+        done = run_to_end(command, {**own, **settings}, SECONDS)
         for line in done.stdout.splitlines():
             if line.startswith("ranks "):
                 raise UsageError(
                     f"--launcher: it starts {line.split()[1]} ranks; the proof needs {MARKED_RANKS} or more."
                 )
-        is_done = done.returncode == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
+        is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
         return Ended(is_done, _what_was_said(output), output)
 

@@ -24,7 +24,7 @@ def check_library(path: Path, runner: Runner, library: str | None) -> tuple[bool
         )
     file = str(path.absolute())
     ended = runner.run(
-        {"LD_PRELOAD": str(Path(found).absolute()), VARIABLE: file, "CHIPLOG_VERBOSE": "1"}
+        {VARIABLE: file, "CHIPLOG_VERBOSE": "1"}, preload=str(Path(found).absolute())
     )
     if not ended.is_done:
         return False, f"the barrier fails with it: {ended.said}"
