@@ -31,7 +31,7 @@ from chiplog.measure.probes import base_probe
 MESSAGE_BYTES = 8
 GOAL = 1.02
 SAMPLES = 100_000
-BUDGET_SECONDS = 1.0
+BUDGET_SECONDS = 0.7
 
 
 @dataclass(frozen=True)

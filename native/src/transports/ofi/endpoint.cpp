@@ -5,31 +5,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <cstring>
 
 #include "chiplog/error.hpp"
+#include "transports/ofi/signals.hpp"
 
 namespace chiplog::ofi {
 namespace {
-
-// The shm provider takes these signals over to remove its names, which `hide` does already.
-class KeepSignalHandlers {
- public:
-  KeepSignalHandlers() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &handlers_[i]);
-  }
-  ~KeepSignalHandlers() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &handlers_[i], nullptr);
-  }
-  KeepSignalHandlers(const KeepSignalHandlers&) = delete;
-  KeepSignalHandlers& operator=(const KeepSignalHandlers&) = delete;
-
- private:
-  static constexpr std::array<int, 4> signals{SIGINT, SIGTERM, SIGBUS, SIGSEGV};
-  std::array<struct sigaction, signals.size()> handlers_{};
-};
 
 Owned<fid_cq> open_queue(fid_domain* domain, fi_cq_format format, std::size_t size) {
   fi_cq_attr attributes{};

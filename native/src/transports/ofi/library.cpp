@@ -4,11 +4,13 @@
 
 #include "chiplog/error.hpp"
 #include "core/shared_library.hpp"
+#include "transports/ofi/signals.hpp"
 
 namespace chiplog::ofi {
 namespace {
 
 Library load() {
+  const KeepSignalHandlers keep;
   const SharedLibrary found = SharedLibrary::open({"libfabric.so.1"});
   return {
       .get_info = found.function<decltype(::fi_getinfo)>("fi_getinfo"),

@@ -12,6 +12,7 @@
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
 #include "core/nodes.hpp"
+#include "transports/ofi/signals.hpp"
 
 namespace chiplog::ofi {
 namespace {
@@ -49,6 +50,7 @@ Info find(const OfiOptions& options, const Wish& wish, bool between_hosts) {
   hints->domain_attr->name = copy_for_library(options.domain);
   hints->fabric_attr->prov_name = copy_for_library(options.provider);
   fi_info* found = nullptr;
+  const KeepSignalHandlers keep;
   const int result = library().get_info(api_version, nullptr, nullptr, 0, hints.get(), &found);
   if (result == -FI_ENODATA || result == -FI_ENOSYS) return nullptr;
   check(result, "libfabric can't say which providers it has");
