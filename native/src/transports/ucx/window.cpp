@@ -82,6 +82,8 @@ UcxWindow::UcxWindow(const Network& network, Bootstrap& bootstrap, std::size_t b
     keys_.emplace_back(key, DestroyKey{&network});
     ++peer;
   }
+  // Using a key may map the memory, which must still be there.
+  bootstrap.barrier();
 }
 
 void UcxWindow::throw_outside(Rank peer, std::size_t offset, std::size_t bytes) const {
