@@ -17,5 +17,5 @@ def test_verbs_does_what_every_transport_must(boot: Boot, tmp_path: Path) -> Non
     if tests is None:
         pytest.skip("CHIPLOG_RDMA_TESTS names no test program (make test-rdma sets it)")
     printed = boot("real", tmp_path, "conformance.sh", Path(tests).resolve())
-    passed = re.search(r"PASSED\W+(\d+) tests", printed)
+    passed = re.search(r"PASSED  \] (\d+) tests", printed)
     assert passed is not None and int(passed[1]) > 0, printed

@@ -1,24 +1,21 @@
 #include "transports/verbs/connection.hpp"
 
 #include <arpa/inet.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "bootstrap/socket.hpp"
 #include "chiplog/error.hpp"
+#include "transports/verbs/failure.hpp"
 
 namespace chiplog::verbs {
 namespace {
 
-constexpr std::uint32_t send_slots = 1024;
 // More than a peer may have outstanding of both kinds, so that it is put off only by a rank that does not look.
 constexpr std::uint32_t receive_slots = 512;
 constexpr std::uint64_t requests_between_signals = 64;
 constexpr std::size_t route_header_bytes = 40;  // in front of every datagram
-constexpr std::chrono::milliseconds between_questions{250};
 constexpr std::chrono::seconds farewell_limit{2};
 
 // What the immediate of a send says; a message has none.
@@ -31,16 +28,14 @@ struct Announcement {
   std::uint32_t key;
 };
 
-bool is_reliable(const ConnectionSettings& settings) { return settings.service == Service::reliable; }
-
 }  // namespace
 
 Connection::Connection(const Device& device, Rank peer, const ConnectionSettings& settings)
     : peer_(peer),
       settings_(settings),
-      max_eager_bytes_(is_reliable(settings) ? eager_bytes : device.mtu_bytes()),
+      max_eager_bytes_(settings.is_reliable() ? eager_bytes : device.mtu_bytes()),
       max_operation_bytes_(device.port.max_msg_sz),
-      ring_(device, receive_slots, is_reliable(settings) ? 0 : route_header_bytes, max_eager_bytes_),
+      ring_(device, receive_slots, settings.is_reliable() ? 0 : route_header_bytes, max_eager_bytes_),
       controls_(device, send_slots * sizeof(Announcement)),
       queue_(device, settings.service, {send_slots, receive_slots, settings.inline_bytes}),
       list_(max_posted, queue_.limits().inline_bytes) {
@@ -88,7 +83,7 @@ std::size_t Connection::recv(RegisteredMemory& buffer, std::size_t capacity_byte
 }
 
 void Connection::ask_to_read(RegisteredMemory& buffer, std::size_t bytes) {
-  if (!is_reliable(settings_)) {
+  if (!settings_.is_reliable()) {
     throw UsageError("verbs with qp=ud carries messages of up to " + std::to_string(max_eager_bytes_) + " bytes, not " +
                      std::to_string(bytes));
   }
@@ -254,22 +249,7 @@ void Connection::handle_arrival(const ibv_wc& completion) {
 void Connection::note_failure(const ibv_wc& completion) {
   if (broken_) return;  // what was posted behind the first failure is flushed with an error, too
   broken_ = true;
-  const std::string peer = "rank " + std::to_string(peer_);
-  const std::string status = library().wc_status_str(completion.status);
-  switch (completion.status) {
-    case IBV_WC_RETRY_EXC_ERR:
-      failure_ = std::make_exception_ptr(PeerLost(peer + " does not answer any more"));
-      return;
-    case IBV_WC_WR_FLUSH_ERR:
-      failure_ = std::make_exception_ptr(PeerLost(peer + " is no longer connected: " + status));
-      return;
-    case IBV_WC_REM_ACCESS_ERR:
-      failure_ = std::make_exception_ptr(
-          Error(ExitCode::run_failed, peer + " has no memory of that key and range for this operation: " + status));
-      return;
-    default:
-      failure_ = std::make_exception_ptr(Error(ExitCode::run_failed, "verbs to " + peer + ": " + status));
-  }
+  failure_ = failure_of(completion, peer_);
 }
 
 void Connection::throw_broken() {
@@ -306,44 +286,6 @@ void Connection::wait_until(Done is_done, bool needs_peer) {
       idle(wait);
     }
   }
-}
-
-void Connection::idle(Wait& wait) {
-  constexpr std::uint64_t looks_between_checks = 1024;
-  if (++wait.looks % looks_between_checks == 0) yield(wait);
-}
-
-void Connection::yield(Wait& wait) {
-  check(wait);
-  sched_yield();
-}
-
-// What completes between the look and the request for an event is found by the second look.
-void Connection::block(Wait& wait) {
-  queue_.arm();
-  if (poll()) return;
-  if (wait.looks++ == 0) check(wait);
-  if (!queue_.await_event(static_cast<int>(between_questions.count()))) check(wait);
-}
-
-void Connection::check(Wait& wait) {
-  const auto now = std::chrono::steady_clock::now();
-  if (wait.since == std::chrono::steady_clock::time_point{}) wait.since = wait.asked = now;
-  if (now - wait.since >= settings_.time_limit) {
-    broken_ = true;
-    throw TimedOut("no word from rank " + std::to_string(peer_) + " within " + seconds_text(settings_.time_limit));
-  }
-  if (now - wait.asked < between_questions) return;
-  wait.asked = now;
-  ask_peer();
-}
-
-// Only where nothing is under way whose failure would tell.
-void Connection::ask_peer() {
-  if (!is_reliable(settings_) || !is_complete() || posted_ - completed_ >= send_slots) return;
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  submit(request, true);
 }
 
 }  // namespace chiplog::verbs

@@ -22,6 +22,8 @@ struct ConnectionSettings {
   Waiting waiting = Waiting::poll;
   std::uint32_t inline_bytes = 256;
   std::chrono::nanoseconds time_limit = std::chrono::seconds(30);
+
+  [[nodiscard]] bool is_reliable() const { return service == Service::reliable; }
 };
 
 enum class Placed { in_buffer, in_request };  // where the payload is until it is sent; the second is IBV_SEND_INLINE
@@ -84,6 +86,8 @@ class Connection {
   void look();
 
  private:
+  static constexpr std::uint32_t send_slots = 1024;
+
   // One wait: how often it looked in vain, since when, and when it last asked whether the peer is there.
   struct Wait {
     std::uint64_t looks = 0;
