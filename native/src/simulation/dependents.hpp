@@ -19,8 +19,6 @@ class Dependents {
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t operation) const {
     return {dependents_.data() + begin_[operation], dependents_.data() + begin_[operation + 1]};
   }
-  void prefetch_range(std::uint32_t operation) const { __builtin_prefetch(begin_.data() + operation); }
-  void prefetch(std::uint32_t operation) const { __builtin_prefetch(dependents_.data() + begin_[operation]); }
 
  private:
   LargeVector<std::uint32_t> begin_;

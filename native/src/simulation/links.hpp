@@ -32,7 +32,6 @@ class Links {
   }
 
   [[nodiscard]] std::uint32_t& next(std::uint32_t operation) { return next_[operation]; }
-  void prefetch(std::uint32_t operation) const { __builtin_prefetch(&next_[operation], 1); }
 
  private:
   LargeVector<std::uint32_t> next_;

@@ -25,6 +25,7 @@ class ReleasedOperations {
  public:
   explicit ReleasedOperations(std::uint32_t ranks) : ranks_(ranks) {}
 
+  void reserve(std::size_t operations) { released_.reserve(operations); }
   void add(std::uint32_t index, const Operation& operation) {
     released_.push_back({operation.rank, operation.kind, static_cast<std::uint32_t>(released_.size()), index});
   }

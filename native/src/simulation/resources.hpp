@@ -8,6 +8,7 @@
 
 #include "simulation/huge_pages.hpp"
 #include "simulation/links.hpp"
+#include "simulation/prefetch.hpp"
 #include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
 
@@ -52,8 +53,8 @@ class Resources {
   }
 
   void prefetch(std::uint32_t rank) const {
-    __builtin_prefetch(&places_[rank * stride_], 1);
-    __builtin_prefetch(&places_[rank * stride_ + 2], 1);
+    simulation::prefetch(&places_[rank * stride_]);
+    simulation::prefetch(&places_[rank * stride_ + 2]);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "simulation/matching.hpp"
 #include "simulation/nodes.hpp"
 #include "simulation/noise.hpp"
+#include "simulation/prefetch.hpp"
 #include "simulation/released.hpp"
 #include "simulation/resources.hpp"
 
@@ -22,10 +23,8 @@ namespace {
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
 // How many events ahead memory is asked for.
-constexpr std::size_t kFarAhead = 24;
-constexpr std::size_t kAhead = 16;
-constexpr std::size_t kSoon = 8;
-constexpr std::size_t kNext = 4;
+constexpr std::size_t kFarAhead = 16;
+constexpr std::size_t kAhead = 8;
 
 // The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
 Picoseconds free_gaps(const Parameters& parameters) {
@@ -70,6 +69,7 @@ class Simulation {
   }
 
   Outcome run() {
+    released_.reserve(static_cast<std::size_t>(std::count(open_.begin(), open_.end(), 0U)));
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
       if (open_[operation] == 0) released_.add(operation, operations_[operation]);
     schedule_released();
@@ -83,51 +83,21 @@ class Simulation {
   }
 
  private:
-  // Schedules of many ranks don't fit into a cache, but many events share their time: what the next ones will read is
-  // asked for in steps, each of which needs what the one before it has brought.
+  // Schedules of many ranks don't fit into a cache, but many events share their time, so that it is known what the next
+  // ones will read: first their operations, then those operations' ranks.
   void prefetch() const {
-    if (const Event* event = queue_.ahead(kFarAhead)) prefetch_operation(event->operation);
-    if (const Event* event = queue_.ahead(kAhead)) prefetch_rank(*event);
-    if (const Event* event = queue_.ahead(kSoon)) prefetch_slot(*event);
-    if (const Event* event = queue_.ahead(kNext)) prefetch_counterpart(*event);
-  }
-
-  void prefetch_operation(std::uint32_t operation) const {
-    __builtin_prefetch(&operations_[operation]);
-    __builtin_prefetch(&open_[operation], 1);
-    __builtin_prefetch(&order_[operation], 1);
-    links_.prefetch(operation);
-    if (!waiting_for_end_.empty()) waiting_for_end_.prefetch_range(operation);
-  }
-
-  void prefetch_rank(const Event& event) const {
-    const std::uint32_t rank = rank_of(event);
+    const Event* const far = queue_.ahead(kFarAhead);
+    if (far == nullptr) return;
+    simulation::prefetch(&operations_[far->operation]);
+    const std::uint32_t rank = rank_of(*queue_.ahead(kAhead));
     resources_.prefetch(rank);
     matching_.lists().prefetch_table(rank);
-    if (!waiting_for_end_.empty()) waiting_for_end_.prefetch(event.operation);
-  }
-
-  void prefetch_slot(const Event& event) const {
-    const Operation& one = operations_[event.operation];
-    if (is_message(event)) matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
-    if (event.what == What::post) matching_.lists().prefetch_slot(one.rank, one.peer, one.tag);
-  }
-
-  void prefetch_counterpart(const Event& event) const {
-    if (!is_message(event)) return;
-    const Operation& send = operations_[event.operation];
-    const std::uint32_t receive = matching_.lists().likely(send.peer, send.rank, send.tag).list.first;
-    if (receive != kNone) prefetch_operation(receive);
   }
 
   // Where the event happens.
   [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
     const Operation& one = operations_[event.operation];
-    return is_message(event) ? one.peer : one.rank;
-  }
-
-  [[nodiscard]] static bool is_message(const Event& event) {
-    return event.what == What::arrive || event.what == What::take;
+    return event.what == What::arrive || event.what == What::take ? one.peer : one.rank;
   }
 
   void execute(const Event& event) {
@@ -149,7 +119,7 @@ class Simulation {
     if (released_.empty()) return;
     const std::span<const Released> sorted = released_.sorted();
     for (std::size_t place = 0; place < sorted.size(); ++place) {
-      if (place + kFarAhead < sorted.size()) prefetch_operation(sorted[place + kFarAhead].operation);
+      if (place + kFarAhead < sorted.size()) simulation::prefetch(&operations_[sorted[place + kFarAhead].operation]);
       const Released& one = sorted[place];
       const std::uint64_t order = next_order_++;
       if (one.kind == Kind::receive) {

@@ -8,6 +8,7 @@
 
 #include "simulation/huge_pages.hpp"
 #include "simulation/links.hpp"
+#include "simulation/prefetch.hpp"
 
 namespace chiplog::simulation {
 
@@ -41,15 +42,7 @@ class WaitingLists {
       for (std::uint32_t place = 0; place <= table.mask; ++place) visit(table.slots[place]);
   }
 
-  void prefetch_table(std::uint32_t rank) const { __builtin_prefetch(&tables_[rank]); }
-  void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
-    __builtin_prefetch(&likely(rank, source, tag), 1);
-  }
-  // The first slot that a search for the key looks at, mostly the right one.
-  [[nodiscard]] const Slot& likely(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
-    const Table& table = tables_[rank];
-    return table.slots[home(table, source, tag)];
-  }
+  void prefetch_table(std::uint32_t rank) const { simulation::prefetch(&tables_[rank]); }
 
  private:
   struct Table {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <queue>
 #include <random>
@@ -44,6 +45,20 @@ TEST(EventQueue, PopsByTimeThenOrderLikeAnOrdinaryQueueWhateverIsPushedMeanwhile
     reference.pop();
   }
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(EventQueue, SortsManyEventsOfOneTimeByOrdersOfAnySize) {
+  for (const std::uint64_t span : {std::uint64_t{5000}, std::uint64_t{1} << 30, std::uint64_t{1} << 60}) {
+    std::mt19937_64 random(span);
+    EventQueue queue;
+    std::vector<std::uint64_t> orders(5000);
+    for (std::size_t i = 0; i < orders.size(); ++i) orders[i] = 7 + i * (span / orders.size());
+    std::shuffle(orders.begin(), orders.end(), random);
+    for (const std::uint64_t order : orders) queue.push({1000, order, 0, What::calc});
+    std::sort(orders.begin(), orders.end());
+    for (const std::uint64_t order : orders) ASSERT_EQ(queue.pop().order, order);
+    EXPECT_TRUE(queue.empty());
+  }
 }
 
 }  // namespace

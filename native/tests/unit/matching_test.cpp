@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,44 @@ TEST(ExactMatching, ServesEachKeyInOrderWhileItsTableGrowsAndShrinks) {
   std::size_t left = 0;
   for (const auto& [key, waiting] : reference) left += waiting.size();
   EXPECT_EQ(matching.waiting().size(), left);
+}
+
+TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMessage) {
+  std::vector<Operation> operations = alternating(20000);
+  std::mt19937 random(1);
+  const auto key_of = [&](bool is_send) {
+    const std::uint32_t source = !is_send && random() % 3 == 0 ? kAny : random() % 20;
+    const std::uint32_t tag = !is_send && random() % 3 == 0 ? kAny : random() % 2;
+    return std::pair{source, tag};
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
+  for (Operation& one : operations) {
+    keys.push_back(key_of(one.kind == Kind::send));
+    if (one.kind == Kind::receive) std::tie(one.peer, one.tag) = keys.back();
+  }
+  const Schedule schedule{2, operations, {}, {}};
+  Links links(operations.size());
+  WildcardMatching matching(schedule, links);
+  const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == b || a == kAny || b == kAny; };
+  std::vector<std::uint32_t> waiting;  // in the order in which they came
+  for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
+    const auto [source, tag] = keys[operation];
+    const auto met = std::find_if(waiting.begin(), waiting.end(), [&, source = source, tag = tag](std::uint32_t one) {
+      return operations[one].kind != operations[operation].kind && agree(keys[one].first, source) &&
+             agree(keys[one].second, tag);
+    });
+    const std::uint32_t expected = met == waiting.end() ? kNone : *met;
+    if (met == waiting.end()) {
+      waiting.push_back(operation);
+    } else {
+      waiting.erase(met);
+    }
+    ASSERT_EQ(matching.meet(1, source, tag, operation), expected);
+  }
+  std::vector<std::uint32_t> left = matching.waiting();
+  std::sort(left.begin(), left.end());
+  std::sort(waiting.begin(), waiting.end());
+  EXPECT_EQ(left, waiting);
 }
 
 }  // namespace
