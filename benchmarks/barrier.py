@@ -77,7 +77,7 @@ def this_machine(build: Path) -> None:
     for number, mpi in enumerate(real_mpis()):
         library = build_library(str(mpi.mpicxx))
         program = compile_program(mpi, SOURCE, build / f"in_turn-{number}", "-O3")
-        for ranks, how in ((2, (301, 2000, "pin")), (4, (31, 100)), (8, (31, 50))):
+        for ranks, how in ((2, (301, 2000, "pin")), (4, (11, 10)), (8, (11, 10))):
             done = run_preloaded(library, ranks, program, *how)
             found = medians(done.stdout)
             if "own" not in found:
