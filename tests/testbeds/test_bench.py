@@ -100,18 +100,8 @@ def test_a_library_of_twenty_barriers_is_slower_than_the_mpis_own(
     subprocess.run([mpi.mpicxx, "-shared", "-fPIC", source, "-o", library], check=True)
     finished = chiplog(
         *("bench", "barrier", "--mpi", mpi.mpicxx, "--library", "default"),
-        *(
-            "--library-path",
-            library,
-            "--launches",
-            1,
-            "--samples",
-            20,
-            "--budget",
-            1,
-            "--json",
-            out,
-        ),
+        *("--library-path", library, "--launches", 1, "--samples", 20, "--budget", 1),
+        *("--json", out),
     )
     assert finished.code == 0, finished.stderr
     content = json.loads(out.read_text())

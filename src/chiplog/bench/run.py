@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from chiplog.bench.raw_file import write_samples
 from chiplog.bench.result import Bench, summarise
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
+from chiplog.measure.library import find_library
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
@@ -28,7 +28,6 @@ OPERATIONS = (
     "alltoall",
 )
 DEFAULT = "default"
-LIBRARY_VARIABLE = "CHIPLOG_COLL_LIBRARY"
 SECONDS = 300.0
 """A launch that takes longer hangs."""
 
@@ -91,9 +90,9 @@ def bench(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
         )
     asked = options or BenchOptions()
-    preload = _library(library, tuning)
     settings = _tuning_settings(tuning)
     found = find_mpi(None, mpi, launcher)
+    preload = _library(library, tuning, found.mpicxx)
     program = build_program(BENCH, str(found.mpicxx), tell=tell)
     launches = []
     for number in range(asked.launches):
@@ -110,15 +109,10 @@ def bench(
     return summarise(launches, asked.seed)
 
 
-def _library(library: str | None, tuning: str | None) -> str | None:
+def _library(library: str | None, tuning: str | None, mpicxx: Path) -> str | None:
     if library is None and tuning is None:
         return None
-    path = library or os.environ.get(LIBRARY_VARIABLE)
-    if not path or not Path(path).is_file():
-        raise UsageError(
-            f"--library: needs libchiplog_coll.so, and '{path or ''}' is no file; set {LIBRARY_VARIABLE} to its path."
-        )
-    return str(Path(path).absolute())
+    return str(find_library(library, mpicxx))
 
 
 def _tuning_settings(tuning: str | None) -> Mapping[str, str]:

@@ -33,7 +33,10 @@ def bench(
     ] = None,
     library_path: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="libchiplog_coll.so; CHIPLOG_COLL_LIBRARY by default."),
+        typer.Option(
+            metavar="PATH",
+            help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
+        ),
     ] = None,
     message_bytes: Annotated[int, typer.Option("--bytes", help="Message, or a rank's block.")] = 8,
     launches: Annotated[int, typer.Option(help="How often the ranks are started.")] = 5,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog import __version__
-from chiplog.errors import RunFailed
+from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.compiling import (
     SKIP_CXX_BINDINGS,
     SMPI_FLAGS,
@@ -24,6 +25,8 @@ from chiplog.measure.objects import SharedObjects
 from chiplog.measure.probes import cache_directory, native_sources
 
 LIBRARY_NAME = "libchiplog_coll.so"
+LIBRARY_VARIABLE = "CHIPLOG_COLL_LIBRARY"
+"""Names a library that was built elsewhere."""
 ARCHIVE_NAME = "libchiplog_coll.a"
 """For SMPI, which loads programs so that they meet SimGrid's own MPI_Barrier before that of a shared library."""
 FLAGS = ("-std=c++20", "-fPIC", "-fvisibility=hidden")
@@ -64,6 +67,19 @@ class BuiltLibrary:
         return tuple(
             part for name, value in given.items() for part in PRELOADING[self.mpi.kind](name, value)
         )
+
+
+def find_library(named: str | None, mpicxx: Path) -> Path:
+    """libchiplog_coll.so: the one named here or by $CHIPLOG_COLL_LIBRARY, else one built with the wrapper `mpicxx`.
+
+    Raises UsageError where the one that is named is no file.
+    """
+    path = named or os.environ.get(LIBRARY_VARIABLE)
+    if not path:
+        return build_library(str(mpicxx)).path
+    if not Path(path).is_file():
+        raise UsageError(f"'{path}' is no file; a path of libchiplog_coll.so is accepted.")
+    return Path(path).absolute()
 
 
 def build_library(

@@ -46,6 +46,12 @@ bool verbose() {
   return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
 }
 
+// Without it every rank exchanges messages, as if each had a node of its own.
+bool wants_shared_memory() {
+  const char* asked = std::getenv("CHIPLOG_BARRIER_SHARED");
+  return asked == nullptr || std::string(asked) != "0";
+}
+
 std::string name_of(MPI_Comm communicator) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
@@ -104,6 +110,7 @@ std::unique_ptr<LeaderRounds> join_leaders(MPI_Comm communicator, const Size& si
 // Whatever a rank finds, it takes part in all steps: nobody waits for it in vain.
 std::unique_ptr<Barrier> try_to_set_up(MPI_Comm communicator, const Size& size, bool willing) {
   NodePart node = meet_on_node(communicator);
+  if (!wants_shared_memory()) node.failure = "CHIPLOG_BARRIER_SHARED=0";
   const Counts nodes = count(communicator, !node.failure.empty(), node.rank == 0);
   Story story{size, nodes.leaders, true, node.failure, {}};
   if (nodes.failures > 0 || nodes.leaders == size.ranks) {

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from chiplog.errors import UsageError
+from chiplog.measure.library import find_library
 from chiplog.tune.check.launch import Runner
 from chiplog.tune.exporters.chiplog_library import VARIABLE
 
-LIBRARY_VARIABLE = "CHIPLOG_COLL_LIBRARY"
 
-
-def check_library(path: Path, runner: Runner, library: str | None) -> tuple[bool, str]:
+def check_library(
+    path: Path, runner: Runner, mpicxx: Path, library: str | None
+) -> tuple[bool, str]:
     """Whether the library names the file as the source of its n, and what it says.
 
-    The library is `library`, else what $CHIPLOG_COLL_LIBRARY names; UsageError where there is none.
+    The library is `library`, else what $CHIPLOG_COLL_LIBRARY names, else one built with `mpicxx`; UsageError where the
+    one that is named is no file. Ranks exchange messages even on one node: shared memory has no n.
     """
-    found = library or os.environ.get(LIBRARY_VARIABLE)
-    if not found or not Path(found).is_file():
-        raise UsageError(
-            f"--library: '{found or ''}' is no file; give the path of libchiplog_coll.so, built for this MPI."
-        )
     file = str(path.absolute())
-    ended = runner.run(
-        {VARIABLE: file, "CHIPLOG_VERBOSE": "1"}, preload=str(Path(found).absolute())
-    )
+    settings = {VARIABLE: file, "CHIPLOG_VERBOSE": "1", "CHIPLOG_BARRIER_SHARED": "0"}
+    ended = runner.run(settings, preload=str(find_library(library, mpicxx)))
     if not ended.is_done:
         return False, f"the barrier fails with it: {ended.said}"
     said = [line for line in ended.output.splitlines() if line.startswith("chiplog: ")]

@@ -56,7 +56,7 @@ def check_tuning(
     if not bare.is_done:
         raise RunFailed(f"even without the file, a barrier with {found} fails: {bare.said}.")
     if target == "chiplog":
-        in_force, reason = check_library(path, runner, library)
+        in_force, reason = check_library(path, runner, found.mpicxx, library)
     else:
         kind = format_of(target, text)
         in_force, reason = _check(path, text, kind, runner, parse_version(found.version))
