@@ -24,6 +24,7 @@ struct Capabilities {
   // Ranks may live on different hosts.
   bool multiple_hosts = false;
   std::size_t max_message_bytes = 0;
+  std::size_t max_inline_bytes = 0;
 };
 
 // A message buffer owned by its transport: `data()` points at the payload, `capacity()` is its room in bytes.

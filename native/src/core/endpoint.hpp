@@ -57,11 +57,11 @@ class Endpoint {
   // What the clock's busy wait of `delay_ns` costs on average, in nanoseconds; blocks for up to about 0.5 ms.
   [[nodiscard]] virtual double busy_wait_cost_ns(double delay_ns) = 0;
 
-  // Room for messages of this size from now on.
-  virtual void reserve(std::size_t message_bytes) = 0;
-  // Sends a filled message each way and compares; what was wrong, or nothing. All ranks, for the same links in the same
-  // order: those that are at neither end only count the check.
-  virtual std::optional<std::string> check_payload(std::size_t message_bytes, const Link& link) = 0;
+  // Room for messages of this size from now on, of this operation and posting. All ranks, at the same time.
+  virtual void reserve(const SeriesSetup& setup) = 0;
+  // Sends a filled message each way, or whatever the operation moves, and compares; what was wrong, or nothing. All
+  // ranks, for the same links in the same order: those that are at neither end only count the check.
+  virtual std::optional<std::string> check_payload(const SeriesSetup& setup, const Link& link) = 0;
   // `rounds` samples of each series, one of each in turn. On the rank that times a series its durations are appended
   // to its vector, nothing elsewhere. All ranks, at the same time.
   virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "chiplog/error.hpp"
 #include "core/interruption.hpp"
@@ -74,13 +75,23 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
   std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back({series.pattern, series.message_bytes, series.train, series.delay_ns, series.window, series.peers,
-                       series.pairs});
+    setups_.push_back({.pattern = series.pattern,
+                       .message_bytes = series.message_bytes,
+                       .train = series.train,
+                       .delay_ns = series.delay_ns,
+                       .batch = series.window,
+                       .peers = series.peers,
+                       .pairs = series.pairs,
+                       .operation = series.operation,
+                       .posting = series.posting});
     if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
     largest = std::max(largest, series.message_bytes);
   }
   record_.series.resize(request.series.size());
-  endpoint_.reserve(largest);
+  for (SeriesSetup setup : setups_) {
+    setup.message_bytes = largest;
+    endpoint_.reserve(setup);
+  }
 }
 
 Record Experiment::run() {
@@ -128,18 +139,18 @@ std::vector<Link> Experiment::links_of(const SeriesSetup& setup) const {
   return links;
 }
 
-// Each size once over each link; the two messages are counted for the first series of that size and link.
+// Each size once over each link, by each operation and posting; the two messages are counted for the first series.
 void Experiment::check_payloads() {
-  std::set<std::pair<std::size_t, Link>> checked;
+  std::set<std::tuple<std::size_t, Link, Operation, Posting>> checked;
   std::string verdict;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    const std::size_t message_bytes = setups_[i].message_bytes;
-    for (const Link& link : links_of(setups_[i])) {
-      if (!checked.insert({message_bytes, link}).second) continue;
-      count_traffic(i, {Pattern::ping_pong, message_bytes}, 1);
-      const auto mismatch = endpoint_.check_payload(message_bytes, link);
+    const SeriesSetup& setup = setups_[i];
+    for (const Link& link : links_of(setup)) {
+      if (!checked.insert({setup.message_bytes, link, setup.operation, setup.posting}).second) continue;
+      count_traffic(i, {.message_bytes = setup.message_bytes, .operation = setup.operation}, 1);
+      const auto mismatch = endpoint_.check_payload(setup, link);
       if (mismatch && verdict.empty()) {
-        verdict = "a message of " + std::to_string(message_bytes) + " bytes arrived damaged at rank " +
+        verdict = "a message of " + std::to_string(setup.message_bytes) + " bytes arrived damaged at rank " +
                   std::to_string(rank_) + ": " + *mismatch;
       }
     }
@@ -170,15 +181,20 @@ std::vector<double> Experiment::sample_apart(const SeriesSetup& setup, std::int6
 }
 
 void Experiment::resolve_delays() {
-  std::map<std::pair<std::size_t, DelayKind>, double> found;
+  std::map<std::tuple<std::size_t, DelayKind, Operation, Posting>, double> found;
   std::vector<double> delays_ns;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     const DelayKind kind = request_.series[i].delay_kind;
     if (kind != DelayKind::given) {
-      const auto [at, is_new] = found.try_emplace({setups_[i].message_bytes, kind}, 0.0);
+      const auto [at, is_new] =
+          found.try_emplace({setups_[i].message_bytes, kind, setups_[i].operation, setups_[i].posting}, 0.0);
       if (is_new) {
         const std::int64_t train = kind == DelayKind::one_message_round_trip ? 1 : 2;
-        const SeriesSetup round_trip{Pattern::prtt, setups_[i].message_bytes, train};
+        const SeriesSetup round_trip{.pattern = Pattern::prtt,
+                                     .message_bytes = setups_[i].message_bytes,
+                                     .train = train,
+                                     .operation = setups_[i].operation,
+                                     .posting = setups_[i].posting};
         count_traffic(i, round_trip, round_trips_for_a_delay);
         const std::vector<double> samples_ns = sample_apart(round_trip, round_trips_for_a_delay);
         if (leads()) at->second = median(samples_ns);
@@ -288,7 +304,9 @@ void Experiment::warm_up() {
 double Experiment::most_posted(const SeriesSetup& setup) const {
   const double bytes = static_cast<double>(std::max<std::size_t>(setup.message_bytes, 1));
   const double affordable = std::max(max_posted_bytes / bytes, static_cast<double>(setup.train));
-  return std::min(static_cast<double>(endpoint_.max_posted_sends()), affordable) / static_cast<double>(setup.train);
+  const auto outstanding = static_cast<double>(endpoint_.max_posted_sends());
+  const double unanswered = is_write(setup.operation) ? static_cast<double>(most_unanswered_writes) : outstanding;
+  return std::min({outstanding, unanswered, affordable}) / static_cast<double>(setup.train);
 }
 
 void Experiment::choose_batches() {

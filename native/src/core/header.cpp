@@ -61,7 +61,8 @@ Json capabilities_object(const Capabilities& c) {
           {"list_posting", c.list_posting},
           {"synchronises", c.synchronises},
           {"multiple_hosts", c.multiple_hosts},
-          {"max_message_bytes", c.max_message_bytes}};
+          {"max_message_bytes", c.max_message_bytes},
+          {"max_inline_bytes", c.max_inline_bytes}};
 }
 
 Json machine_object(const MachineFacts& machine) {

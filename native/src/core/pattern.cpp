@@ -32,7 +32,42 @@ const PatternFacts* find_pattern(std::string_view name) {
   return nullptr;
 }
 
+bool speaks_of(Pattern pattern, Operation operation) {
+  switch (pattern) {
+    case Pattern::receive_overhead:
+      return !is_passive(operation);
+    case Pattern::late_receiver:
+      return operation == Operation::send;
+    default:
+      return true;
+  }
+}
+
+namespace {
+
+// Each operation is a request and its answer. At the end every target hears that all is done; those of some patterns
+// have said before that they are there.
+WireCount passive_wire_count(const SeriesSetup& setup) {
+  const auto message_bytes = static_cast<std::int64_t>(setup.message_bytes);
+  const std::int64_t posted = setup.batch * setup.train;
+  switch (setup.pattern) {
+    case Pattern::ping_pong:
+      return {2 * setup.batch + 1, setup.batch * message_bytes};
+    case Pattern::one_to_many:
+    case Pattern::one_to_many_list:
+      return {4 * setup.peers, setup.peers * message_bytes};
+    case Pattern::pairs:
+    case Pattern::pairs_one_way:
+      return {setup.pairs * (2 * posted + 4) - 2, setup.pairs * posted * message_bytes};
+    default:
+      return {2 * posted + setup.peers, posted * message_bytes};
+  }
+}
+
+}  // namespace
+
 WireCount wire_count(const SeriesSetup& setup) {
+  if (is_passive(setup.operation)) return passive_wire_count(setup);
   const auto message_bytes = static_cast<std::int64_t>(setup.message_bytes);
   const std::int64_t sent = setup.batch * setup.train;
   switch (setup.pattern) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/operation.hpp"
+
 namespace chiplog {
 
 struct PairGroups;
@@ -41,6 +43,8 @@ struct SeriesSetup {
   const PairGroups* groups = nullptr;  // between which `pairs` runs; outlives the series
   int self = 0;                        // of a pair: this rank
   int partner = 1;                     // and the other one
+  Operation operation = Operation::send;
+  Posting posting = Posting::normal;
 };
 
 struct PatternFacts {
@@ -74,6 +78,9 @@ struct WireCount {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
 };
+
+// Do its samples make sense of such operations? Patterns of the receiver need an operation that it takes part in.
+[[nodiscard]] bool speaks_of(Pattern pattern, Operation operation);
 
 // What one sample puts on the wire, both directions, acknowledgements included.
 [[nodiscard]] WireCount wire_count(const SeriesSetup& setup);

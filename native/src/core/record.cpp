@@ -27,8 +27,8 @@ void append_series(std::string& text, const SeriesRequest& request, const Series
   const PatternFacts& facts = facts_of(series.setup.pattern);
   text += JsonObject()
               .add("pattern", facts.name)
-              .add("operation", request.operation)
-              .add("posting", request.posting)
+              .add("operation", name_of(request.operation))
+              .add("posting", name_of(request.posting))
               .add("direction", facts.direction)
               .add("message_bytes", series.setup.message_bytes)
               .add("train", series.setup.train)

@@ -1,11 +1,14 @@
 #include "core/request.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "chiplog/error.hpp"
+#include "core/field_path.hpp"
 
 namespace chiplog {
 namespace {
@@ -20,10 +23,8 @@ constexpr std::size_t max_series = 1024;
 constexpr double max_delay_ns = 10e9;
 constexpr std::int64_t max_budget_ns = std::int64_t{1} << 53;
 constexpr std::int64_t max_id = std::int64_t{1} << 53;
-
-std::string path_of(const std::string& object, std::string_view field) {
-  return "field '" + (object.empty() ? "" : object + ".") + std::string(field) + "'";
-}
+constexpr std::array<std::string_view, 2> types{"measure", "quit"};
+constexpr std::array<std::string_view, 2> directions{"round-trip", "one-way"};
 
 [[noreturn]] void refuse(const std::string& field, const std::string& accepts, const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -36,7 +37,7 @@ void refuse_unknown(const Json& object, const std::string& name, std::initialize
     if (std::find(known.begin(), known.end(), field) != known.end()) continue;
     std::string accepted;
     for (const std::string_view word : known) accepted += (accepted.empty() ? "" : ", ") + std::string(word);
-    throw UsageError("unknown " + path_of(name, field.substr(0, 60)) + "; there are " + accepted);
+    throw UsageError("unknown " + field_path(name, field.substr(0, 60)) + "; there are " + accepted);
   }
 }
 
@@ -50,17 +51,17 @@ std::int64_t whole_number(const Json& object, const std::string& name, std::stri
   const Json* value = find(object, field);
   if (value == nullptr) return fallback;
   const std::string accepts = "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
-  if (!value->is_number_integer()) refuse(path_of(name, field), accepts, *value);
+  if (!value->is_number_integer()) refuse(field_path(name, field), accepts, *value);
   if (value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(high)) {
-    refuse(path_of(name, field), accepts, *value);
+    refuse(field_path(name, field), accepts, *value);
   }
   const auto number = value->get<std::int64_t>();
-  if (number < low || number > high) refuse(path_of(name, field), accepts, *value);
+  if (number < low || number > high) refuse(field_path(name, field), accepts, *value);
   return number;
 }
 
 std::string word(const Json& object, const std::string& name, std::string_view field, std::string_view fallback,
-                 std::initializer_list<std::string_view> accepted) {
+                 std::span<const std::string_view> accepted) {
   const Json* value = find(object, field);
   if (value == nullptr) return std::string(fallback);
   if (value->is_string()) {
@@ -69,7 +70,15 @@ std::string word(const Json& object, const std::string& name, std::string_view f
   }
   std::string accepts;
   for (const std::string_view choice : accepted) accepts += (accepts.empty() ? "" : " or ") + std::string(choice);
-  refuse(path_of(name, field), accepts, *value);
+  refuse(field_path(name, field), accepts, *value);
+}
+
+// The place of the word among `accepted`, 0 if there is none.
+template <class Choice, std::size_t count>
+Choice choose(const Json& object, const std::string& name, std::string_view field,
+              const std::array<std::string_view, count>& accepted) {
+  const std::string chosen = word(object, name, field, accepted.front(), accepted);
+  return static_cast<Choice>(std::find(accepted.begin(), accepted.end(), chosen) - accepted.begin());
 }
 
 Pattern parse_pattern(const Json& object, const std::string& name) {
@@ -78,9 +87,9 @@ Pattern parse_pattern(const Json& object, const std::string& name) {
   for (const PatternFacts& facts : patterns_by_name()) {
     if (find_pattern(facts.name) == &facts) names += (names.empty() ? "" : ", ") + std::string(facts.name);
   }
-  if (value == nullptr) throw UsageError(path_of(name, "pattern") + " is missing; it accepts " + names);
+  if (value == nullptr) throw UsageError(field_path(name, "pattern") + " is missing; it accepts " + names);
   const PatternFacts* facts = value->is_string() ? find_pattern(value->get_ref<const std::string&>()) : nullptr;
-  if (facts == nullptr) refuse(path_of(name, "pattern"), names, *value);
+  if (facts == nullptr) refuse(field_path(name, "pattern"), names, *value);
   return facts->pattern;
 }
 
@@ -94,7 +103,7 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
   } else if (value->is_number() && value->get<double>() >= 0.0 && value->get<double>() <= max_delay_ns) {
     series.delay_ns = value->get<double>();
   } else {
-    refuse(path_of(name, "delay_ns"), "nanoseconds from 0 to 1e10, \"rtt\" or \"rtt2\"", *value);
+    refuse(field_path(name, "delay_ns"), "nanoseconds from 0 to 1e10, \"rtt\" or \"rtt2\"", *value);
   }
 }
 
@@ -105,33 +114,54 @@ void parse_pairs(const Json& object, const std::string& name, SeriesRequest& ser
       const Json* value = find(object, field);
       const bool plain = value == nullptr || value->is_null() || *value == 1;
       if (!plain)
-        refuse(path_of(name, field) + " of " + std::string(facts_of(series.pattern).name), "1 or null", *value);
+        refuse(field_path(name, field) + " of " + std::string(facts_of(series.pattern).name), "1 or null", *value);
     }
     return;
   }
   series.pairs = whole_number(object, name, "pairs", 1, 1, max_peers);
   const Json* direction = find(object, "direction");
-  const bool one_way = direction != nullptr && !direction->is_null() &&
-                       word(object, name, "direction", "", {"round-trip", "one-way"}) == "one-way";
+  const bool one_way =
+      direction != nullptr && !direction->is_null() && word(object, name, "direction", "", directions) == "one-way";
   if (one_way) series.pattern = Pattern::pairs_one_way;
   series.window = whole_number(object, name, "window", 1, 1, one_way ? max_train : 1);
   const Json* between = find(object, "between");
   if (between == nullptr || between->is_null()) return;
   const bool two =
       between->is_array() && between->size() == 2 && (*between)[0].is_string() && (*between)[1].is_string();
-  if (!two) refuse(path_of(name, "between"), "the names of two groups", *between);
+  if (!two) refuse(field_path(name, "between"), "the names of two groups", *between);
   series.between = {(*between)[0].get<std::string>(), (*between)[1].get<std::string>()};
 }
 
 void take_list_posting(const std::string& name, SeriesRequest& series) {
   const Pattern as_list = posted_as_list(series.pattern);
   const std::string pattern(facts_of(series.pattern).name);
-  if (as_list == series.pattern) throw UsageError(path_of(name, "posting") + " of " + pattern + " accepts normal");
+  if (as_list == series.pattern) throw UsageError(field_path(name, "posting") + " of " + pattern + " accepts normal");
   series.pattern = as_list;
   if (as_list == Pattern::send_overhead_list && series.train != series.peers) {
-    throw UsageError(path_of(name, "train") + " of " + pattern + " posted as a list accepts the number of peers, " +
+    throw UsageError(field_path(name, "train") + " of " + pattern + " posted as a list accepts the number of peers, " +
                      std::to_string(series.peers) + ", not " + std::to_string(series.train));
   }
+}
+
+void parse_operation(const Json& object, const std::string& name, SeriesRequest& series) {
+  series.operation = choose<Operation>(object, name, "operation", operation_names);
+  series.posting = choose<Posting>(object, name, "posting", posting_names);
+  const std::string operation(name_of(series.operation));
+  const auto bytes = static_cast<std::int64_t>(series.message_bytes);
+  if (!speaks_of(series.pattern, series.operation)) {
+    throw UsageError(field_path(name, "operation") + " of " + std::string(facts_of(series.pattern).name) +
+                     " does not accept " + operation);
+  }
+  if (series.operation == Operation::atomic && series.message_bytes != atomic_bytes) {
+    throw UsageError(field_path(name, "message_bytes") + " of atomic accepts 8, not " + std::to_string(bytes));
+  }
+  if (series.operation != Operation::send && series.message_bytes == 0) {
+    throw UsageError(field_path(name, "message_bytes") + " of " + operation + " accepts 1 and more, not 0");
+  }
+  if (series.posting == Posting::in_line && is_passive(series.operation)) {
+    throw UsageError(field_path(name, "posting") + " of " + operation + " accepts normal or list: no payload goes out");
+  }
+  if (series.posting == Posting::list) take_list_posting(name, series);
 }
 
 SeriesRequest parse_series(const Json& object, const std::string& name) {
@@ -141,34 +171,32 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
                   "operation", "posting"});
   SeriesRequest series;
   series.pattern = parse_pattern(object, name);
-  if (find(object, "message_bytes") == nullptr) throw UsageError(path_of(name, "message_bytes") + " is missing");
+  if (find(object, "message_bytes") == nullptr) throw UsageError(field_path(name, "message_bytes") + " is missing");
   series.message_bytes = static_cast<std::size_t>(whole_number(object, name, "message_bytes", 0, 0, max_message_bytes));
   series.train = whole_number(object, name, "train", 1, 1, max_train);
   series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
   parse_pairs(object, name, series);
   parse_delay(object, name, series);
-  series.operation = word(object, name, "operation", "send", {"send"});
-  series.posting = word(object, name, "posting", "normal", {"normal", "list"});
-  if (series.posting == "list") take_list_posting(name, series);
+  parse_operation(object, name, series);
 
   const PatternFacts& facts = facts_of(series.pattern);
   const std::string pattern(facts.name);
   if (!facts.takes_trains && series.train != 1) {
-    throw UsageError(path_of(name, "train") + " of " + pattern + " accepts 1, not " + std::to_string(series.train));
+    throw UsageError(field_path(name, "train") + " of " + pattern + " accepts 1, not " + std::to_string(series.train));
   }
   if (!facts.takes_peers && series.peers != 1) {
-    throw UsageError(path_of(name, "peers") + " of " + pattern + " accepts 1, not " + std::to_string(series.peers));
+    throw UsageError(field_path(name, "peers") + " of " + pattern + " accepts 1, not " + std::to_string(series.peers));
   }
   if (facts.takes_trains && series.train % series.peers != 0) {
-    throw UsageError(path_of(name, "train") + " of " + pattern + " accepts multiples of peers, not " +
+    throw UsageError(field_path(name, "train") + " of " + pattern + " accepts multiples of peers, not " +
                      std::to_string(series.train));
   }
   const bool delayed = series.delay_kind != DelayKind::given || series.delay_ns > 0.0;
   if (facts.needs_delay && !delayed) {
-    throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " must be above 0");
+    throw UsageError(field_path(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
   const bool ignores_delay = facts.posts_sends || series.pattern == Pattern::flood || is_pairs(series.pattern);
-  if (ignores_delay && delayed) throw UsageError(path_of(name, "delay_ns") + " of " + pattern + " accepts 0 only");
+  if (ignores_delay && delayed) throw UsageError(field_path(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
 
@@ -179,7 +207,7 @@ StopRequest parse_stop(const Json& object) {
   StopRequest stop;
   if (const Json* value = find(object, "relative_half_width")) {
     if (!value->is_number() || value->get<double>() < 0.0 || value->get<double>() > 10.0) {
-      refuse(path_of(name, "relative_half_width"), "a number from 0 to 10, such as 0.025", *value);
+      refuse(field_path(name, "relative_half_width"), "a number from 0 to 10, such as 0.025", *value);
     }
     stop.relative_half_width = value->get<double>();
   }
@@ -219,23 +247,6 @@ MeasureRequest parse_measure(const Json& object) {
   return request;
 }
 
-void check_pairs(const RequestLimits& limits, const SeriesRequest& series, const std::string& name) {
-  const PairGroups* groups = choose_pair_groups(limits.pair_groups, series.between);
-  if (groups == nullptr) {
-    std::string names;
-    for (const PairGroups& one : limits.pair_groups) {
-      names += (names.empty() ? "" : "; ") + one.between[0] + ", " + one.between[1];
-    }
-    throw UsageError(path_of(name, "between") + " accepts " + names + ", not " + (*series.between)[0] + ", " +
-                     (*series.between)[1]);
-  }
-  if (series.pairs > static_cast<std::int64_t>(groups->clients.size())) {
-    throw UsageError(path_of(name, "pairs") + " accepts at most " + std::to_string(groups->clients.size()) +
-                     " between " + groups->between[0] + " and " + groups->between[1] + ", not " +
-                     std::to_string(series.pairs));
-  }
-}
-
 // The parser recurses, so how deep a line nests is bounded before it sees the line.
 void check_nesting(std::string_view line) {
   constexpr int max_depth = 32;
@@ -262,7 +273,7 @@ Request parse_request(std::string_view line) {
   check_nesting(line);
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) throw UsageError("a request must be one JSON object on one line");
-  const std::string type = word(object, "", "type", "", {"measure", "quit"});
+  const std::string type = word(object, "", "type", "", types);
   if (type.empty()) throw UsageError("field 'type' is missing; it accepts measure or quit");
   Request request;
   if (type == "quit") {
@@ -272,42 +283,6 @@ Request parse_request(std::string_view line) {
     request.measure = parse_measure(object);
   }
   return request;
-}
-
-void check_against(const RequestLimits& limits, const MeasureRequest& request) {
-  for (std::size_t i = 0; i < request.series.size(); ++i) {
-    const SeriesRequest& series = request.series[i];
-    const PatternFacts& facts = facts_of(series.pattern);
-    const std::string name = "series[" + std::to_string(i) + "]";
-    if (series.message_bytes > limits.capabilities.max_message_bytes) {
-      throw UsageError(path_of(name, "message_bytes") + " accepts at most " +
-                       std::to_string(limits.capabilities.max_message_bytes) + " on " + limits.transport + ", not " +
-                       std::to_string(series.message_bytes));
-    }
-    if (series.peers >= limits.ranks) {
-      throw UsageError(path_of(name, "peers") + " accepts at most " + std::to_string(limits.ranks - 1) + " with " +
-                       std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
-    }
-    if (is_pairs(series.pattern)) check_pairs(limits, series, name);
-    const std::int64_t posted = std::max({series.train, series.peers, series.window});
-    if (facts.posts_sends && static_cast<std::size_t>(posted) > limits.max_posted_sends) {
-      throw UsageError(path_of(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
-                       std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +
-                       std::to_string(posted));
-    }
-    if (series.posting == "list" && !limits.capabilities.list_posting) {
-      throw UsageError(path_of(name, "posting") + " accepts normal on " + limits.transport + ", which posts no lists");
-    }
-    if (facts.needs_synchronising_transport && !limits.capabilities.synchronises) {
-      throw UsageError(path_of(name, "pattern") + " " + std::string(facts.name) +
-                       ": sends never wait for receives on " + limits.transport);
-    }
-    const double longest_ns = 0.5 * static_cast<double>(limits.time_limit.count());
-    if (static_cast<double>(series.train + 1) * series.delay_ns > longest_ns) {
-      throw UsageError(path_of(name, "delay_ns") + " times train must stay below half of the time limit, " +
-                       std::to_string(static_cast<std::int64_t>(longest_ns)) + " ns");
-    }
-  }
 }
 
 }  // namespace chiplog

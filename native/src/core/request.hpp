@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chiplog/transport.hpp"
+#include "core/operation.hpp"
 #include "core/pair_groups.hpp"
 #include "core/pattern.hpp"
 
@@ -29,8 +30,8 @@ struct SeriesRequest {
   std::optional<std::array<std::string, 2>> between;  // the groups of `pairs`, the first two if not given
   DelayKind delay_kind = DelayKind::given;
   double delay_ns = 0.0;  // if given
-  std::string operation = "send";
-  std::string posting = "normal";
+  Operation operation = Operation::send;
+  Posting posting = Posting::normal;
 };
 
 struct StopRequest {

@@ -22,22 +22,25 @@ struct Bench {
   typename T::Buffer in;
 };
 
-// A transport that hands sends to several ranks over with one call. `prepare_list` makes one send to each of the ranks
-// `first` to `last`, `start_list` posts them all, `wait_list` waits until the buffer may be used again and `drop_list`
-// forgets them.
+// Whose targets take no part: no answer comes back but the completion.
 template <class T>
-concept PostsLists = requires(T transport, typename T::Buffer& buffer, Rank rank, std::size_t bytes) {
-  { transport.prepare_list(rank, rank, buffer, bytes) } -> std::same_as<void>;
-  { transport.start_list() } -> std::same_as<void>;
-  { transport.wait_list() } -> std::same_as<void>;
-  { transport.drop_list() } -> std::same_as<void>;
-};
+inline constexpr bool has_passive_targets = requires { requires T::passive_targets; };
 
 namespace patterns {
 
 inline constexpr Rank client_rank = 0;
 inline constexpr Rank server_rank = 1;
 inline constexpr std::size_t no_bytes = 0;
+
+// What ends a train: the empty message of a peer that has received it all.
+template <Transport T, Clock C>
+void await_acknowledgement(Bench<T, C>& bench, Rank peer) {
+  if constexpr (has_passive_targets<T>) {
+    bench.transport.wait_sends();
+  } else {
+    bench.transport.recv(peer, bench.in, no_bytes);
+  }
+}
 
 }  // namespace patterns
 }  // namespace chiplog

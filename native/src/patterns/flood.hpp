@@ -11,7 +11,7 @@ Interval flood_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   const Ticks begin = clock.now();
   for (std::int64_t i = 0; i < setup.batch; ++i) {
     for (std::int64_t sent = 0; sent < setup.train; ++sent) transport.send(server_rank, out, setup.message_bytes);
-    transport.recv(server_rank, in, no_bytes);
+    await_acknowledgement(bench, server_rank);
   }
   return {begin, clock.now()};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "patterns/bench.hpp"
+#include "patterns/peer_list.hpp"
 
 namespace chiplog::patterns {
 
@@ -25,16 +26,14 @@ template <Transport T, Clock C>
 Interval one_to_many_list_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const auto peers = static_cast<Rank>(setup.peers);
-  transport.prepare_list(server_rank, peers, out, setup.message_bytes);
+  PeerList list(transport, server_rank, peers, out, setup.message_bytes);
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
   if constexpr (requires { transport.settle(); }) transport.settle();
   const Ticks begin = clock.now();
-  transport.start_list();
+  list.start();
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, setup.message_bytes);
-  transport.wait_list();
-  const Ticks end = clock.now();
-  transport.drop_list();
-  return {begin, end};
+  list.wait();
+  return {begin, clock.now()};
 }
 
 template <Transport T, Clock C>

@@ -60,7 +60,7 @@ Interval pairs_one_way_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   const Ticks begin = clock.now();
   for (std::int64_t i = 0; i < setup.batch; ++i) transport.post_send(setup.partner, out, setup.message_bytes);
   transport.wait_sends();
-  transport.recv(setup.partner, in, no_bytes);
+  await_acknowledgement(bench, setup.partner);
   return {begin, clock.now()};
 }
 

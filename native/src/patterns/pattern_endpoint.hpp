@@ -1,22 +1,18 @@
-// Every pattern, instantiated for one transport and clock, behind the interface that the session drives.
+// Every pattern over every operation that a transport has, behind the interface that the session drives.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "chiplog/error.hpp"
 #include "core/endpoint.hpp"
-#include "core/payload.hpp"
 #include "patterns/busy_wait_cost.hpp"
-#include "patterns/flood.hpp"
-#include "patterns/late_receiver.hpp"
-#include "patterns/one_to_many.hpp"
-#include "patterns/pairs.hpp"
-#include "patterns/ping_pong.hpp"
-#include "patterns/prtt.hpp"
-#include "patterns/receive_overhead.hpp"
-#include "patterns/send_overhead.hpp"
+#include "patterns/performer.hpp"
+#include "patterns/views/inline_messages.hpp"
+#include "patterns/views/passive_operations.hpp"
+#include "patterns/views/remote_writes.hpp"
 
 namespace chiplog {
 
@@ -29,50 +25,42 @@ namespace chiplog {
 template <Transport T, Clock C>
 class PatternEndpoint final : public Endpoint {
  public:
-  PatternEndpoint(T& transport, C& clock, Rank rank)
-      : bench_{transport, clock, transport.make_buffer(initial_bytes), transport.make_buffer(initial_bytes)},
-        rank_(rank) {
+  PatternEndpoint(T& transport, C& clock, const views::Viewer& viewer)
+      : transport_(transport), clock_(clock), rank_(viewer.rank) {
+    make_performers(viewer);
     carry_payloads(false);
   }
 
   std::string transport_name() const override { return std::string(T::name); }
-  Capabilities capabilities() override { return bench_.transport.capabilities(); }
+  Capabilities capabilities() override { return transport_.capabilities(); }
   std::size_t max_posted_sends() const override { return T::max_posted_sends; }
-  std::string options_json() override { return bench_.transport.options_json(); }
+  std::string options_json() override { return transport_.options_json(); }
 
   std::string mpi_json() override {
-    if constexpr (requires(T transport) { transport.mpi_json(); }) return bench_.transport.mpi_json();
+    if constexpr (requires(T transport) { transport.mpi_json(); }) return transport_.mpi_json();
     return "null";
   }
 
-  ClockFacts clock_facts() override { return chiplog::clock_facts(bench_.clock); }
+  ClockFacts clock_facts() override { return chiplog::clock_facts(clock_); }
 
   double measured_frequency_hz() override {
-    C& clock = bench_.clock;
-    if constexpr (requires { clock.measured_frequency_hz(); }) return clock.measured_frequency_hz();
+    if constexpr (requires(C clock) { clock.measured_frequency_hz(); }) return clock_.measured_frequency_hz();
     return 0.0;
   }
 
-  double busy_wait_cost_ns(double delay_ns) override { return patterns::busy_wait_cost_ns(bench_.clock, delay_ns); }
+  double busy_wait_cost_ns(double delay_ns) override { return patterns::busy_wait_cost_ns(clock_, delay_ns); }
 
-  void reserve(std::size_t message_bytes) override {
-    if (message_bytes <= bench_.out.capacity() && message_bytes <= bench_.in.capacity()) return;
-    bench_.out = bench_.transport.make_buffer(message_bytes);
-    bench_.in = bench_.transport.make_buffer(message_bytes);
-  }
+  void reserve(const SeriesSetup& setup) override { performer(setup).reserve(setup.message_bytes); }
 
-  std::optional<std::string> check_payload(std::size_t message_bytes, const Link& link) override {
-    carry_payloads(true);
-    std::optional<std::string> mismatch;
-    if (rank_ == link.client) {
-      send_filled(link.server, message_bytes, salt(Role::client));
-      mismatch = receive_and_compare(link.server, message_bytes, salt(Role::server));
-    } else if (rank_ == link.server) {
-      mismatch = receive_and_compare(link.client, message_bytes, salt(Role::client));
-      send_filled(link.client, message_bytes, salt(Role::server));
-    }
-    carry_payloads(false);
+  std::optional<std::string> check_payload(const SeriesSetup& setup, const Link& link) override {
+    const patterns::Salts salts{2 * payload_checks_, 2 * payload_checks_ + 1};
     ++payload_checks_;
+    if (rank_ != link.client && rank_ != link.server) return std::nullopt;
+    carry_payloads(true);
+    const bool is_client = rank_ == link.client;
+    auto mismatch = performer(setup).check_payload(is_client ? Role::client : Role::server,
+                                                   is_client ? link.server : link.client, setup.message_bytes, salts);
+    carry_payloads(false);
     return mismatch;
   }
 
@@ -84,61 +72,64 @@ class PatternEndpoint final : public Endpoint {
       if (role == Role::onlooker) continue;
       const bool timed_here = facts_of(series[i].pattern).timed_by == role;
       if (timed_here) samples_ns[i].reserve(samples_ns[i].size() + static_cast<std::size_t>(rounds));
-      chosen_.push_back(
-          {operation(series[i].pattern, role), as_seen_here(series[i]), timed_here ? &samples_ns[i] : nullptr});
+      chosen_.push_back({&performer(series[i]), role, as_seen_here(series[i]), timed_here ? &samples_ns[i] : nullptr});
     }
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (const Chosen& chosen : chosen_) {
         settle();
-        const Interval interval = chosen.operation(bench_, chosen.setup);
+        const Interval interval = chosen.performer->perform(chosen.role, chosen.setup);
         if (chosen.samples_ns == nullptr) continue;
-        chosen.samples_ns->push_back(bench_.clock.interval_ns(interval.begin, interval.end));
+        chosen.samples_ns->push_back(clock_.interval_ns(interval.begin, interval.end));
       }
     }
   }
 
  private:
-  static constexpr std::size_t initial_bytes = 4096;
-
-  using Operation = Interval (*)(Bench<T, C>&, const SeriesSetup&);
-  struct Operations {
-    Operation client;
-    Operation server;
-  };
   struct Chosen {
-    Operation operation;
+    Performer* performer;
+    Role role;
     SeriesSetup setup;
     std::vector<double>* samples_ns;
   };
+  // Of one operation. A list is posted like normal ones, by another pattern.
+  struct Performers {
+    std::unique_ptr<Performer> normal;
+    std::unique_ptr<Performer> in_line;
+  };
 
-  // Null where the transport posts no lists: requests for them are refused.
-  static constexpr std::array<Operations, 2> list_postings = [] {
-    if constexpr (PostsLists<T>) {
-      return std::array<Operations, 2>{
-          {{patterns::one_to_many_list_client<T, C>, patterns::one_to_many_server<T, C>},
-           {patterns::send_overhead_list_client<T, C>, patterns::send_overhead_server<T, C>}}};
+  // None for what the transport lacks: requests for it are refused.
+  void make_performers(const views::Viewer& viewer) {
+    of(Operation::send).normal = std::make_unique<PerformerOf<T, C>>(transport_, clock_);
+    if constexpr (SendsInline<T>) of(Operation::send).in_line = through<views::InlineMessages<T>>(viewer);
+    if constexpr (WritesRemotely<T>) make_writers<Operation::rdma_write, WritesInline<T>>(viewer);
+    if constexpr (WritesWithImmediate<T>) {
+      make_writers<Operation::rdma_write_immediate, WritesImmediateInline<T>>(viewer);
     }
-    return std::array<Operations, 2>{};
-  }();
+    if constexpr (ReadsRemotely<T>) {
+      of(Operation::rdma_read).normal = through<views::PassiveOperations<T, Operation::rdma_read>>(viewer);
+    }
+    if constexpr (AtomicOperations<T>) {
+      of(Operation::atomic).normal = through<views::PassiveOperations<T, Operation::atomic>>(viewer);
+    }
+  }
 
-  // In the order of enum Pattern.
-  static constexpr std::array<Operations, pattern_count> operations{{
-      {patterns::ping_pong_client<T, C>, patterns::ping_pong_server<T, C>},
-      {patterns::prtt_client<T, C>, patterns::prtt_server<T, C>},
-      {patterns::send_overhead_client<T, C>, patterns::send_overhead_server<T, C>},
-      {patterns::receive_overhead_client<T, C>, patterns::receive_overhead_server<T, C>},
-      {patterns::flood_client<T, C>, patterns::flood_server<T, C>},
-      {patterns::late_receiver_client<T, C>, patterns::late_receiver_server<T, C>},
-      {patterns::one_to_many_client<T, C>, patterns::one_to_many_server<T, C>},
-      {patterns::pairs_client<T, C>, patterns::pairs_server<T, C>},
-      {patterns::pairs_one_way_client<T, C>, patterns::pairs_one_way_server<T, C>},
-      list_postings[0],
-      list_postings[1],
-  }};
+  template <Operation operation, bool has_inline>
+  void make_writers(const views::Viewer& viewer) {
+    of(operation).normal = through<views::RemoteWrites<T, operation, Posting::normal>>(viewer);
+    if constexpr (has_inline) {
+      of(operation).in_line = through<views::RemoteWrites<T, operation, Posting::in_line>>(viewer);
+    }
+  }
 
-  [[nodiscard]] static Operation operation(Pattern pattern, Role role) {
-    const Operations& pair = operations[static_cast<std::size_t>(pattern)];
-    return role == Role::client ? pair.client : pair.server;
+  template <class V>
+  std::unique_ptr<Performer> through(const views::Viewer& viewer) {
+    return std::make_unique<ViewPerformer<V, T, C>>(transport_, clock_, viewer);
+  }
+
+  [[nodiscard]] Performers& of(Operation operation) { return performers_[static_cast<std::size_t>(operation)]; }
+  [[nodiscard]] Performer& performer(const SeriesSetup& setup) {
+    const Performers& both = of(setup.operation);
+    return *(setup.posting == Posting::in_line ? both.in_line : both.normal);
   }
 
   [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
@@ -154,31 +145,17 @@ class PatternEndpoint final : public Endpoint {
   }
 
   void settle() {
-    if constexpr (requires(T transport) { transport.settle(); }) bench_.transport.settle();
+    if constexpr (requires(T transport) { transport.settle(); }) transport_.settle();
   }
 
   void carry_payloads([[maybe_unused]] bool carried) {
-    if constexpr (requires(T transport) { transport.carry_payloads(true); }) bench_.transport.carry_payloads(carried);
+    if constexpr (requires(T transport) { transport.carry_payloads(true); }) transport_.carry_payloads(carried);
   }
 
-  // Different for each check and direction, so that an old message can't pass for a new one.
-  [[nodiscard]] std::uint64_t salt(Role sender) const { return 2 * payload_checks_ + (sender == Role::client ? 0 : 1); }
-
-  void send_filled(Rank peer, std::size_t message_bytes, std::uint64_t salt) {
-    fill_payload({bench_.out.data(), message_bytes}, salt);
-    bench_.transport.send(peer, bench_.out, message_bytes);
-  }
-
-  std::optional<std::string> receive_and_compare(Rank peer, std::size_t message_bytes, std::uint64_t salt) {
-    const std::size_t received = bench_.transport.recv(peer, bench_.in, message_bytes);
-    if (received != message_bytes) {
-      return std::to_string(received) + " bytes arrived, sent were " + std::to_string(message_bytes);
-    }
-    return find_mismatch({bench_.in.data(), message_bytes}, salt);
-  }
-
-  Bench<T, C> bench_;
+  T& transport_;
+  C& clock_;
   Rank rank_;
+  std::array<Performers, operation_names.size()> performers_;
   std::uint64_t payload_checks_ = 0;
   std::vector<Chosen> chosen_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "patterns/bench.hpp"
+#include "patterns/peer_list.hpp"
 
 namespace chiplog::patterns {
 
@@ -18,7 +19,7 @@ Interval send_overhead_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   }
   const Ticks end = clock.now();
   transport.wait_sends();
-  for (peer = server_rank; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
+  for (peer = server_rank; peer <= peers; ++peer) await_acknowledgement(bench, peer);
   return {begin, end};
 }
 
@@ -28,13 +29,12 @@ template <Transport T, Clock C>
 Interval send_overhead_list_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const auto peers = static_cast<Rank>(setup.peers);
-  transport.prepare_list(server_rank, peers, out, setup.message_bytes);
+  PeerList list(transport, server_rank, peers, out, setup.message_bytes);
   const Ticks begin = clock.now();
-  transport.start_list();
+  list.start();
   const Ticks end = clock.now();
-  transport.wait_list();
-  for (Rank peer = server_rank; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
-  transport.drop_list();
+  list.wait();
+  for (Rank peer = server_rank; peer <= peers; ++peer) await_acknowledgement(bench, peer);
   return {begin, end};
 }
 

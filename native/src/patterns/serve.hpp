@@ -11,7 +11,8 @@ namespace chiplog {
 // Returns the process' exit code.
 template <Transport T, Clock C>
 int serve(T& transport, C& clock, RunContext& context) {
-  PatternEndpoint<T, C> endpoint(transport, clock, context.bootstrap->rank());
+  const Bootstrap& bootstrap = *context.bootstrap;
+  PatternEndpoint<T, C> endpoint(transport, clock, {bootstrap.rank(), bootstrap.size(), context.settings.time_limit});
   return run_session(endpoint, context);
 }
 

@@ -17,8 +17,8 @@ class Steady final : public Endpoint {
   [[nodiscard]] ClockFacts clock_facts() override { return {}; }
   [[nodiscard]] double measured_frequency_hz() override { return 0.0; }
   [[nodiscard]] double busy_wait_cost_ns(double delay_ns) override { return delay_ns; }
-  void reserve(std::size_t) override {}
-  std::optional<std::string> check_payload(std::size_t, const Link&) override { return std::nullopt; }
+  void reserve(const SeriesSetup&) override {}
+  std::optional<std::string> check_payload(const SeriesSetup&, const Link&) override { return std::nullopt; }
   void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
               std::vector<std::vector<double>>& samples_ns) override {
     const double factor = rounds == 1 ? 10.0 : 1.0;

@@ -165,6 +165,36 @@ TEST_F(RequestAgainstTransport, RefusesListsWhereThereAreNone) {
             "field 'series[0].train' of send_overhead posted as a list accepts the number of peers, 2, not 4");
 }
 
+TEST_F(RequestAgainstTransport, RefusesOperationsThatTheTransportLacks) {
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"operation":"rdma-write"})"),
+            "field 'series[0].operation' does not accept rdma-write on tcp, which does not write to a peer's memory");
+  EXPECT_EQ(
+      refusal_of(R"({"pattern":"prtt","message_bytes":1,"operation":"rdma-write-immediate"})"),
+      "field 'series[0].operation' does not accept rdma-write-immediate on tcp, which has no writes with immediate "
+      "data");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"operation":"rdma-read"})"),
+            "field 'series[0].operation' does not accept rdma-read on tcp, which does not read a peer's memory");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":8,"operation":"atomic"})"),
+            "field 'series[0].operation' does not accept atomic on tcp, which has no atomic operations");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":1,"posting":"inline"})"),
+            "field 'series[0].posting' accepts normal on tcp, which posts nothing inline");
+}
+
+TEST_F(RequestAgainstTransport, RefusesOperationsThatMakeNoSense) {
+  EXPECT_EQ(
+      refusal_of(R"({"pattern":"prtt","message_bytes":1,"operation":"rdma"})"),
+      "field 'series[0].operation' accepts send or rdma-write or rdma-write-immediate or rdma-read or atomic, not "
+      "\"rdma\"");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":4,"operation":"atomic"})"),
+            "field 'series[0].message_bytes' of atomic accepts 8, not 4");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":0,"operation":"rdma-write"})"),
+            "field 'series[0].message_bytes' of rdma-write accepts 1 and more, not 0");
+  EXPECT_EQ(refusal_of(R"({"pattern":"receive_overhead","message_bytes":8,"delay_ns":1,"operation":"rdma-read"})"),
+            "field 'series[0].operation' of receive_overhead does not accept rdma-read");
+  EXPECT_EQ(refusal_of(R"({"pattern":"prtt","message_bytes":8,"posting":"inline","operation":"rdma-read"})"),
+            "field 'series[0].posting' of rdma-read accepts normal or list: no payload goes out");
+}
+
 TEST_F(RequestAgainstTransport, RefusesALateReceiverWhereNoSendWaits) {
   EXPECT_EQ(refusal_of(R"({"pattern":"late_receiver","message_bytes":1,"delay_ns":1})"),
             "field 'series[0].pattern' late_receiver: sends never wait for receives on tcp");

@@ -51,7 +51,7 @@ int run_shm(RunContext& context) {
 }  // namespace
 
 ShmTransport::ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std::chrono::nanoseconds time_limit)
-    : options_(options) {
+    : bootstrap_(&bootstrap), options_(options) {
   const auto size = static_cast<std::size_t>(bootstrap.size());
   const auto self = static_cast<std::size_t>(bootstrap.rank());
   const std::size_t channel_bytes = shm::channel_bytes(options.ring_bytes);

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
+#include "chiplog/remote_memory.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/shm/channel.hpp"
 #include "transports/shm/region.hpp"
 #include "transports/shm/watch.hpp"
+#include "transports/shm/window.hpp"
 
 namespace chiplog {
 
@@ -26,14 +28,20 @@ struct ShmOptions {
 class ShmTransport {
  public:
   using Buffer = AlignedBuffer<0>;
+  using Window = shm::Window;
   static constexpr std::string_view name = "shm";
   static constexpr std::size_t max_posted_sends = 1024;
+  static constexpr std::size_t max_posted_operations = 1024;
 
   // Collective. Throws Error on all ranks if one of them is on another host.
   ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std::chrono::nanoseconds time_limit);
 
   [[nodiscard]] static Capabilities declared_capabilities() {
-    return {.synchronises = true, .max_message_bytes = std::size_t{1} << 30U};
+    return {.remote_write = true,
+            .remote_read = true,
+            .atomics = true,
+            .synchronises = true,
+            .max_message_bytes = std::size_t{1} << 30U};
   }
   [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
   [[nodiscard]] std::string options_json() const;
@@ -49,7 +57,35 @@ class ShmTransport {
     return receivers_[at].recv(buffer.data(), capacity_bytes, senders_[at]);
   }
 
+  // One-sided operations are the processor's own loads, stores and atomic instructions, complete when they return.
+  [[nodiscard]] Window make_window(std::size_t bytes) const { return {*bootstrap_, bytes}; }
+  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
+                  std::size_t window_offset) {
+    window.write(peer, window_offset, buffer.data() + buffer_offset, bytes);
+  }
+  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
+                 std::size_t window_offset) {
+    window.read(peer, window_offset, buffer.data() + buffer_offset, bytes);
+  }
+  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
+                      std::uint64_t addend) {
+    const std::uint64_t before = window.word(peer, window_offset).fetch_add(addend);
+    std::memcpy(buffer.data() + buffer_offset, &before, sizeof before);
+  }
+  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
+                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
+    window.word(peer, window_offset).compare_exchange_strong(expected, desired);
+    std::memcpy(buffer.data() + buffer_offset, &expected, sizeof expected);
+  }
+  void wait_operations() {}
+  void progress() {}
+  template <class Ready>
+  void wait_until(Rank peer, Ready ready) {
+    watch_->wait(peer, ready);
+  }
+
  private:
+  Bootstrap* bootstrap_;
   ShmOptions options_;
   std::unique_ptr<shm::Region> region_;
   std::unique_ptr<shm::Watch> watch_;
@@ -58,6 +94,6 @@ class ShmTransport {
   std::vector<shm::Receiver> receivers_;
 };
 
-static_assert(Transport<ShmTransport>);
+static_assert(Transport<ShmTransport> && ReadsRemotely<ShmTransport> && AtomicOperations<ShmTransport>);
 
 }  // namespace chiplog

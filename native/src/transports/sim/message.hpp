@@ -18,6 +18,7 @@ struct Message {
   bool synchronises = false;
   bool has_payload = false;
   std::vector<std::byte> payload;
+  std::byte* target = nullptr;  // of a write: where its payload goes
 };
 
 }  // namespace chiplog::sim

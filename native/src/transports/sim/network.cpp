@@ -13,14 +13,15 @@ Network::Network(const Parameters& parameters, Fibers& fibers)
     : parameters_(parameters),
       fibers_(fibers),
       processes_(static_cast<std::size_t>(parameters.ranks)),
-      queues_(processes_.size() * processes_.size()) {
+      messages_(processes_.size() * processes_.size()),
+      writes_(messages_.size()) {
   if (!parameters.node) return;
   nodes_.assign(2, NodeNic(parameters.node->R_N, parameters.ranks));
   fibers.when_all_wait([this] { return next_event(); });
 }
 
-std::deque<Message>& Network::queue(Rank from, Rank to) {
-  return queues_[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
+Network::Queue& Network::of(std::vector<Queue>& queues, Rank from, Rank to) {
+  return queues[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
 }
 
 Network::Times Network::times(std::size_t bytes) const {
@@ -42,17 +43,13 @@ Picoseconds Network::start_up(const Burst& burst) const {
   return total(burst.sends.size() + 1) - total(burst.sends.size());
 }
 
-void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
+Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises) {
   Process& sender = process(from);
   const Times time = times(bytes);
-  Message& message = queue(from, to).emplace_back();
+  Message& message = queue.emplace_back();
   message.bytes = bytes;
   message.posted = sender.cpu;
-  message.synchronises = parameters_.waits_for_receive(bytes);
-  if (payload != nullptr) {
-    message.payload.assign(payload, payload + bytes);
-    message.has_payload = true;
-  }
+  message.synchronises = synchronises;
   sender.cpu += time.o_s;
   if (parameters_.counts_sends_in_a_row()) {
     if (sender.burst.sends.empty()) sender.burst.begin = message.posted;
@@ -65,6 +62,21 @@ void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_
   }
   sender.ready_since = sender.cpu;
   if (message.synchronises) ++sender.synchronised_sends;
+  return message;
+}
+
+void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
+  Message& message = post(of(messages_, from, to), from, to, bytes, parameters_.waits_for_receive(bytes));
+  if (payload == nullptr) return;
+  message.payload.assign(payload, payload + bytes);
+  message.has_payload = true;
+}
+
+void Network::post_write(Rank from, Rank to, const std::byte* payload, std::size_t bytes, std::size_t carried,
+                         std::byte* target) {
+  Message& message = post(of(writes_, from, to), from, to, bytes, false);
+  message.payload.assign(payload + bytes - carried, payload + bytes);
+  message.target = target + bytes - carried;
 }
 
 // Only now it is known what each of the sends cost, and so when each was posted.
@@ -128,15 +140,19 @@ Picoseconds Network::received(const Message& message, Picoseconds ready, const T
   return std::max(std::max(ready, message.arrival) + times.o_r, *message.drained);
 }
 
+Message Network::take(Queue& queue, Rank rank, Rank source) {
+  end_burst(process(rank));
+  fibers_.wait_until([&] { return !queue.empty(); });
+  end_burst(process(source));
+  fibers_.wait_until([&] { return !queue.front().under_way; });
+  Message message = std::move(queue.front());
+  queue.pop_front();
+  return message;
+}
+
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
-  end_burst(receiver);
-  std::deque<Message>& arriving = queue(source, rank);
-  fibers_.wait_until([&] { return !arriving.empty(); });
-  end_burst(process(source));
-  fibers_.wait_until([&] { return !arriving.front().under_way; });
-  Message message = std::move(arriving.front());
-  arriving.pop_front();
+  Message message = take(of(messages_, source, rank), rank, source);
   const Times time = times(message.bytes);
   if (message.synchronises) match(message, process(source), receiver, time);
   receiver.cpu = received(message, receiver.cpu, time);
@@ -146,6 +162,41 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
   }
   if (message.has_payload && message.bytes > 0) std::memcpy(payload, message.payload.data(), message.bytes);
   return message.bytes;
+}
+
+void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
+  const Message message = take(of(writes_, source, rank), rank, source);
+  Times time = times(message.bytes);
+  if (!costs_receiver) time.o_r = 0;
+  Process& receiver = process(rank);
+  receiver.cpu = received(message, receiver.cpu, time);
+  std::copy(message.payload.begin(), message.payload.end(), message.target);
+}
+
+void Network::post_fetch(Rank rank, Rank peer, std::size_t bytes) {
+  Process& origin = process(rank);
+  end_burst(origin);
+  origin.cpu += times(bytes).o_s;
+  origin.ready_since = origin.cpu;
+  const Picoseconds asked = inject(origin, origin.cpu, times(1));
+  origin.latest_fetch = std::max(origin.latest_fetch, inject(process(peer), asked, times(bytes)));
+}
+
+std::size_t Network::show_window(Rank rank, std::byte* begin) {
+  process(rank).windows.push_back(begin);
+  const std::size_t number = process(rank).windows.size() - 1;
+  fibers_.wait_until([&] {
+    return std::all_of(processes_.begin(), processes_.end(),
+                       [&](const Process& one) { return one.windows.size() > number; });
+  });
+  return number;
+}
+
+void Network::wait_fetches(Rank rank) {
+  Process& origin = process(rank);
+  end_burst(origin);
+  origin.cpu = std::max(origin.cpu, origin.latest_fetch);
+  origin.ready_since = std::max(origin.ready_since, origin.cpu);
 }
 
 void Network::compute(Rank rank, Picoseconds duration) {

@@ -27,6 +27,10 @@ namespace chiplog::sim {
 // LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
 // anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.
 //
+// One-sided operations cost the other process nothing: a write is a message that is received without o_r and never
+// waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request of 1
+// byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
+//
 // Max-rate: messages between nodes, the two halves of the ranks, share the NodeNic, and there is no G.
 class Network {
  public:
@@ -41,6 +45,19 @@ class Network {
   // Until all that `rank` has sent above S was matched.
   void wait_sends(Rank rank);
   std::size_t recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
+
+  // The last `carried` of the `bytes` at `payload` arrive at `target`.
+  void post_write(Rank from, Rank to, const std::byte* payload, std::size_t bytes, std::size_t carried,
+                  std::byte* target);
+  // Until the next write of `source` has landed; `o_r` if it costs that.
+  void await_write(Rank rank, Rank source, bool costs_receiver);
+  // A read or an atomic operation of `bytes` at `peer`, whose NIC answers.
+  void post_fetch(Rank rank, Rank peer, std::size_t bytes);
+  void wait_fetches(Rank rank);
+
+  // Makes a window known to all, when all have made theirs of this number, which is returned.
+  std::size_t show_window(Rank rank, std::byte* begin);
+  [[nodiscard]] std::byte* window_of(Rank rank, std::size_t number) const { return process(rank).windows[number]; }
 
   [[nodiscard]] Picoseconds now(Rank rank) const { return process(rank).cpu; }
   void compute(Rank rank, Picoseconds duration);
@@ -72,12 +89,17 @@ class Network {
     Picoseconds latest_match = 0;  // when the sender may go on
     bool settled = false;
     std::uint64_t meeting = 0;
+    Picoseconds latest_fetch = 0;
+    std::vector<std::byte*> windows;
   };
 
   [[nodiscard]] Process& process(Rank rank) { return processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Process& process(Rank rank) const { return processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::size_t node_of(Rank rank) const { return rank < parameters_.ranks / 2 ? 0 : 1; }
-  [[nodiscard]] std::deque<Message>& queue(Rank from, Rank to);
+  using Queue = std::deque<Message>;
+  [[nodiscard]] Queue& of(std::vector<Queue>& queues, Rank from, Rank to);
+  Message& post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises);
+  [[nodiscard]] Message take(Queue& queue, Rank rank, Rank source);
   [[nodiscard]] Times times(std::size_t bytes) const;
 
   // What the next send in the open burst costs beyond o_s.
@@ -98,7 +120,8 @@ class Network {
   Fibers& fibers_;
   std::vector<Process> processes_;
   std::vector<NodeNic> nodes_;  // none without max-rate
-  std::vector<std::deque<Message>> queues_;
+  std::vector<Queue> messages_;
+  std::vector<Queue> writes_;
   std::vector<Rank> settling_;
   std::uint64_t meetings_ = 0;
 };

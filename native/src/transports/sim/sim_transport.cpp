@@ -49,6 +49,10 @@ int run(RunContext& context) {
 
 Capabilities capabilities() {
   Capabilities declared;
+  declared.remote_write = true;
+  declared.write_with_immediate = true;
+  declared.remote_read = true;  // but not between nodes that share a NIC
+  declared.atomics = true;
   declared.synchronises = true;  // if S is given
   declared.max_message_bytes = SimTransport::max_message_bytes;
   return declared;
@@ -59,6 +63,7 @@ Capabilities capabilities() {
 Capabilities SimTransport::capabilities() const {
   Capabilities declared = sim::capabilities();
   declared.synchronises = network_.parameters().S_bytes.has_value();
+  declared.remote_read = declared.atomics = !network_.parameters().node;
   return declared;
 }
 

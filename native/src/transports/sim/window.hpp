@@ -1,0 +1,22 @@
+// Memory of a simulated process that the others reach by one-sided operations.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace chiplog::sim {
+
+class SimWindow {
+ public:
+  explicit SimWindow(std::size_t bytes) : bytes_(bytes), data_(new std::byte[bytes]{}) {}
+  // Which of the windows of its process it is; all processes make theirs in the same order.
+  std::size_t number = 0;
+  [[nodiscard]] std::byte* data() { return data_.get(); }
+  [[nodiscard]] std::size_t capacity() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> data_;
+};
+
+}  // namespace chiplog::sim
