@@ -60,6 +60,8 @@ class Experiment {
   void collect_from_server(std::int64_t rounds);
   // The time of k pairs is that of the slowest.
   void collect_from_pairs(std::int64_t rounds);
+  // What all ranks have counted since `before`, on rank 0.
+  void collect_counters(const std::vector<Counter>& before);
   void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
   std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
 

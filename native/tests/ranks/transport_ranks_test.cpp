@@ -15,6 +15,7 @@
 #include "transports/shm/shm.hpp"
 #include "transports/tcp/local_address.hpp"
 #include "transports/tcp/tcp.hpp"
+#include "transports/udp/udp.hpp"
 #include "transports/unix/unix.hpp"
 
 namespace chiplog::testing {
@@ -40,6 +41,10 @@ struct BusyTcp {
   }
 };
 
+struct Udp {
+  static UdpTransport make(Bootstrap& bootstrap, Limit limit) { return make_udp_transport(bootstrap, {}, limit); }
+};
+
 // What became of rank 0.
 template <class Medium, class Body>
 std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
@@ -56,7 +61,7 @@ std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
 template <class Medium>
 class EveryTransport : public ::testing::Test {};
 
-using Media = ::testing::Types<Shm, Unix, Tcp, BusyTcp>;
+using Media = ::testing::Types<Shm, Unix, Tcp, BusyTcp, Udp>;
 TYPED_TEST_SUITE(EveryTransport, Media);
 
 // More ranks than this machine may have cores; in each step every rank has one peer.
