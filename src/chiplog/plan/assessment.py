@@ -39,11 +39,12 @@ MEANINGS = {
     "flood": "sends back to back until an acknowledgement of them all: the gap",
     "one_to_many": "1:n n:1: one message to each of p = 1..P-1 peers, who answer at once, and the time to post them",
     "pairs": "k = 1..P/2 pairs of processes at once, each with its ping-pongs and trains; the slowest counts",
+    "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
 }
-ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
+ONE_TO_MANY, PAIRS, BARRIER = "one_to_many", "pairs", "barrier"
 MOST_PEERS_A_RECORD = 32
-"""Numbers of peers that one record takes in turn: each needs two series."""
+"""Numbers of peers that one record takes in turn: each needs up to two series."""
 POSTINGS = ("normal", "list")
 """Sends posted one by one, or all by one call."""
 PATTERNS = tuple(MEANINGS)
@@ -100,18 +101,19 @@ def records_of(
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs,
+    Each record of `one_to_many` or `barrier` spans the whole range of peers. `direction` is that of k pairs,
     `postings` how one to many posts its sends, each in turn.
     """
     if pattern == PAIRS:
         return (_pairs(message_bytes, ranks // 2, direction),)
-    if pattern != ONE_TO_MANY:
+    if pattern not in (ONE_TO_MANY, BARRIER):
         return (series_of(pattern, message_bytes),)
     peers = range(1, ranks)
     records = -(-len(peers) // MOST_PEERS_A_RECORD)
-    return tuple(
-        _one_to_many(message_bytes, peers[first::records], postings) for first in range(records)
-    )
+    shares = [peers[first::records] for first in range(records)]
+    if pattern == BARRIER:
+        return tuple(_barriers(message_bytes, ranks, share) for share in shares)
+    return tuple(_one_to_many(message_bytes, share, postings) for share in shares)
 
 
 def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
@@ -137,6 +139,12 @@ def _one_to_many(
             SeriesRequest("send_overhead", message_bytes, p, peers=p, posting=posting),
         )
     )
+
+
+def _barriers(
+    message_bytes: int, ranks: int, peers: Sequence[int]
+) -> tuple[SeriesRequest, ...]:
+    return tuple(SeriesRequest(BARRIER, message_bytes, peers=n, ranks=ranks) for n in peers)
 
 
 def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
