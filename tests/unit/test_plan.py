@@ -60,7 +60,9 @@ def test_both_ways_of_posting_are_taken_in_turn() -> None:
 def test_barriers_are_taken_with_every_number_of_peers() -> None:
     plan = make_plan(PlanOptions("sim", ("barrier",), (1,), visits=1, ranks=5))
     request = plan.requests[0]
-    assert [(one.pattern, one.peers) for one in request.series] == [("barrier", n) for n in range(1, 5)]
+    assert [(one.pattern, one.peers) for one in request.series] == [
+        ("barrier", n) for n in range(1, 5)
+    ]
     assert [one.messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
     assert '"ranks"' not in request.line()
 

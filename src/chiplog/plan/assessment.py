@@ -141,9 +141,7 @@ def _one_to_many(
     )
 
 
-def _barriers(
-    message_bytes: int, ranks: int, peers: Sequence[int]
-) -> tuple[SeriesRequest, ...]:
+def _barriers(message_bytes: int, ranks: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
     return tuple(SeriesRequest(BARRIER, message_bytes, peers=n, ranks=ranks) for n in peers)
 
 
