@@ -182,7 +182,8 @@ def test_equal_seeds_give_equal_results() -> None:
 
 
 def test_json_has_every_series_even_those_without_changes() -> None:
-    document = changes_to_json(find_changes(synthetic_dataset(ONE_PROTOCOL, size_grid())))
+    parts = synthetic_dataset(ONE_PROTOCOL, size_grid()).by_way()
+    document = changes_to_json({way: find_changes(part) for way, part in parts.items()})
     assert json.loads(json.dumps(document)) == document
     assert document["schema"] == "chiplog.changes/1"
     assert document["consensus"] == []
@@ -197,3 +198,18 @@ def test_the_switch_should_be_where_the_lines_cross() -> None:
 
     (change,) = find_changes(calls(switched)).consensus
     assert change.crossing_bytes == pytest.approx(8400.0, rel=1e-3)
+
+
+def test_changes_of_different_operations_are_told_apart() -> None:
+    sends = synthetic_dataset(ONE_PROTOCOL, size_grid())
+    writes = tuple(
+        replace(one, operation="rdma-write", record_id=one.record_id + 10_000)
+        for one in synthetic_dataset(THREE_PROTOCOLS, size_grid()).series
+    )
+    both = replace(sends, series=(*sends.series, *writes))
+    found = {way: find_changes(part) for way, part in both.by_way().items()}
+    assert list(found) == [("send", "normal"), ("rdma-write", "normal")]
+    assert found["send", "normal"].consensus == ()
+    consensus = changes_to_json(found)["consensus"]
+    assert len(consensus) == 2
+    assert {one["operation"] for one in consensus} == {"rdma-write"}

@@ -204,14 +204,34 @@ def test_each_message_size_has_its_own_parameters() -> None:
     assert [one.parameters["f"].value for one in found.segments] == [7, 4]
 
 
-def test_one_way_of_posting_is_used_and_the_others_are_named() -> None:
+def test_ways_of_posting_and_operations_are_fitted_apart() -> None:
     run, other = logfp_run(), logfp_run(g=3e-6, f=4.0)
     lists = tuple(
         replace(one, posting="list", record_id=one.record_id + 10_000) for one in other.series
     )
-    found = fit(replace(run, series=(*lists, *run.series)), ["logfp"])[0]
-    assert values(found)["f"] == 7
-    assert "those with list are left out" in " ".join(found.warnings)
+    reads = tuple(
+        replace(one, operation="rdma-read", record_id=one.record_id + 20_000)
+        for one in other.series
+    )
+    found = fit(replace(run, series=(*lists, *run.series, *reads)), ["logfp"])
+    assert {(one.operation, one.posting): values(one)["f"] for one in found} == {
+        ("rdma-write", "normal"): 7,
+        ("rdma-write", "list"): 4,
+        ("rdma-read", "normal"): 4,
+    }
+    assert [one.posting for one in fits_from_json(fits_to_json(found))] == [
+        one.posting for one in found
+    ]
+
+
+@pytest.mark.parametrize("model", ["logp", "logfp"])
+def test_the_receive_overhead_of_a_one_sided_operation_is_fixed_and_not_fitted(model: str) -> None:
+    for operation in ("rdma-write", "rdma-read", "atomic"):
+        o_r = fit(logfp_run(operation=operation), [model])[0].segments[0].parameters["o_r"]
+        assert (o_r.value, o_r.low, o_r.high, o_r.identified) == (0.0, 0.0, 0.0, True)
+        assert o_r.reason is not None and o_r.reason.startswith("fixed by the operation")
+    found = fit(logfp_run(operation="rdma-write-immediate"), [model])[0].segments[0].parameters
+    assert "o_r" not in found
 
 
 def round_trips() -> tuple[Series, ...]:

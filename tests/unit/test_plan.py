@@ -17,7 +17,12 @@ from chiplog.plan import (
     parse_patterns,
     parse_sizes,
 )
-from chiplog.plan.assessment import POSTINGS, series_of, train_length, without_late_receiver
+from chiplog.plan.assessment import (
+    series_of,
+    train_length,
+    within_inline_limit,
+    without_late_receiver,
+)
 from chiplog.plan.bell import ladder, ladder_sizes
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
@@ -44,16 +49,16 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
     assert (small.bytes, small.messages) == (16 * 8, 16 + 1 + 1)
 
 
-def test_both_ways_of_posting_are_taken_in_turn() -> None:
+def test_all_ways_of_posting_are_taken_in_turn_within_one_record() -> None:
+    postings = ("normal", "inline", "list")
     plan = make_plan(
-        PlanOptions("mpi", ("one_to_many",), (8,), visits=1, ranks=3, postings=POSTINGS)
+        PlanOptions("mpi", ("one_to_many",), (8,), visits=1, ranks=3, postings=postings)
     )
     series = plan.requests[0].series
-    assert [(one.pattern, one.peers, one.posting) for one in series[:4]] == [
-        ("one_to_many", 1, "normal"),
-        ("send_overhead", 1, "normal"),
-        ("one_to_many", 1, "list"),
-        ("send_overhead", 1, "list"),
+    assert [(one.pattern, one.peers, one.posting) for one in series[:6]] == [
+        (pattern, 1, posting)
+        for pattern in ("one_to_many", "send_overhead")
+        for posting in postings
     ]
 
 
@@ -65,6 +70,68 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     ]
     assert [one.messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
     assert '"ranks"' not in request.line()
+    operations = ("send", "rdma-write", "rdma-read", "atomic")
+    ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
+    assert {operation for _, _, operation in ways} == {"send", "rdma-write"}
+
+
+def kinds(options: PlanOptions) -> set[tuple[str, int, str]]:
+    """Pattern, size and operation of all series of a plan."""
+    requests = make_plan(options).requests
+    return {(one.pattern, one.message_bytes, one.operation) for r in requests for one in r.series}
+
+
+def test_nobody_receives_or_waits_for_what_is_one_sided() -> None:
+    operations = ("send", "rdma-write", "rdma-write-immediate", "rdma-read")
+    found = kinds(PlanOptions("shm", ("prtt",), (64,), operations=operations))
+    assert {operation for pattern, _, operation in found if pattern == "prtt"} == set(operations)
+    received = {operation for pattern, _, operation in found if pattern == "receive_overhead"}
+    assert received == {"send", "rdma-write-immediate"}
+    assert {operation for pattern, _, operation in found if pattern == "late_receiver"} == {"send"}
+
+
+def test_atomics_have_eight_bytes_only() -> None:
+    options = PlanOptions("shm", ("prtt",), (1, 8, 64), operations=("rdma-write", "atomic"))
+    assert {size for _, size, operation in kinds(options) if operation == "atomic"} == {8}
+    alone = replace(options, operations=("atomic",))
+    assert {size for _, size, _ in kinds(alone)} == {8}
+    with pytest.raises(UsageError, match="--sizes: atomics have 8 bytes"):
+        replace(alone, sizes=(1, 64))
+
+
+def test_what_no_network_has_is_asked_for_only_where_it_is_all_that_was_asked_for() -> None:
+    options = PlanOptions(
+        "shm", ("flood",), (8,), operations=("send", "rdma-read"), postings=("normal", "inline")
+    )
+    assert ("rdma-read", "inline") not in options.ways
+    assert len(options.ways) == 3
+    alone = replace(options, operations=("rdma-read",), postings=("inline",))
+    assert list(alone.ways) == [("rdma-read", "inline")]
+
+
+def test_a_list_has_a_message_for_each_peer() -> None:
+    both = PlanOptions("shm", ("prtt", "send_overhead"), (8,), postings=("normal", "list"))
+    listed = [one for r in make_plan(both).requests for one in r.series if one.posting == "list"]
+    assert {(one.pattern, one.train) for one in listed} == {("send_overhead", 1)}
+    with pytest.raises(UsageError, match="--pattern: prtt can't be measured of send posted list"):
+        make_plan(PlanOptions("shm", ("prtt",), (8,), postings=("list",)))
+
+
+def test_operations_and_postings_are_known_words() -> None:
+    with pytest.raises(UsageError, match="--operation: 'put' is unknown; it accepts send or rdma"):
+        PlanOptions("shm", ("prtt",), (8,), operations=("put",))
+    with pytest.raises(UsageError, match="--posting: 'fast' is unknown; it accepts normal or inl"):
+        PlanOptions("shm", ("prtt",), (8,), postings=("fast",))
+
+
+def test_inline_series_above_the_transports_limit_are_left_out_beside_others() -> None:
+    options = PlanOptions("ofi", ("flood",), (64, 256), visits=1, postings=("normal", "inline"))
+    for request in make_plan(options).requests:
+        kept = within_inline_limit(request, 64).series
+        small = request.series[0].message_bytes == 64
+        assert {one.posting for one in kept} == ({"normal", "inline"} if small else {"normal"})
+    alone = make_plan(replace(options, postings=("inline",))).requests[0]
+    assert within_inline_limit(alone, 8) == alone
 
 
 def test_placements_are_known_words() -> None:
@@ -74,7 +141,7 @@ def test_placements_are_known_words() -> None:
 
 def test_a_plan_of_an_older_release_has_the_default_placement() -> None:
     stored = OPTIONS.to_json()
-    for name in ("placements", "postings", "direction", "every_two_nodes"):
+    for name in ("placements", "operations", "postings", "direction", "every_two_nodes"):
         del stored[name]
     assert PlanOptions.from_json(stored, "old.jsonl") == OPTIONS
 

@@ -38,12 +38,16 @@ void print(const std::string& text) {
 }
 
 void list_transports() {
-  std::string list;
+  std::string built;
   for (const TransportEntry* entry : transports()) {
-    list +=
-        (list.empty() ? "" : ",") + transport_json(entry->name, entry->summary, entry->options, entry->capabilities());
+    built += (built.empty() ? "" : ",") + transport_json(entry->name, entry->summary, entry->options,
+                                                         entry->capabilities(), availability_of(*entry));
   }
-  print("{\"transports\":[" + list + "]}\n");
+  std::string absent;
+  for (const NotBuilt& one : transports_not_built()) {
+    absent += (absent.empty() ? "" : ",") + not_built_json(one.name, one.needs);
+  }
+  print("{\"transports\":[" + built + "],\"not_built\":[" + absent + "]}\n");
 }
 
 void show_clock() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chiplog/transport.hpp"
@@ -41,6 +42,12 @@ struct Link {
   auto operator<=>(const Link&) const = default;
 };
 
+// A count of what happened on the way, such as lost datagrams, since the transport was made.
+struct Counter {
+  std::string_view name;
+  std::uint64_t count = 0;
+};
+
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
@@ -49,6 +56,8 @@ class Endpoint {
   [[nodiscard]] virtual Capabilities capabilities() = 0;
   [[nodiscard]] virtual std::size_t max_posted_sends() const = 0;
   [[nodiscard]] virtual std::string options_json() = 0;
+  // Of this rank; the same names on all ranks, none where the transport counts nothing.
+  [[nodiscard]] virtual std::vector<Counter> counters() = 0;
   // What the header's "mpi" holds; "null" unless the transport knows.
   [[nodiscard]] virtual std::string mpi_json() = 0;
   [[nodiscard]] virtual ClockFacts clock_facts() = 0;

@@ -83,6 +83,7 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
 }
 
 Record Experiment::run() {
+  const std::vector<Counter> before = endpoint_.counters();
   if (request_.check_payload) check_payloads();
   measure_placement();
   resolve_delays();
@@ -91,6 +92,7 @@ Record Experiment::run() {
   choose_batches();
   warm_up_batched();
   take_samples();
+  collect_counters(before);
   record_.reference = reference_.times();
   record_.elapsed_ns = elapsed_ns();
   for (std::size_t i = 0; i < setups_.size(); ++i) {
@@ -103,6 +105,22 @@ Record Experiment::run() {
 
 std::int64_t Experiment::elapsed_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_).count();
+}
+
+void Experiment::collect_counters(const std::vector<Counter>& before) {
+  record_.counters = endpoint_.counters();
+  if (record_.counters.empty()) return;
+  std::vector<double> here;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    here.push_back(static_cast<double>(record_.counters[i].count - before[i].count));
+    record_.counters[i].count = 0;
+  }
+  for (const std::string& rank : bootstrap_.gather(pack(here))) {
+    const std::vector<double> there = unpack(rank, here.size());
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      record_.counters[i].count += static_cast<std::uint64_t>(there[i]);
+    }
+  }
 }
 
 std::vector<double> Experiment::agree(const std::vector<double>& numbers) {

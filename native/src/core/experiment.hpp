@@ -57,6 +57,8 @@ class Experiment {
   void feed_rule();
   // Samples, counted as traffic; what other ranks timed is brought to rank 0.
   void sample(std::int64_t rounds);
+  // What all ranks have counted since `before`, on rank 0.
+  void collect_counters(const std::vector<Counter>& before);
   void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
   std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
 

@@ -125,11 +125,17 @@ RankFacts parse_rank_facts(std::string_view json) {
 }
 
 std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,
-                           const Capabilities& capabilities) {
+                           const Capabilities& capabilities, const Availability& availability) {
   return text_of({{"name", name},
                   {"summary", summary},
                   {"options", options},
-                  {"capabilities", capabilities_object(capabilities)}});
+                  {"capabilities", capabilities_object(capabilities)},
+                  {"availability",
+                   {{"usable", availability.usable}, {"why", availability.why}, {"choices", availability.choices}}}});
+}
+
+std::string not_built_json(std::string_view name, std::string_view needs) {
+  return text_of({{"name", name}, {"needs", needs}});
 }
 
 std::string machine_json(const ClockFacts& clock, std::string_view why_not, int local_ranks) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chiplog/availability.hpp"
 #include "core/endpoint.hpp"
 #include "core/machine.hpp"
 #include "core/nodes.hpp"
@@ -39,7 +40,8 @@ struct World {
 [[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint, const World& world);
 // For `--list`.
 [[nodiscard]] std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,
-                                         const Capabilities& capabilities);
+                                         const Capabilities& capabilities, const Availability& availability);
+[[nodiscard]] std::string not_built_json(std::string_view name, std::string_view needs);
 // For `--clock`: clock, machine and warnings; `why_not` says why the CPU's counter is not used, empty if it is.
 [[nodiscard]] std::string machine_json(const ClockFacts& clock, std::string_view why_not, int local_ranks);
 

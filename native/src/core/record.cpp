@@ -58,6 +58,12 @@ std::string reference_json(const ReferenceTimes& times) {
       .text();
 }
 
+std::string counters_json(const std::vector<Counter>& counters) {
+  JsonObject object;
+  for (const Counter& counter : counters) object.add(counter.name, counter.count);
+  return object.text();
+}
+
 }  // namespace
 
 std::string record_json(const MeasureRequest& request, const Record& record) {
@@ -77,6 +83,7 @@ std::string record_json(const MeasureRequest& request, const Record& record) {
                          .text();
   text.pop_back();
   if (record.reference) text += ",\"reference\":" + reference_json(*record.reference);
+  if (!record.counters.empty()) text += ",\"counters\":" + counters_json(record.counters);
   text += ",\"series\":[";
   for (std::size_t i = 0; i < record.series.size(); ++i) {
     if (i > 0) text += ',';

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/endpoint.hpp"
 #include "core/reference.hpp"
 #include "core/request.hpp"
 
@@ -30,6 +31,7 @@ struct Record {
   bool payload_checked = false;
   std::string_view stopped;
   double relative_half_width = 0.0;
+  std::vector<Counter> counters;  // of all ranks, while this record was taken
   std::vector<SeriesRecord> series;
 };
 

@@ -20,6 +20,9 @@ namespace chiplog {
 //   transport.carry_payloads(bool)   whether contents matter (simulated messages need none while they are timed)
 //   transport.settle()               makes the simulated network idle before a sample
 //   transport.settle_together(n)     the same, for n ranks that then begin at the same time
+//   transport.flush()                what was sent has arrived when it returns; called after the last of the samples,
+//                                    where no peer may expect this rank to repeat anything
+//   transport.counters()             what happened on the way, for the record
 //   transport.mpi_json()             the header's "mpi"
 //   clock.frequency_hz(), clock.frequency_relative_error(), clock.measured_frequency_hz()
 template <Transport T, Clock C>
@@ -35,6 +38,11 @@ class PatternEndpoint final : public Endpoint {
   Capabilities capabilities() override { return transport_.capabilities(); }
   std::size_t max_posted_sends() const override { return T::max_posted_sends; }
   std::string options_json() override { return transport_.options_json(); }
+
+  std::vector<Counter> counters() override {
+    if constexpr (requires(T transport) { transport.counters(); }) return transport_.counters();
+    return {};
+  }
 
   std::string mpi_json() override {
     if constexpr (requires(T transport) { transport.mpi_json(); }) return transport_.mpi_json();
@@ -60,6 +68,7 @@ class PatternEndpoint final : public Endpoint {
     const bool is_client = rank_ == link.client;
     auto mismatch = performer(setup).check_payload(is_client ? Role::client : Role::server,
                                                    is_client ? link.server : link.client, setup.message_bytes, salts);
+    flush();
     carry_payloads(false);
     return mismatch;
   }
@@ -82,6 +91,7 @@ class PatternEndpoint final : public Endpoint {
         chosen.samples_ns->push_back(clock_.interval_ns(interval.begin, interval.end));
       }
     }
+    flush();
   }
 
  private:
@@ -147,6 +157,10 @@ class PatternEndpoint final : public Endpoint {
 
   void settle() {
     if constexpr (requires(T transport) { transport.settle(); }) transport_.settle();
+  }
+
+  void flush() {
+    if constexpr (requires(T transport) { transport.flush(); }) transport_.flush();
   }
 
   void carry_payloads([[maybe_unused]] bool carried) {

@@ -12,8 +12,26 @@ std::span<const TransportEntry* const> transports() {
   static constexpr std::array all{
 #include "transports/list.inc"
   };
-#undef CHIPLOG_TRANSPORT
   return all;
+}
+
+// The macro's list may be empty.
+std::span<const NotBuilt> transports_not_built() {
+#define CHIPLOG_NOT_BUILT(transport, what_is_missing) NotBuilt{transport, what_is_missing},
+  static constexpr std::array absent{
+#include "transports/list.inc"
+      NotBuilt{},
+  };
+  return std::span(absent).first(absent.size() - 1);
+}
+
+Availability availability_of(const TransportEntry& transport) {
+  if (transport.availability == nullptr) return {};
+  try {
+    return transport.availability();
+  } catch (const Error& error) {
+    return {.usable = false, .why = error.what()};
+  }
 }
 
 const TransportEntry& find_transport(std::string_view name) {
@@ -22,6 +40,12 @@ const TransportEntry& find_transport(std::string_view name) {
     if (entry->name == name) return *entry;
     names += names.empty() ? "" : ", ";
     names += entry->name;
+  }
+  for (const NotBuilt& absent : transports_not_built()) {
+    if (absent.name == name) {
+      throw UsageError("this probe was built without transport " + std::string(name) + ", which needs " +
+                       std::string(absent.needs));
+    }
   }
   throw UsageError("unknown transport '" + std::string(name) + "'; this probe has " + names);
 }

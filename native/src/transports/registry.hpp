@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "chiplog/availability.hpp"
 #include "chiplog/transport.hpp"
 #include "core/run_context.hpp"
 
@@ -24,15 +25,25 @@ struct TransportEntry {
   bool in_process = false;
   // The environment that starts the ranks is MPI, so the bootstrap must be, too.
   bool needs_mpi = false;
+  // For `--list`: looks for libraries and devices, opens nothing that it doesn't close. What it throws as Error is why
+  // the transport can't be used. Without it the transport is usable wherever the probe runs.
+  Availability (*availability)() = nullptr;
 };
 
 #define CHIPLOG_TRANSPORT(entry) extern const TransportEntry entry;
 #include "transports/list.inc"
-#undef CHIPLOG_TRANSPORT
+
+// A transport that this build was made without.
+struct NotBuilt {
+  std::string_view name;
+  std::string_view needs;  // what was missing, and what brings it
+};
 
 [[nodiscard]] std::span<const TransportEntry* const> transports();
+[[nodiscard]] std::span<const NotBuilt> transports_not_built();
+[[nodiscard]] Availability availability_of(const TransportEntry& transport);
 
-// UsageError that lists the names there are.
+// UsageError that says what is missing for a transport that isn't built, or lists the names there are.
 [[nodiscard]] const TransportEntry& find_transport(std::string_view name);
 
 }  // namespace chiplog

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../ranks/presence.hpp"
@@ -20,6 +21,7 @@
 #include "transports/sim/network.hpp"
 #include "transports/sim/sim_transport.hpp"
 #include "transports/tcp/tcp.hpp"
+#include "transports/udp/udp.hpp"
 #include "transports/unix/unix.hpp"
 
 #ifdef CHIPLOG_WITH_OFI
@@ -102,6 +104,19 @@ inline UnixTransport make_unix(Bootstrap& bootstrap) { return make_unix_transpor
 inline TcpTransport make_tcp(Bootstrap& bootstrap) { return make_tcp_transport(bootstrap, {}, time_limit); }
 inline TcpTransport make_busy_tcp(Bootstrap& bootstrap) {
   return make_tcp_transport(bootstrap, {.waiting = stream::Waiting::busy}, time_limit);
+}
+inline UdpTransport make_udp(Bootstrap& bootstrap) { return make_udp_transport(bootstrap, {}, time_limit); }
+// A transport whose messages are single datagrams.
+struct DatagramTransport : UdpTransport {
+  static constexpr bool sends_datagrams = true;
+  static constexpr std::size_t datagram_bytes = 5000;
+
+  explicit DatagramTransport(UdpTransport&& transport) : UdpTransport(std::move(transport)) {}
+  [[nodiscard]] Capabilities capabilities() const { return {.max_message_bytes = datagram_bytes}; }
+};
+inline DatagramTransport make_busy_datagrams(Bootstrap& bootstrap) {
+  const UdpOptions options{.waiting = udp::Waiting::busy, .datagram_bytes = DatagramTransport::datagram_bytes};
+  return DatagramTransport(make_udp_transport(bootstrap, options, time_limit));
 }
 
 #ifdef CHIPLOG_WITH_OFI

@@ -89,7 +89,8 @@ SeriesSetup setup_of(Pattern pattern, Operation operation, Posting posting, std:
   const PatternFacts& facts = facts_of(pattern);
   if (facts.takes_peers) setup.peers = ranks - 1;
   if (facts.takes_trains) setup.train = setup.peers == 1 ? 20 : setup.peers * (posting == Posting::list ? 1 : 10);
-  if (facts.batches || pattern == Pattern::pairs_one_way) setup.batch = 3;
+  const bool batches = facts.batches && posting != Posting::list;  // a list is posted once a sample
+  if (batches || pattern == Pattern::pairs_one_way) setup.batch = 3;
   if (facts.needs_delay) setup.delay_ns = 1000.0;
   if (is_pairs(pattern)) setup.groups = &one_pair();
   return setup;

@@ -16,6 +16,7 @@
 #include "transports/shm/shm.hpp"
 #include "transports/tcp/local_address.hpp"
 #include "transports/tcp/tcp.hpp"
+#include "transports/udp/udp.hpp"
 #include "transports/unix/unix.hpp"
 
 #ifdef CHIPLOG_WITH_OFI
@@ -76,6 +77,10 @@ struct UcxTcp : UcxShm {
 };
 #endif
 
+struct Udp {
+  static UdpTransport make(Bootstrap& bootstrap, Limit limit) { return make_udp_transport(bootstrap, {}, limit); }
+};
+
 // What became of rank 0.
 template <class Medium, class Body>
 std::string run_ranks_of(int ranks, Limit limit, const Body& body) {
@@ -102,7 +107,7 @@ using Media = ::testing::Types<
 #ifdef CHIPLOG_WITH_UCX
     UcxShm, UcxTcp,
 #endif
-    Shm, Unix, Tcp, BusyTcp>;
+    Shm, Unix, Tcp, BusyTcp, Udp>;
 TYPED_TEST_SUITE(EveryTransport, Media);
 
 // More ranks than this machine may have cores; in each step every rank has one peer.

@@ -50,7 +50,7 @@ TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMess
   std::vector<Operation> operations = alternating(20000);
   std::mt19937 random(1);
   const auto key_of = [&](bool is_send) {
-    const std::uint32_t source = !is_send && random() % 3 == 0 ? kAny : random() % 20;
+    const std::uint32_t source = !is_send && random() % 3 == 0 ? kAny : static_cast<std::uint32_t>(random() % 20);
     const std::uint32_t tag = !is_send && random() % 3 == 0 ? kAny : random() % 2;
     return std::pair{source, tag};
   };

@@ -19,7 +19,8 @@ def changes(
     from chiplog.dataset.run_file import read_run
     from chiplog.fit.changes import changes_to_json, find_changes
 
-    found = find_changes(read_run(run), seed=seed)
+    parts = read_run(run).by_way()
+    found = {way: find_changes(part, seed=seed) for way, part in parts.items()}
     if json_file:
         write_json(json_file, changes_to_json(found))
     else:

@@ -20,7 +20,6 @@ METHODS = {
     "k=1": "one pair only (postal)",
     "k=max": "the most pairs only (postal)",
 }
-OPERATIONS = {"send": "two-sided messages, posting normal"}
 
 
 def list_names(
@@ -62,6 +61,7 @@ def _operations() -> Mapping[str, str]:
     """Point-to-point operations, then collective ones with their algorithms and the models that predict them."""
     from chiplog.collectives.registry import MODULES, algorithms
     from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
+    from chiplog.dataset.operations import OPERATIONS, POSTINGS, UNKNOWN_WAYS
     from chiplog.predict.run import models_of
 
     ways = {
@@ -69,7 +69,12 @@ def _operations() -> Mapping[str, str]:
         f"predicted by {', '.join(models_of(operation))}"
         for operation in MODULES
     }
-    return {**OPERATIONS, **ways}
+    single = {
+        operation: f"{meaning}; posting "
+        + ", ".join(one for one in POSTINGS if (operation, one) not in UNKNOWN_WAYS)
+        for operation, meaning in OPERATIONS.items()
+    }
+    return {**single, **ways}
 
 
 TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {

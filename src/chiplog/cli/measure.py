@@ -73,11 +73,18 @@ def measure(
             help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr."
         ),
     ] = "round-trip",
+    operation: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="send, rdma-write, rdma-write-immediate, rdma-read, atomic, or several, each in turn.",
+        ),
+    ] = "send",
     posting: Annotated[
         str,
         typer.Option(
             metavar="NAME[,NAME]",
-            help="Of one_to_many: normal (a call for each send), list (one call for all), or both.",
+            help="normal (a call for each operation), inline, list (one call for several), or several, each in turn.",
         ),
     ] = "normal",
     every_two_nodes: Annotated[
@@ -117,6 +124,7 @@ def measure(
         budget_seconds=budget,
         ranks=ranks,
         direction=None if direction == "round-trip" else direction,
+        operations=_listed(operation),
         postings=_listed(posting),
         placements=_listed(placement),
         every_two_nodes=every_two_nodes,

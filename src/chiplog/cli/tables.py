@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from chiplog.compare.result import ModelRow, RunRow
+from chiplog.dataset.operations import operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult
 from chiplog.fit.result import Change, Fit
@@ -30,13 +31,15 @@ def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
     print_report(report_input([target]), Console())
 
 
-def print_changes(found: ChangesResult) -> None:
-    """The consensus, then what each series shows."""
-    print("consensus: " + _changes(found.consensus))
-    for series in found.series:
-        print(
-            f"{series.quantity} ({series.pattern}, {series.operation}): {_changes(series.changes)}"
-        )
+def print_changes(found: Mapping[tuple[str, str], ChangesResult]) -> None:
+    """Of each operation and posting the consensus, then what each series shows."""
+    for way, result in found.items():
+        of_what = f" of {operation_text(*way)}" if len(found) > 1 else ""
+        print(f"consensus{of_what}: " + _changes(result.consensus))
+        for series in result.series:
+            print(
+                f"{series.quantity} ({series.pattern}, {series.operation}): {_changes(series.changes)}"
+            )
 
 
 def _changes(changes: tuple[Change, ...]) -> str:

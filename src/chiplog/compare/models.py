@@ -17,6 +17,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.measured import Measured
+from chiplog.fit.parameters import is_fixed
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
@@ -74,7 +75,7 @@ def compare_models(
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
     count = DEFAULT_FOLDS if folds is None else folds
-    collected: dict[tuple[str, str], tuple[_Judgement, list[tuple[Fit, Dataset]]]] = {}
+    collected: dict[tuple[str, ...], tuple[_Judgement, list[tuple[Fit, Dataset]]]] = {}
     for names, judgement in _judgements(dataset, models, hold_out):
         for training, held in judgement.splits(hold_out, count):
             for found in fit(
@@ -85,7 +86,7 @@ def compare_models(
                 statistic=statistic,
                 seed=seed,
             ):
-                key = (found.model, found.method)
+                key = (found.model, found.method, found.operation, found.posting)
                 collected.setdefault(key, (judgement, []))[1].append((found, held))
     return tuple(
         _row(
@@ -139,6 +140,8 @@ def _row(
             np.concatenate([relative for relative, _ in errors]),
             np.concatenate([logarithmic for _, logarithmic in errors]),
         ),
+        fits[0][0].operation,
+        fits[0][0].posting,
     )
 
 
@@ -158,7 +161,7 @@ def fitted_numbers(found: Fit) -> int:
         )
     derived = {"L_half", "n_half", "EEL", "f_argmin", "k_sat"}
     return sum(
-        parameter.identified and symbol not in derived
+        parameter.identified and symbol not in derived and not is_fixed(parameter)
         for segment in found.segments
         for symbol, parameter in segment.parameters.items()
     )

@@ -24,6 +24,8 @@ class ModelRow:
     held_out: str
     parameters: int
     error: FitError
+    operation: str = "send"
+    posting: str = "normal"
 
 
 @dataclass(frozen=True, order=True)
@@ -78,6 +80,8 @@ def model_row_to_json(row: ModelRow) -> dict[str, object]:
     return {
         "model": row.model,
         "method": row.method,
+        "operation": row.operation,
+        "posting": row.posting,
         "held_out": row.held_out,
         "points": row.error.points,
         "mean_relative_error": _finite(row.error.mean_relative),

@@ -103,6 +103,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
         fields.text("stopped", among=STOPPED)
     fields.number_or_none("relative_half_width")
     tag = fields.mapping("tag")
+    counters = _counters(fields) if "counters" in members else {}
     parts = fields.objects("series")
     batches = [part.integer("batch", minimum=1, default=1) for part in parts]
     operations = list(map(_operation_seconds, parts, batches))
@@ -120,6 +121,7 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
             launch=launch,
             tag=tag,
             placement=placement,
+            counters=counters,
         )
         for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
     )
@@ -132,6 +134,11 @@ def _reference(fields: Fields) -> Reference:
         gap_seconds=members.number("gap_ns") * 1e-9,
         overhead_seconds=members.number("overhead_ns") * 1e-9,
     )
+
+
+def _counters(fields: Fields) -> dict[str, int]:
+    counted = fields.child("counters")
+    return {name: counted.integer(name) for name in counted.members}
 
 
 def _operation_seconds(part: Fields, batch: int) -> NDArray[np.float64]:
@@ -164,6 +171,7 @@ def _series(
     launch: int,
     tag: Mapping[str, object],
     placement: str | None,
+    counters: Mapping[str, int],
 ) -> Series:
     message_bytes, messages, bytes_sent = part.integers("message_bytes", "messages", "bytes")
     warmup = part.integer("warmup", default=0)
@@ -193,4 +201,5 @@ def _series(
         peers=part.integer("peers", minimum=1, default=1),
         placement=placement,
         between=part.two_texts_or_none("between"),
+        counters=counters,
     )

@@ -10,6 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.operations import OPERATIONS
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -58,6 +60,8 @@ class Series:
     """How the ranks of its launch were bound: "filled", "round-robin", ...; None where the file does not say."""
     between: tuple[str, str] | None = None
     """The two groups of ranks (nodes, or parts of one) that k pairs ran between; None where the file does not say."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """What the transport counted while its record was taken, such as lost datagrams; empty where it counts nothing."""
 
     @cached_property
     def median(self) -> float:
@@ -134,6 +138,14 @@ class Dataset:
         for one in self.series:
             found[tuple(getattr(one, name) for name in names)].append(one)
         return {values: replace(self, series=tuple(members)) for values, members in found.items()}
+
+    def by_way(self) -> dict[tuple[str, str], Dataset]:
+        """The series by operation and posting; calls that were imported under their own names stay together."""
+        found: dict[tuple[str, str], list[Series]] = defaultdict(list)
+        for one in self.series:
+            known = one.operation if one.operation in OPERATIONS else ""
+            found[known, one.posting].append(one)
+        return {way: replace(self, series=tuple(members)) for way, members in found.items()}
 
     @cached_property
     def _by_size(self) -> dict[int, tuple[Series, ...]]:

@@ -14,7 +14,7 @@ import numpy as np
 from chiplog.fit.gap import MARGIN, GapFit, fit_gap
 from chiplog.fit.line import Line, fit_line
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
@@ -117,6 +117,14 @@ def half_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Li
     return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
 
 
+def _no_overhead(half: Line | None) -> Line | None:
+    """The receive overhead of an operation that has none, with as many replicates as the round trips."""
+    if half is None:
+        return None
+    nothing = np.zeros_like(half.intercept_draws)
+    return Line(0.0, 0.0, nothing, nothing, 0.0, half.sizes)
+
+
 def two_prices_of_a_byte(found: Estimates, half: Line | None, where: str) -> tuple[str, ...]:
     """A sentence if a byte costs something else in a round trip than in a train: LogGP has one G for both."""
     G = found["G"].parameter
@@ -140,14 +148,16 @@ def segment_estimates(
     rng: np.random.Generator,
     *,
     flat: bool = False,
+    one_sided: bool = False,
 ) -> tuple[Estimates, tuple[str, ...]]:
     """L, L_half, o_s, o_r, g, G (and O) of one protocol, with what a reader must be told.
 
-    `flat` fits LogP: nothing depends on the size.
+    `flat` fits LogP: nothing depends on the size. `one_sided` operations have o_r = 0 by their nature.
     """
     half = half_line(quantities.half_round_trip.within(first_bytes, last_bytes), rng, flat=flat)
     o_s = overhead_line(quantities.o_s.within(first_bytes, last_bytes), rng, flat=flat)
-    o_r = overhead_line(quantities.o_r.within(first_bytes, last_bytes), rng, flat=flat)
+    received = quantities.o_r.within(first_bytes, last_bytes)
+    o_r = _no_overhead(half) if one_sided else overhead_line(received, rng, flat=flat)
     gap = fit_gap(quantities.gap.within(first_bytes, last_bytes), o_s, rng, flat=flat)
     found: Estimates = {}
     if quantities.latency_reason is None:
@@ -159,8 +169,11 @@ def segment_estimates(
     else:
         found["L_half"] = identified("L_half", "s", half.intercept, half.intercept_draws)
     found["o_s"] = _overhead("o_s", o_s, "send overheads")
-    found["o_r"] = _overhead("o_r", o_r, "receive overheads")
-    found["g"] = _gap(gap, o_r)
+    if one_sided:
+        found["o_r"] = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
+    else:
+        found["o_r"] = _overhead("o_r", o_r, "receive overheads")
+    found["g"] = _gap(gap, None if one_sided else o_r)
     if not flat:
         found["G"] = _gap_per_byte(gap, half)
         found.update(_growth(o_s))

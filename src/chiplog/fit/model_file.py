@@ -103,6 +103,7 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "method": fit.method,
         "transport": fit.transport,
         "operation": fit.operation,
+        "posting": fit.posting,
         "direction": fit.direction,
         "statistic": fit.statistic,
         "placement": fit.placement,
@@ -186,6 +187,7 @@ def _fit_from_json(fields: Fields) -> Fit:
         between=fields.two_texts_or_none("between"),
         convention=fields.text_or_none("convention"),
         advice=fields.texts("advice"),
+        posting=fields.text_or_none("posting") or "normal",
     )
 
 

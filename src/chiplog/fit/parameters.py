@@ -38,6 +38,19 @@ def identified(
     return Estimate(bounded, draws)
 
 
+FIXED = "fixed by the operation, in which the receiver's CPU has no part; not fitted."
+
+
+def fixed_at_zero(symbol: str, unit: str, draws: int) -> Estimate:
+    """A parameter that the operation itself makes 0; `draws` is how many replicates there are."""
+    return Estimate(Parameter(symbol, 0.0, 0.0, 0.0, unit, True, FIXED), np.zeros(draws))
+
+
+def is_fixed(parameter: Parameter) -> bool:
+    """Was its value given instead of fitted?"""
+    return parameter.reason == FIXED
+
+
 def unidentified(symbol: str, unit: str, reason: str) -> Estimate:
     """A parameter that the data can't tell, and why."""
     return Estimate(Parameter(symbol, None, None, None, unit, False, reason), np.empty(0))

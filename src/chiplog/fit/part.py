@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from chiplog.dataset.operations import NORMAL
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.result import Fit
 
+RECEIVES = "receive_overhead"
+
 
 def like_the_fit(dataset: Dataset, fit: Fit) -> Dataset:
-    """The series that could have been fitted with those of `fit`: of its operation, placement and groups."""
+    """The series that could have been fitted with those of `fit`: of its operation, posting, placement and groups."""
 
     def alike(one: Series) -> bool:
-        if (one.operation, one.placement) != (fit.operation, fit.placement):
+        own = (one.operation, one.posting, one.placement)
+        if own != (fit.operation, fit.posting, fit.placement):
             return False
         return fit.convention is None or (one.between, one.direction) == (
             fit.between,
@@ -20,3 +24,19 @@ def like_the_fit(dataset: Dataset, fit: Fit) -> Dataset:
         )
 
     return replace(dataset, series=tuple(filter(alike, dataset.series)))
+
+
+def with_receives(dataset: Dataset, chosen: Dataset) -> Dataset:
+    """`chosen`, of one operation and posting, with receives of messages that were posted normally, if it has none.
+
+    How a message was handed over makes no difference to its receiver.
+    """
+    first = chosen.series[0]
+    if any(one.pattern == RECEIVES for one in chosen.series) or first.posting == NORMAL:
+        return chosen
+    lent = [
+        one
+        for one in dataset.select(pattern=RECEIVES, operation=first.operation).series
+        if (one.posting, one.placement) == (NORMAL, first.placement)
+    ]
+    return replace(chosen, series=(*chosen.series, *lent))

@@ -116,3 +116,5 @@ class Fit:
     """Of models of k pairs: what the samples were, "round-trip" or "one-way"."""
     advice: tuple[str, ...] = ()
     """What a designer of programs takes from it, one sentence a protocol; only some models have such."""
+    posting: str = "normal"
+    """How the operation was handed over: normal, inline or list."""

@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from chiplog.dataset.disturbance import disturbance
+from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -22,6 +24,7 @@ from chiplog.fit.measured import Measured
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
 from chiplog.fit.pairs.run import fit_pairs
+from chiplog.fit.part import with_receives
 from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
@@ -58,6 +61,7 @@ class _Job:
     statistic: str
     seed: int
     warnings: tuple[str, ...]
+    one_sided: bool
 
 
 def fit(
@@ -69,8 +73,9 @@ def fit(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[Fit, ...]:
-    """Fits each of `models` by `method` to each operation and placement of the dataset, and those of k pairs to each
-    two groups of ranks that the pairs ran between.
+    """Fits each of `models` by `method` to each operation, posting and placement of the dataset.
+
+    Models of k pairs are fitted to each two groups of ranks that the pairs ran between.
 
     `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
     give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
@@ -86,7 +91,8 @@ def fit(
     if not dataset.series:
         raise UsageError(f"{dataset.source}: there are no series to fit.")
     fits: list[Fit] = []
-    for chosen in dataset.apart("operation", "placement").values():
+    for mine in dataset.apart("operation", "posting", "placement").values():
+        chosen = with_receives(dataset, mine)
         jobs = [
             (loaded[name], by) for name in loaded for by in suited_methods(name, method, chosen)
         ]
@@ -98,16 +104,16 @@ def fit(
             found += _fit_one_pair(chosen, operation, one_pair, boundaries, statistic, seed)
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
             found += fit_pairs(alike, pairs, boundaries=boundaries, statistic=statistic, seed=seed)
-        fits += [replace(one, placement=chosen.series[0].placement) for one in found]
+        first = chosen.series[0]
+        fits += [replace(one, placement=first.placement, posting=first.posting) for one in found]
     refuse_unfitted(tuple(loaded), fits, method)
     if not fits:
         raise UsageError(
             f"{dataset.source}: there are no series that any of these models speaks of."
         )
-    crowded = oversubscription(dataset.header)
-    if crowded is None:
-        return tuple(fits)
-    return tuple(replace(one, warnings=(crowded.sentence(), *one.warnings)) for one in fits)
+    found_out = (oversubscription(dataset.header), disturbance(dataset.series))
+    told = tuple(one.sentence() for one in found_out if one is not None)
+    return tuple(replace(one, warnings=(*told, *one.warnings)) for one in fits)
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:
@@ -152,7 +158,8 @@ def _fit_one_pair(
             )
             continue
         quantities = found.setdefault(name, METHODS[name](measured))
-        job = _Job(model, name, measured, quantities, changes, statistic, seed, told)
+        one_sided = operation in ONE_SIDED
+        job = _Job(model, name, measured, quantities, changes, statistic, seed, told, one_sided)
         fits.append(_fit_one(job, dataset, operation))
     return fits
 
@@ -235,7 +242,8 @@ def _loggp(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
     rng = _rng(job)
     flat = job.model.name == "logp"
     found = [
-        segment_estimates(job.quantities, first, last, rng, flat=flat) for first, last in ranges
+        segment_estimates(job.quantities, first, last, rng, flat=flat, one_sided=job.one_sided)
+        for first, last in ranges
     ]
     return [estimates for estimates, _ in found], tuple(
         sentence for _, cautions in found for sentence in cautions

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from chiplog.compare.judged import default_models
 from chiplog.compare.models import DEFAULT_FOLDS, FEWEST_TRAINING_VALUES, compare_models
+from chiplog.compare.postings import compare_postings
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
@@ -34,6 +35,7 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
         consensus=consensus,
         comparison=_comparison(dataset),
         placement=placement_of(dataset),
+        postings=compare_postings(dataset.series),
         raw_files=(raw_file,) if raw_file else (),
     )
 
@@ -62,7 +64,11 @@ def _changes(
 
 
 def _comparison(dataset: Dataset) -> tuple[ComparisonRow, ...]:
-    """Each model's error on points held out; none where there are too few to hold some out."""
+    """Each model's error on points held out; none where there are too few to hold some out.
+
+    Of several operations and postings only the first: a fit of LoP takes seconds, and each is fitted many times here.
+    """
+    dataset = next(iter(dataset.by_way().values()), dataset)
     return tuple(row for statistic in _statistics(dataset) for row in _rows(dataset, statistic))
 
 
@@ -82,7 +88,16 @@ def _rows(dataset: Dataset, statistic: str) -> tuple[ComparisonRow, ...]:
         except UsageError:
             continue
         return tuple(
-            ComparisonRow(row.model, row.method, row.held_out, row.parameters, row.error, statistic)
+            ComparisonRow(
+                row.model,
+                row.method,
+                row.held_out,
+                row.parameters,
+                row.error,
+                statistic,
+                row.operation,
+                row.posting,
+            )
             for row in rows
         )
     return ()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, UsageError
@@ -27,6 +28,14 @@ BYTES = 400_000_000
 """For each of the two; the largest sizes of pairs are left out where more would be sent."""
 LEAST_LARGEST_BYTES = 64 * 1024
 VISITS = 2
+NEEDED = {
+    "rdma-write": "remote_write",
+    "rdma-write-immediate": "write_with_immediate",
+    "rdma-read": "remote_read",
+    "atomic": "atomics",
+}
+POSTED = {INLINE: "inline_send", LIST: "list_posting"}
+"""The capability that each operation and each posting needs, beside send and normal."""
 LEAST_SECONDS = 0.5
 
 
@@ -62,6 +71,8 @@ def with_many(
         path = directory / f"{stem}-{pattern}.jsonl"
         path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
         plan = plan_of(report.dataset.transport, pattern, ranks, options)
+        if pattern == ONE_TO_MANY:
+            plan = in_all_ways(plan, report.dataset.header)
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
             measure(report.name, path, plan, ranks=ranks, launcher=launcher, mpi=mpi, refine=False)
@@ -71,6 +82,22 @@ def with_many(
             return TargetReport(name, nothing, failure=str(error))
 
     return replace(report, one_to_many=part(ONE_TO_MANY), pairs=part(PAIRS))
+
+
+def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:
+    """The plan over every operation and posting that the transport of a run's `header` has."""
+    found = header.get("capabilities")
+    capabilities = found if isinstance(found, Mapping) else {}
+    has = {name for name, value in capabilities.items() if value}
+    sizes = plan.sizes
+    if "atomics" in has:
+        sizes = tuple(sorted({*sizes, ATOMIC_BYTES}))
+    return replace(
+        plan,
+        sizes=sizes,
+        operations=("send", *(name for name, flag in NEEDED.items() if flag in has)),
+        postings=(NORMAL, *(name for name, flag in POSTED.items() if flag in has)),
+    )
 
 
 def ranks_of(header: Mapping[str, object], asked: int | None, *, launched: bool) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+from chiplog.dataset.series import Dataset
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.revisit import Revisit
 from chiplog.measure.run import FollowUp, Measured
@@ -15,10 +17,29 @@ from chiplog.measure.top_up import TopUp
 from chiplog.plan import PlanOptions
 from chiplog.plan.bell import BellLadders
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
-from chiplog.plan.request import StopRule
+from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 LADDER_BUDGET_NS = 100_000_000
 LADDER_SAMPLES = 60
+
+
+@dataclass(frozen=True)
+class InOneWay:
+    """A follow-up whose questions are asked of one operation with one posting."""
+
+    follow_up: FollowUp
+    operation: str
+    posting: str
+
+    def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
+        """Its next requests."""
+        return [
+            replace(request, series=tuple(map(self._in_this_way, request.series)))
+            for request in self.follow_up.requests(dataset, next_id)
+        ]
+
+    def _in_this_way(self, one: SeriesRequest) -> SeriesRequest:
+        return replace(one, operation=self.operation, posting=self.posting)
 
 
 def measure(
@@ -67,9 +88,12 @@ def measure(
 def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
     """What to ask once the grid is measured.
 
-    What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders.
+    What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders. The last two
+    take one operation and posting at a time, so a plan with several goes without them.
     """
     chosen: list[FollowUp] = [TopUp(options), Revisit(options)]
+    if len(options.ways) > 1:
+        return chosen
     if refine and len(options.sizes) > 1:
         from chiplog.jobs.refine import Refine  # SciPy, which takes longer to load than a point
 
@@ -82,4 +106,4 @@ def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
             LADDER_BUDGET_NS,
         )
         chosen.append(BellLadders(options.sizes, stop))
-    return chosen
+    return [InOneWay(one, *options.ways[0]) for one in chosen]

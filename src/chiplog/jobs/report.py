@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from chiplog import __version__
+from chiplog.dataset.operations import operation_text
 from chiplog.dataset.run_file import open_input, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -40,7 +41,9 @@ def report(
     check_suffix(out)
     if not files:
         raise UsageError("FILE: is missing; name at least one run file or model file.")
-    made = report_input(joined([target_report(file) for file in files]), command=command)
+    made = report_input(
+        joined([one for file in files for one in target_reports(file)]), command=command
+    )
     write_report(made, out)
     return made
 
@@ -103,15 +106,25 @@ def report_input(
     )
 
 
-def target_report(file: str | os.PathLike[str]) -> TargetReport:
-    """What one run file or model file tells; a model file has no samples to show."""
+def target_reports(file: str | os.PathLike[str]) -> tuple[TargetReport, ...]:
+    """What one run file or model file tells; a model file has no samples to show.
+
+    A run between two ranks tells of each operation and posting apart; one process to many shows them side by side.
+    """
     path = Path(file)
     with open_input(path) as stream:
         is_run = b'"type":"header"' in stream.readline(4096)
     if is_run:
         dataset = read_run(path)
-        return analyse(str(dataset.header["target"]), dataset, raw_file=str(path))
+        name = str(dataset.header["target"])
+        ways = dataset.by_way()
+        if len(ways) < 2 or any(one.pattern == ONE_TO_MANY for one in dataset.series):
+            return (analyse(name, dataset, raw_file=str(path)),)
+        return tuple(
+            analyse(f"{name}, {operation_text(*way)}", part, raw_file=str(path))
+            for way, part in ways.items()
+        )
     fits = read_model(path)
     transport = fits[0].transport if fits else "unknown"
     dataset = Dataset({"target": path.name, "transport": transport}, (), True, str(path))
-    return TargetReport(path.name, dataset, fits, consensus=fits[0].changes if fits else ())
+    return (TargetReport(path.name, dataset, fits, consensus=fits[0].changes if fits else ()),)

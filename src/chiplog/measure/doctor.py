@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import ChiplogError
-from chiplog.measure.inquiry import clock_and_machine, transports
+from chiplog.measure.inquiry import TransportFacts, all_transports, clock_and_machine
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.probes import base_probe, list_probes
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SHARED_MEMORY = "/dev/shm"
 LEAST_SHARED_BYTES = 64 * 2**20
+INFINIBAND = Path("/sys/class/infiniband")
+LIBRARIES = {
+    "ofi": "apt-get install libfabric1, or dnf install libfabric.",
+    "ucx": "apt-get install libucx0, or dnf install ucx.",
+    "verbs": "apt-get install libibverbs1 ibverbs-providers, or dnf install libibverbs; a device must be there, too.",
+}
+"""What brings the library that a transport looks for when it runs."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +46,14 @@ def _facts() -> Iterator[Fact]:
     yield _cores()
     yield _huge_pages()
     yield _shared_memory()
+    yield from _rdma_devices()
     yield from _mpis()
 
 
 def _of_the_probe() -> Iterator[Fact]:
     try:
         probe = base_probe()
-        found, known = clock_and_machine(probe), transports(probe)
+        found, (known, not_built) = clock_and_machine(probe), all_transports(probe)
     except ChiplogError as error:
         yield Fact("probe", f"unusable: {error}", "install chiplog again.")
         return
@@ -55,9 +63,44 @@ def _of_the_probe() -> Iterator[Fact]:
         yield Fact(name, str(machine.get(key) or "not visible"))
     yield Fact("hypervisor", str(machine.get("hypervisor") or "none seen"))
     yield _clock(found)
-    yield Fact("transports", ", ".join(one.name for one in known))
+    yield from map(_transport, known)
+    for absent in not_built:
+        remedy = f"it needs {absent.needs} when the probe is built: then install chiplog again."
+        yield Fact("transport", f"{absent.name}: not built", remedy)
     for warning in found.get("warnings", []):
         yield _noise(warning)
+
+
+def _transport(one: TransportFacts) -> Fact:
+    details = "; ".join(filter(None, (one.why, ", ".join(one.choices))))
+    if one.usable:
+        return Fact("transport", f"{one.name}: {details}" if details else one.name)
+    remedy = LIBRARIES.get(one.name, "see its options with: chiplog list transports.")
+    return Fact("transport", f"{one.name}: not usable: {details}", remedy)
+
+
+def _rdma_devices() -> Iterator[Fact]:
+    """What the kernel's RDMA stack has, whether the probe has a transport for it or not."""
+    devices = sorted(INFINIBAND.iterdir()) if INFINIBAND.is_dir() else []
+    for device in devices:
+        for port in sorted((device / "ports").glob("*")):
+            state = _first_line(port / "state").partition(": ")[2] or "in an unknown state"
+            layer = _first_line(port / "link_layer") or "unknown link layer"
+            remedy = None
+            if state != "ACTIVE":
+                remedy = "the port carries no traffic: check cable, subnet manager or the network interface below it."
+            yield Fact(
+                "rdma device", f"{device.name} port {port.name}: {layer}, {state.lower()}", remedy
+            )
+    if not devices:
+        yield Fact("rdma device", "none seen by the kernel")
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text().partition("\n")[0].strip()
+    except OSError:
+        return ""
 
 
 def _clock(found: Mapping[str, Any]) -> Fact:

@@ -23,14 +23,51 @@ class TransportFacts:
     summary: str
     options: str
     capabilities: Mapping[str, object]
+    usable: bool = True
+    why: str = ""
+    """What was found on this machine, or what is missing."""
+    choices: tuple[str, ...] = ()
+    """Options that this machine has something for, e.g. "provider=tcp"."""
+
+
+@dataclass(frozen=True)
+class NotBuilt:
+    """A transport that the probe was built without, and what was missing then."""
+
+    name: str
+    needs: str
 
 
 def transports(probe: Path | None = None) -> tuple[TransportFacts, ...]:
     """The transports of `probe`, of the base probe by default; RunFailed where it can't be asked."""
-    listed = ask(probe or base_probe(), "--list").get("transports", [])
-    return tuple(
-        TransportFacts(one["name"], one["summary"], one["options"], one["capabilities"])
-        for one in listed
+    return all_transports(probe)[0]
+
+
+def all_transports(
+    probe: Path | None = None,
+) -> tuple[tuple[TransportFacts, ...], tuple[NotBuilt, ...]]:
+    """The transports of `probe`, and those that it was built without; RunFailed where it can't be asked."""
+    asked = probe or base_probe()
+    answer = ask(asked, "--list")
+    try:
+        return (
+            tuple(_transport(one) for one in answer["transports"]),
+            tuple(NotBuilt(one["name"], one["needs"]) for one in answer.get("not_built", ())),
+        )
+    except (KeyError, TypeError) as error:
+        raise RunFailed(f"{asked} --list answers without {error}.") from error
+
+
+def _transport(listed: Mapping[str, Any]) -> TransportFacts:
+    found = listed.get("availability", {})
+    return TransportFacts(
+        listed["name"],
+        listed["summary"],
+        listed["options"],
+        listed["capabilities"],
+        found.get("usable", True),
+        found.get("why", ""),
+        tuple(found.get("choices", ())),
     )
 
 

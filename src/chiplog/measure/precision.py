@@ -40,6 +40,8 @@ def imprecise_points(
     for one in series:
         kind = (
             one.pattern,
+            one.operation,
+            one.posting,
             one.message_bytes,
             one.train,
             one.delay_seconds > 0,

@@ -18,7 +18,7 @@ from chiplog.measure.precision import Imprecise, imprecise_points
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
-from chiplog.plan.assessment import without_late_receiver
+from chiplog.plan.assessment import within_inline_limit, without_late_receiver
 from chiplog.plan.cost import nominal_of, predict
 from chiplog.plan.units import format_bytes
 
@@ -185,6 +185,8 @@ class _Run:
         except BaseException as error:
             if self.writer is not None:
                 self.writer.__exit__(type(error), error, error.__traceback__)
+                if isinstance(error, UsageError) and not self.records:
+                    self.out.unlink(missing_ok=True)  # refused at once: nothing was measured
             raise
         assert self.writer is not None
         self.writer.finish(complete=True)
@@ -234,8 +236,9 @@ class _Run:
 
     def _record(self, session: Session, request: Request) -> None:
         assert self.writer is not None
-        if not self._synchronises:
+        if not self._capabilities.get("synchronises"):
             request = without_late_receiver(request)
+        request = within_inline_limit(request, self._capabilities.get("max_inline_bytes") or 0)
         request = between_groups(request, self.header, every=self.options.every_two_nodes)
         with self.guard.waiting():
             line = session.measure(request)
@@ -244,9 +247,9 @@ class _Run:
         self.watcher.done(seconds, format_bytes(request.series[0].message_bytes))
 
     @property
-    def _synchronises(self) -> bool:
+    def _capabilities(self) -> dict[str, Any]:
         capabilities = self.header.get("capabilities")
-        return isinstance(capabilities, dict) and bool(capabilities.get("synchronises"))
+        return capabilities if isinstance(capabilities, dict) else {}
 
     def dataset(self) -> Dataset:
         """All that is in the file so far."""

@@ -10,6 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chiplog.dataset.operations import (
+    ATOMIC,
+    ATOMIC_BYTES,
+    INLINE,
+    LIST,
+    NORMAL,
+    ONE_SIDED,
+    PASSIVE,
+)
 from chiplog.errors import UsageError
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
@@ -45,8 +54,12 @@ MEANINGS = {
 ONE_TO_MANY, PAIRS, BARRIER = "one_to_many", "pairs", "barrier"
 MOST_PEERS_A_RECORD = 32
 """Numbers of peers that one record takes in turn: each needs up to two series."""
-POSTINGS = ("normal", "list")
-"""Sends posted one by one, or all by one call."""
+SEND = "send"
+Ways = Sequence[tuple[str, str]]
+"""Operations, each with a way of posting."""
+LISTED = ("one_to_many", "send_overhead")
+"""Patterns whose messages can be posted as a list."""
+JUST_SEND: Ways = ((SEND, NORMAL),)
 PATTERNS = tuple(MEANINGS)
 """What `--pattern` accepts beside `all`, in the order in which their series are taken."""
 ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
@@ -92,28 +105,71 @@ def without_late_receiver(request: Request) -> Request:
     return replace(request, series=others) if len(others) > 1 else request
 
 
+def within_inline_limit(request: Request, max_inline_bytes: int) -> Request:
+    """The request without inline series above the limit; one that asks for nothing else stays as it is."""
+    others = tuple(
+        one
+        for one in request.series
+        if one.posting != INLINE or one.message_bytes <= max_inline_bytes
+    )
+    return replace(request, series=others) if others else request
+
+
 def records_of(
     pattern: str,
     message_bytes: int,
     ranks: int,
     direction: str | None = None,
-    postings: Sequence[str] = POSTINGS[:1],
+    ways: Ways = JUST_SEND,
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` or `barrier` spans the whole range of peers. `direction` is that of k pairs,
-    `postings` how one to many posts its sends, each in turn.
+    Each record of `one_to_many` or `barrier` spans the whole range of peers. `direction` is that of k pairs. All `ways`
+    that make sense for the pattern at this size are taken in turn within a record; there may be none.
     """
     if pattern == PAIRS:
-        return (_pairs(message_bytes, ranks // 2, direction),)
-    if pattern not in (ONE_TO_MANY, BARRIER):
-        return (series_of(pattern, message_bytes),)
-    peers = range(1, ranks)
-    records = -(-len(peers) // MOST_PEERS_A_RECORD)
-    shares = [peers[first::records] for first in range(records)]
-    if pattern == BARRIER:
-        return tuple(_barriers(message_bytes, ranks, share) for share in shares)
-    return tuple(_one_to_many(message_bytes, share, postings) for share in shares)
+        records: tuple[tuple[SeriesRequest, ...], ...] = (
+            _pairs(message_bytes, ranks // 2, direction),
+        )
+    elif pattern in (ONE_TO_MANY, BARRIER):
+        peers = range(1, ranks)
+        count = -(-len(peers) // MOST_PEERS_A_RECORD)
+        shares = [peers[first::count] for first in range(count)]
+        records = tuple(
+            _barriers(message_bytes, ranks, share)
+            if pattern == BARRIER
+            else _one_to_many(message_bytes, share)
+            for share in shares
+        )
+    else:
+        records = (series_of(pattern, message_bytes),)
+        if pattern not in LISTED:
+            ways = [way for way in ways if way[1] != LIST]
+    return tuple(filter(None, (_in_all_ways(series, ways) for series in records)))
+
+
+def _in_all_ways(series: Sequence[SeriesRequest], ways: Ways) -> tuple[SeriesRequest, ...]:
+    return tuple(
+        replace(one, operation=operation, posting=posting)
+        for one in series
+        for operation, posting in ways
+        if _makes_sense(one, operation, posting)
+    )
+
+
+def _makes_sense(one: SeriesRequest, operation: str, posting: str) -> bool:
+    """Whether a series can be taken so: nobody receives what is one-sided, and a list has one send for each peer."""
+    if posting == LIST and (one.pattern not in LISTED or one.train not in (1, one.peers)):
+        return False
+    if operation == ATOMIC and one.message_bytes != ATOMIC_BYTES:
+        return False
+    if operation != SEND and one.message_bytes == 0:
+        return False
+    if one.pattern == LATE_RECEIVER:
+        return operation == SEND
+    if one.pattern == BARRIER:
+        return operation not in PASSIVE
+    return not (one.pattern == "receive_overhead" and operation in ONE_SIDED)
 
 
 def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
@@ -127,16 +183,13 @@ def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[Series
     )
 
 
-def _one_to_many(
-    message_bytes: int, peers: Sequence[int], postings: Sequence[str]
-) -> tuple[SeriesRequest, ...]:
+def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
     return tuple(
         one
         for p in peers
-        for posting in postings
         for one in (
-            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p, posting=posting),
-            SeriesRequest("send_overhead", message_bytes, p, peers=p, posting=posting),
+            SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
+            SeriesRequest("send_overhead", message_bytes, p, peers=p),
         )
     )
 

@@ -9,8 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
+from chiplog.dataset.operations import (
+    ATOMIC,
+    ATOMIC_BYTES,
+    NORMAL,
+    OPERATIONS,
+    POSTINGS,
+    UNKNOWN_WAYS,
+)
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import POSTINGS, records_of
+from chiplog.plan.assessment import SEND, Ways, records_of
 from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
 from chiplog.plan.request import ONE_WAY, ROUND_TRIP, Request, SeriesRequest, StopRule
 
@@ -35,7 +43,7 @@ PLACEMENTS = ("filled", "round-robin")
 """One socket (and NUMA node) after another, or one core of each in turn."""
 
 
-NEW_FIELDS = frozenset({"direction", "postings", "placements", "every_two_nodes"})
+NEW_FIELDS = frozenset({"direction", "operations", "postings", "placements", "every_two_nodes"})
 """Fields that files of older releases lack: they were measured with the defaults."""
 
 
@@ -55,8 +63,10 @@ class PlanOptions:
     ranks: int = 2
     direction: str | None = None
     """Of k pairs: "one-way" for windows of messages, None for round trips."""
-    postings: tuple[str, ...] = POSTINGS[:1]
-    """How one to many posts its sends: "normal" one by one, "list" by one call."""
+    operations: tuple[str, ...] = (SEND,)
+    """What moves the bytes, each in turn within a record; atomics are of 8 bytes only."""
+    postings: tuple[str, ...] = (NORMAL,)
+    """How operations are handed over, each in turn within a record."""
     placements: tuple[str, ...] = PLACEMENTS[:1]
     """How the ranks are bound, a launch each; the launches of `launches` are taken with each of them."""
     every_two_nodes: bool = False
@@ -67,8 +77,10 @@ class PlanOptions:
         _at_least("--launches", self.launches, 1)
         _at_least("--ranks", self.ranks, 2)
         _accept("--direction", self.direction or ROUND_TRIP, (ROUND_TRIP, ONE_WAY))
+        for operation in self.operations:
+            _accept("--operation", operation, tuple(OPERATIONS))
         for posting in self.postings:
-            _accept("--posting", posting, POSTINGS)
+            _accept("--posting", posting, tuple(POSTINGS))
         for placement in self.placements:
             _accept("--placement", placement, PLACEMENTS)
         if not 0 < self.relative_half_width < 1:
@@ -82,11 +94,21 @@ class PlanOptions:
             )
         if not self.sizes:
             raise UsageError("--sizes: names no size.")
+        if self.operations == (ATOMIC,) and ATOMIC_BYTES not in self.sizes:
+            raise UsageError(
+                f"--sizes: atomics have {ATOMIC_BYTES} bytes, which are not among them."
+            )
 
     @property
     def all_launches(self) -> int:
         """How often the ranks are started; launch n has placement n modulo the number of placements."""
         return self.launches * len(self.placements)
+
+    @property
+    def ways(self) -> Ways:
+        """Each operation with each posting that it has; all that was asked for where it has none of these."""
+        asked = [(operation, posting) for operation in self.operations for posting in self.postings]
+        return [one for one in asked if one not in UNKNOWN_WAYS] or asked
 
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them."""
@@ -175,8 +197,15 @@ _Record = tuple[int, tuple[SeriesRequest, ...], str]
 
 def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
     """All records in their order; the cold first one has a size from the middle."""
-    middle = options.sizes[len(options.sizes) // 2]
-    points: list[_Record] = [(0, _records(options, options.patterns[0], middle)[0], WARM_UP)]
+    first = options.patterns[0]
+    possible = [size for size in options.sizes if _records(options, first, size)]
+    if not possible:
+        raise UsageError(
+            f"--pattern: {first} can't be measured of {', '.join(options.operations)} posted "
+            f"{', '.join(options.postings)} at these sizes; see docs/reference/operations.md."
+        )
+    middle = possible[len(possible) // 2]
+    points: list[_Record] = [(0, _records(options, first, middle)[0], WARM_UP)]
     for visit in range(options.visits):
         of_visit = [
             (visit, series, GRID)
@@ -193,7 +222,7 @@ def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
 def _records(
     options: PlanOptions, pattern: str, message_bytes: int
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
-    return records_of(pattern, message_bytes, options.ranks, options.direction, options.postings)
+    return records_of(pattern, message_bytes, options.ranks, options.direction, options.ways)
 
 
 def _bounded(

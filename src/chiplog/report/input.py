@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chiplog.compare.postings import PostingPoint
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Change, Cost, Fit, FitError
 
@@ -34,6 +35,8 @@ class ComparisonRow:
     error: FitError
     statistic: str = "median"
     """What stands for a series, on both sides: median, minimum or mean."""
+    operation: str = "send"
+    posting: str = "normal"
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class TargetReport:
     consensus: tuple[Change, ...] = ()
     comparison: tuple[ComparisonRow, ...] = ()
     placement: Placement | None = None
+    postings: tuple[PostingPoint, ...] = ()
+    """Of one process to many: the ways of posting beside each other."""
     raw_files: tuple[str, ...] = ()
     failure: str | None = None
     """Why there is no result, where measuring or fitting failed: one sentence."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fit.result import Change, Fit
 from chiplog.report.document import Inline, Span, joined, line, plain, symbol
 from chiplog.report.format import NOTHING, exact_bytes, message_size, signed_percent
@@ -86,6 +87,8 @@ def fit_name(fit: Fit) -> str:
     "LogGP (PRTT)", "max-rate (k=all, n0 to n1, round-robin)".
     """
     kind = [method_name(fit.method)]
+    if (fit.operation, fit.posting) != ("send", NORMAL) and fit.between is None:
+        kind.append(operation_text(fit.operation, fit.posting))
     if fit.between is not None:
         kind.append(" to ".join(fit.between))
     if fit.convention == "one-way":

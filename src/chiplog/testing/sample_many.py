@@ -63,7 +63,9 @@ def _run(made: Dataset, header: Mapping[str, object]) -> TargetReport:
     dataset = replace(made, header=header)
     fits = fit(dataset, models_for(dataset))
     rows = tuple(
-        ComparisonRow(one.model, one.method, "every 5th", 3, one.error, statistic)
+        ComparisonRow(
+            one.model, one.method, "every 5th", 3, one.error, statistic, one.operation, one.posting
+        )
         for one in fits
         for statistic in ("median", "minimum", "mean")
     )

@@ -129,12 +129,24 @@ void OfiTransport::throw_outside(std::size_t bytes, std::size_t at, std::size_t 
                                         " are outside of a window of " + std::to_string(capacity));
 }
 
+namespace {
+
+Availability look_for_ofi() {
+  Availability here{.usable = true, .why = "libfabric " + ofi::library_version()};
+  for (const std::string& provider : ofi::providers_here()) here.choices.push_back("provider=" + provider);
+  if (here.choices.empty()) return {.usable = false, .why = here.why + " has no provider of reliable datagrams here"};
+  return here;
+}
+
+}  // namespace
+
 constinit const TransportEntry ofi_transport{
     .name = "ofi",
     .summary = "libfabric: messages and one-sided operations over its providers (verbs, EFA, CXI, tcp, shm, ...)",
     .options = "provider=NAME,domain=NAME",
     .capabilities = OfiTransport::declared_capabilities,
     .run = run_ofi,
+    .availability = look_for_ofi,
 };
 
 }  // namespace chiplog

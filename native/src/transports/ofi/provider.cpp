@@ -164,4 +164,22 @@ std::string describe_json(const fi_info& info) {
       .text();
 }
 
+std::vector<std::string> providers_here() {
+  const Info hints(library().copy_info(nullptr));
+  if (!hints) throw_failure(FI_ENOMEM, "libfabric can't describe what is wanted");
+  hints->caps = FI_MSG;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode = known_registration;
+  fi_info* found = nullptr;
+  if (library().get_info(api_version, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
+  const Info all(found);
+  std::vector<std::string> names;
+  for (const fi_info* one = all.get(); one != nullptr; one = one->next) {
+    const std::string name = one->fabric_attr->prov_name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace chiplog::ofi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "chiplog/bootstrap.hpp"
 #include "transports/ofi/library.hpp"
@@ -31,6 +32,9 @@ Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options);
 
 // The provider and its properties as a JSON object.
 [[nodiscard]] std::string describe_json(const fi_info& info);
+
+// The providers that this machine has for reliable datagrams, as a user names them, each once.
+[[nodiscard]] std::vector<std::string> providers_here();
 
 }  // namespace ofi
 }  // namespace chiplog

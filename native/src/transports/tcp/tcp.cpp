@@ -4,16 +4,14 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
 #include "patterns/serve.hpp"
 #include "transports/registry.hpp"
-#include "transports/stream/mesh.hpp"
 #include "transports/tcp/local_address.hpp"
+#include "transports/tcp/mesh.hpp"
 
 namespace chiplog {
 namespace {
@@ -39,57 +37,6 @@ PrepareSocket prepare_with(const TcpOptions& options, std::chrono::nanoseconds t
     // Only a hint, and not everybody may give it.
     if (options.waiting == stream::Waiting::busy) set_option(fd, SOL_SOCKET, SO_BUSY_POLL, busy_poll_us);
   };
-}
-
-// The same on all that share a kernel.
-std::string host_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string identity;
-  std::getline(file, identity);
-  return identity;
-}
-
-FileDescriptor listen_as(Rank rank, const std::string& host, const TcpOptions& options, const PrepareSocket& prepare) {
-  const unsigned port = options.port == 0 ? 0U : options.port + static_cast<unsigned>(rank);
-  if (port > std::numeric_limits<std::uint16_t>::max()) {
-    throw UsageError("option 'port' of tcp: port " + std::to_string(options.port) + " + rank " + std::to_string(rank) +
-                     " is above 65535");
-  }
-  try {
-    return listen_at(resolve(host, port), prepare);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    throw UsageError("option 'bind' or 'port' of tcp on rank " + std::to_string(rank) + ": " + error.what());
-  }
-}
-
-bool is_loopback(const SocketAddress& address) {
-  if (address.family == AF_INET) {
-    return ntohl(reinterpret_cast<const sockaddr_in*>(address.get())->sin_addr.s_addr) >> 24U == 127U;
-  }
-  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address.get());
-  return address.family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
-// Where a rank listens, as it tells the others.
-struct Listening {
-  std::string host;
-  unsigned port = 0;
-  std::string machine;
-};
-
-std::string publish(const Listening& there) {
-  return there.host + '\n' + std::to_string(there.port) + '\n' + there.machine;
-}
-
-Listening parse_listening(const std::string& published) {
-  std::istringstream text(published);
-  Listening there;
-  if (std::getline(text, there.host) && text >> there.port && text.get() == '\n' && std::getline(text, there.machine)) {
-    return there;
-  }
-  throw Corrupt("the address that a rank listens at arrived damaged");
 }
 
 // What the option asked for and what the kernel made of it, as far as the first connection tells.
@@ -138,21 +85,8 @@ int run_tcp(RunContext& context) {
 TcpTransport make_tcp_transport(Bootstrap& bootstrap, const TcpOptions& options, std::chrono::nanoseconds time_limit) {
   const std::string host = local_address_for(options.bind);
   const PrepareSocket prepare = prepare_with(options, time_limit);
-  const FileDescriptor listener = listen_as(bootstrap.rank(), host, options, prepare);
-  const std::string identity = host_identity();
-  const SocketAddress bound = local_address(listener.get());
-  const auto address_of = [&](const std::string& published, Rank peer) {
-    const Listening there = parse_listening(published);
-    SocketAddress address = resolve(there.host, there.port);
-    if (is_loopback(address) && there.machine != identity) {
-      throw UsageError("option 'bind' of tcp: " + options.bind + " is a loopback address, but rank " +
-                       std::to_string(peer) + " is on another host; give an interface or a network");
-    }
-    return address;
-  };
-  const std::string published = publish({host, port_of(bound), identity});
   std::vector<FileDescriptor> connections =
-      stream::connect_mesh(bootstrap, listener, published, address_of, prepare, time_limit);
+      connect_over_tcp(bootstrap, {"tcp", options.bind, host, options.port}, prepare, time_limit);
   std::string options_json = describe(options, host, connections);
   return {std::move(connections), options.waiting, time_limit, std::move(options_json)};
 }

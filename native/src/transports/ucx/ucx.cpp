@@ -120,12 +120,19 @@ void UcxTransport::throw_unaligned(std::size_t window_offset) {
               "an atomic operation at " + std::to_string(window_offset) + " of a window: it must be a multiple of 8");
 }
 
+namespace {
+
+Availability look_for_ucx() { return {.usable = true, .why = "UCX " + ucx::Library().version()}; }
+
+}  // namespace
+
 constinit const TransportEntry ucx_transport{
     .name = "ucx",
     .summary = "UCX: tagged messages, put, get and atomics on the networks that it finds",
     .options = "tls=NAME,device=NAME (each as often as needed)",
     .capabilities = UcxTransport::declared_capabilities,
     .run = run_ucx,
+    .availability = look_for_ucx,
 };
 
 }  // namespace chiplog

@@ -112,4 +112,11 @@ Device open_device(const std::string& name, std::optional<int> gid_index) {
   throw Error(ExitCode::run_failed, "no port of " + (name.empty() ? names_of(devices) : name) + " is active");
 }
 
+std::vector<std::string> device_names() {
+  const DeviceList devices;
+  std::vector<std::string> names;
+  for (ibv_device* device : devices.all()) names.emplace_back(library().get_device_name(device));
+  return names;
+}
+
 }  // namespace chiplog::verbs

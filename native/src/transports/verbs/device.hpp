@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "transports/verbs/library.hpp"
 
@@ -28,5 +29,8 @@ struct Device {
 // The device of this name, or the first that has an active port. Without `gid_index`, on Ethernet the first GID that
 // is an IPv4 address in RoCE v2, else 0. UsageError that lists the devices there are; Error if no port is active.
 Device open_device(const std::string& name, std::optional<int> gid_index);
+
+// The devices that this machine has, by name. Error where libibverbs is missing.
+[[nodiscard]] std::vector<std::string> device_names();
 
 }  // namespace chiplog::verbs

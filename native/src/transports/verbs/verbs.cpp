@@ -184,12 +184,24 @@ void VerbsTransport::progress() {
   }
 }
 
+namespace {
+
+Availability look_for_verbs() {
+  std::vector<std::string> choices;
+  for (const std::string& device : verbs::device_names()) choices.push_back("device=" + device);
+  if (choices.empty()) return {.usable = false, .why = "this machine has no RDMA device"};
+  return {.usable = true, .why = "", .choices = std::move(choices)};
+}
+
+}  // namespace
+
 constinit const TransportEntry verbs_transport{
     .name = "verbs",
     .summary = "RDMA devices by libibverbs: messages, one-sided operations",
     .options = "device=NAME[+NAME...],gid=INDEX,qp=rc|ud,wait=poll|event,inline=BYTES",
     .capabilities = [] { return VerbsTransport::declared_capabilities(); },
     .run = run_verbs,
+    .availability = look_for_verbs,
 };
 
 }  // namespace chiplog

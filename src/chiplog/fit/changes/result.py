@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,16 @@ def change_to_json(change: Change) -> dict[str, Any]:
     }
 
 
-def changes_to_json(result: ChangesResult) -> dict[str, Any]:
-    """The document that `chiplog changes --json` writes."""
+def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
+    """The document that `chiplog changes --json` writes, from the changes of each operation and posting.
+
+    Where there are several, each change of the consensus says whose it is.
+    """
+    several = len(found) > 1
+
+    def named(operation: str, posting: str) -> dict[str, str]:
+        return {"operation": operation, "posting": posting} if several else {}
+
     return {
         "schema": SCHEMA,
         "series": [
@@ -56,7 +65,12 @@ def changes_to_json(result: ChangesResult) -> dict[str, Any]:
                 "transport": series.transport,
                 "changes": [change_to_json(change) for change in series.changes],
             }
+            for result in found.values()
             for series in result.series
         ],
-        "consensus": [change_to_json(change) for change in result.consensus],
+        "consensus": [
+            {**change_to_json(change), **named(*way)}
+            for way, result in found.items()
+            for change in result.consensus
+        ],
     }

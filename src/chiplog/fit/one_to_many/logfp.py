@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from chiplog.fit.line import Line, fit_line
 from chiplog.fit.one_to_many.observed import Observed
 from chiplog.fit.one_to_many.profile import Array, Problem, Profile, profile
-from chiplog.fit.parameters import CONFIDENCE, TAILS, Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import (
+    CONFIDENCE,
+    TAILS,
+    Estimate,
+    fixed_at_zero,
+    identified,
+    interval,
+    unidentified,
+)
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text
 
@@ -79,7 +87,9 @@ def _what_is_missing(observed: Observed) -> str:
 
 
 def _receive(observed: Observed) -> Estimates:
-    if observed.one_sided or not observed.receive.value.size:
+    if observed.one_sided:
+        return {"o_r": fixed_at_zero("o_r", "s", observed.receive.draws.shape[1])}
+    if not observed.receive.value.size:
         return {}
     return {
         "o_r": identified("o_r", "s", float(observed.receive.value[0]), observed.receive.draws[0])
@@ -94,7 +104,7 @@ def _problem(observed: Observed, line: Line) -> Problem:
     o_max = np.concatenate(([line.slope], line.slope_draws))
     o = o_min + o_max / p[:, None]
     rest = np.column_stack((totals.value, totals.draws)) - o - (o_min + o_max)
-    if "o_r" in _receive(observed):
+    if observed.receive.value.size and not observed.one_sided:
         receive = observed.receive
         rest -= 2.0 * np.concatenate((receive.value[:1], receive.draws[0]))
     posting = (p[:, None] - 1.0) * o

@@ -13,7 +13,7 @@ import numpy as np
 from chiplog.fit.gap import MARGIN
 from chiplog.fit.line import Line, fit_line
 from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
 from chiplog.fit.text import seconds_text
 
 Estimates = dict[str, Estimate]
@@ -42,7 +42,9 @@ def logp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
     }
     if o_s is not None:
         found["o_s"] = identified("o_s", "s", o_s.intercept, o_s.intercept_draws)
-    if not observed.one_sided and observed.receive.value.size:
+    if observed.one_sided:
+        found["o_r"] = fixed_at_zero("o_r", "s", line.intercept_draws.size)
+    elif observed.receive.value.size:
         receive = observed.receive
         found["o_r"] = identified("o_r", "s", float(receive.value[0]), receive.draws[0])
     return found

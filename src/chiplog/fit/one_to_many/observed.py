@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Series
 from chiplog.fit.measured import Entry, Measured
 from chiplog.fit.quantities import receive_overhead
@@ -43,7 +44,7 @@ class Observed:
     @property
     def one_sided(self) -> bool:
         """Does the receiver's CPU have no part, so that o_r is 0?"""
-        return self.operation != "send"
+        return self.operation in ONE_SIDED
 
 
 def count_sends(one: Series) -> int:
@@ -68,26 +69,13 @@ def _over_peers(
     return OverPeers(peers, quantity)
 
 
-def posting_of(measured: Measured) -> tuple[str, tuple[str, ...]]:
-    """The way of posting to look at, the normal one if there is; a sentence where others are left out."""
-    over_peers = [one for one in measured.series if one.pattern in ("one_to_many", "send_overhead")]
-    postings = list(dict.fromkeys(one.posting for one in over_peers))
-    kept = "normal" if "normal" in postings or not postings else postings[0]
-    if len(postings) < 2:
-        return kept, ()
-    others = ", ".join(one for one in postings if one != kept)
-    return kept, (
-        f"Only the series with posting {kept} are used; those with {others} are left out.",
-    )
-
-
-def observe(measured: Measured, operation: str, posting: str, message_bytes: int) -> Observed:
+def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
     """RTT(p), o(p) and o_r at one message size; each may be empty."""
 
     def of(pattern: str) -> list[int]:
         return measured.indices(
             lambda one: (
-                (one.pattern, one.message_bytes, one.posting) == (pattern, message_bytes, posting)
+                (one.pattern, one.message_bytes) == (pattern, message_bytes)
                 and one.delay_seconds == 0
             )
         )
@@ -106,10 +94,7 @@ def observe(measured: Measured, operation: str, posting: str, message_bytes: int
     )
 
 
-def observe_all(
-    measured: Measured, operation: str, pattern: str
-) -> tuple[tuple[Observed, ...], tuple[str, ...]]:
-    """What was measured at each size of a pattern, and what a reader must be told."""
-    posting, sentences = posting_of(measured)
+def observe_all(measured: Measured, operation: str, pattern: str) -> tuple[Observed, ...]:
+    """What was measured at each size of a pattern."""
     sizes = {one.message_bytes for one in measured.series if one.pattern == pattern}
-    return tuple(observe(measured, operation, posting, size) for size in sorted(sizes)), sentences
+    return tuple(observe(measured, operation, size) for size in sorted(sizes))

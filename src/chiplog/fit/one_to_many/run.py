@@ -75,7 +75,7 @@ def fit_one_to_many(
     Assumes `can_fit`. Its curves are over the number of peers.
     """
     pattern = "send_overhead" if model.name == "lop-overhead" else "one_to_many"
-    observed, posted = observe_all(measured, operation, pattern)
+    observed = observe_all(measured, operation, pattern)
     sizes = [one.message_bytes for one in observed]
     rng = np.random.default_rng([seed, 2])
     estimates = [_ESTIMATES[model.name](model, one, rng) for one in observed]
@@ -109,14 +109,14 @@ def fit_one_to_many(
         curves=tuple(
             _curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)
         ),
-        warnings=(*warnings, *posted, *bad_fit(error)),
+        warnings=(*warnings, *bad_fit(error)),
         draws=draws,
     )
 
 
 def round_trip_points(measured: Measured, operation: str) -> MeasuredPoints:
     """RTT(p) at every message size and number of peers; there must be some."""
-    observed, _ = observe_all(measured, operation, "one_to_many")
+    observed = observe_all(measured, operation, "one_to_many")
     found = [one.round_trips for one in observed]
     sizes = [one.message_bytes for one in observed]
     peers = np.concatenate([one.peers for one in found])

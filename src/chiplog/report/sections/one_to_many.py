@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chiplog.dataset.operations import ONE_SIDED, operation_text
 from chiplog.fit.result import Fit, FitError, Parameter
 from chiplog.report import format
 from chiplog.report.document import (
@@ -32,6 +33,7 @@ from chiplog.report.numbers import over_peers_table
 from chiplog.report.parameter_text import is_known, not_identified
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import parameters
+from chiplog.report.sections.postings import posting_blocks
 
 METHOD = "one-to-many"
 ROUND_TRIP, OVERHEAD = "round_trip_over_peers", "o_s_over_peers"
@@ -60,22 +62,44 @@ def section(target: TargetReport, key: str) -> Section | None:
     run = run_of(target, "one_to_many")
     if run is None:
         return None
-    fits = [fit for fit in run.fits if fit.method == METHOD]
+    by_way: dict[tuple[str, str], list[Fit]] = {}
+    for fit in run.fits:
+        if fit.method == METHOD:
+            by_way.setdefault((fit.operation, fit.posting), []).append(fit)
+    name = f"{key}-one-to-many"
+    title = line(plain("One to many", term="one-to-many"))
     blocks = opening(run)
+    if len(by_way) < 2:
+        for way, fits in by_way.items():
+            blocks += _blocks(run, fits, way, key)
+        return Section(name, title, tuple(blocks)) if blocks else None
+    blocks += posting_blocks(run.postings, key)
+    parts = tuple(
+        _part(run, fits, way, f"{name}-{number}")
+        for number, (way, fits) in enumerate(by_way.items())
+    )
+    return Section(name, title, tuple(blocks), parts)
+
+
+def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> Section:
+    """What is known of one operation by one way of posting, where there are several."""
+    blocks = _blocks(run, fits, way, key)
+    return Section(key, line(operation_text(*way)), tuple(blocks), in_terminal=False)
+
+
+def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> list[Block]:
+    blocks: list[Block] = []
     sizes = _sizes(fits)
-    if fits and len(_peers(fits)) < 2:
+    if len(_peers(fits)) < 2:
         blocks.append(Paragraph(_too_few(run)))
         tables = (over_peers_table(fits, size, predicted=False) for size in sizes)
         blocks += [table for table in tables if table is not None]
-    elif fits:
-        blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
-        blocks += [
-            Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))
-        ]
-        blocks += [parameters.table(fit, in_terminal=fit.model == "logfp") for fit in fits]
-        blocks += _errors(run.comparison)
-    title = line(plain("One to many", term="one-to-many"))
-    return Section(f"{key}-one-to-many", title, tuple(blocks)) if blocks else None
+        return blocks
+    blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
+    blocks += [Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))]
+    blocks += [parameters.table(fit, in_terminal=fit.model == "logfp") for fit in fits]
+    rows = tuple(row for row in run.comparison if (row.operation, row.posting) == way)
+    return blocks + _errors(rows)
 
 
 def _sizes(fits: list[Fit]) -> list[int]:
@@ -177,7 +201,7 @@ def _traces(fits: list[Fit], shown: _Over, size: int) -> list[Trace]:
 def _name(fit: Fit) -> str:
     if fit.model != "logp":
         return model_name(fit.model)
-    return "LogP (4o)" if fit.operation == "send" else "LogP (2o)"
+    return "LogP (2o)" if fit.operation in ONE_SIDED else "LogP (4o)"
 
 
 def _errors(rows: tuple[ComparisonRow, ...]) -> list[Block]:

@@ -1,0 +1,121 @@
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "chiplog/error.hpp"
+#include "transports/udp/udp.hpp"
+
+namespace chiplog {
+
+using udp::Look;
+using SteadyClock = std::chrono::steady_clock;
+
+// One wait: how often it looked in vain, since when, and when it last looked after the links.
+struct UdpTransport::Wait {
+  std::uint64_t looks = 0;
+  SteadyClock::time_point since;
+  SteadyClock::time_point attended;
+};
+
+UdpTransport::UdpTransport(std::unique_ptr<udp::Shared> shared, std::vector<std::unique_ptr<udp::Link>> links,
+                           std::string options_json)
+    : shared_(std::move(shared)), links_(std::move(links)), options_json_(std::move(options_json)) {}
+
+UdpTransport::~UdpTransport() {
+  constexpr std::chrono::seconds moment{1};
+  if (!shared_ || std::uncaught_exceptions() > 0) return;
+  try {
+    flush_within(std::min<std::chrono::nanoseconds>(moment, shared_->time_limit));
+  } catch (const Error&) {
+    // Nobody is left to whom it matters.
+  }
+}
+
+std::vector<Counter> UdpTransport::counters() const {
+  const udp::Counters& counted = shared_->counters;
+  return {{"lost", counted.lost},
+          {"duplicated", counted.duplicated},
+          {"reordered", counted.reordered},
+          {"resent", counted.resent}};
+}
+
+void UdpTransport::wait_for_room(udp::Link& to, std::size_t payload_bytes) {
+  Wait wait;
+  std::uint64_t acknowledged = to.acknowledged();
+  while (!to.has_room(payload_bytes)) {
+    if (to.look(nullptr) == Look::nothing) wait_on(to, wait);
+    if (to.acknowledged() != acknowledged) wait = {};
+    acknowledged = to.acknowledged();
+  }
+}
+
+void UdpTransport::finish_recv(udp::Link& from, udp::Assembly& message) {
+  Wait wait;
+  std::size_t got_bytes = message.got_bytes;
+  for (;;) {
+    const Look seen = from.look(&message);
+    if (seen == Look::whole_message) return;
+    if (seen == Look::nothing) wait_on(from, wait);
+    if (message.got_bytes != got_bytes) wait = {};
+    got_bytes = message.got_bytes;
+  }
+}
+
+void UdpTransport::wait_on(udp::Link& on, Wait& wait) {
+  constexpr std::uint64_t looks_between_checks = 1024;
+  if (on.closed()) on.throw_lost();
+  ++wait.looks;
+  const bool busy = shared_->waiting == udp::Waiting::busy;
+  if (busy && wait.looks % looks_between_checks != 0) return;
+  const auto now = SteadyClock::now();
+  if (wait.since == SteadyClock::time_point{}) wait.since = wait.attended = now;
+  if (!busy || now - wait.attended >= udp::patience) {
+    attend_all(now);
+    wait.attended = now;
+  }
+  if (now - wait.since >= shared_->time_limit) on.throw_timed_out();
+  if (busy) sched_yield();
+}
+
+void UdpTransport::attend_all(udp::Link::TimePoint now) {
+  for (const auto& one : links_) {
+    if (one) one->attend(now);
+  }
+}
+
+void UdpTransport::flush() { flush_within(shared_->time_limit); }
+
+void UdpTransport::flush_within(std::chrono::nanoseconds limit) {
+  auto now = SteadyClock::now();
+  const auto deadline = now + limit;
+  for (const auto& one : links_) {
+    if (!one) continue;
+    one->tell();
+    one->ask_from(now + udp::patience);
+  }
+  for (;;) {
+    attend_all(now);
+    const auto unsure =
+        std::find_if(links_.begin(), links_.end(), [](const auto& one) { return one && !one->all_acknowledged(); });
+    if (unsure == links_.end()) return;
+    if ((*unsure)->closed()) (*unsure)->throw_lost();
+    if (now >= deadline) (*unsure)->throw_timed_out();
+    sleep_until_something_happens();
+    now = SteadyClock::now();
+  }
+}
+
+void UdpTransport::sleep_until_something_happens() {
+  std::vector<pollfd> watched;
+  for (const auto& one : links_) {
+    if (!one || one->closed()) continue;
+    watched.push_back({one->datagrams_fd(), POLLIN, 0});
+    watched.push_back({one->beside_fd(), POLLIN, 0});
+  }
+  poll(watched.data(), watched.size(), static_cast<int>(udp::patience.count()));
+}
+
+}  // namespace chiplog

@@ -1,0 +1,108 @@
+// Messages over UDP datagrams between all ranks.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "core/endpoint.hpp"
+#include "transports/aligned_buffer.hpp"
+#include "transports/udp/link.hpp"
+
+namespace chiplog {
+
+// Messages arrive whole and in order, as the patterns need them, and what was lost or sent again on the way is counted:
+// `counters`. A message that is longer than a datagram goes in several.
+//
+// `send` returns when the kernel has taken the last datagram and a copy is kept; it waits while the window is used up.
+// A rank that takes no part for a while must call `flush` before: nobody else repeats what was lost of its messages.
+class UdpTransport {
+ public:
+  using Buffer = AlignedBuffer<0>;
+  static constexpr std::string_view name = "udp";
+  static constexpr std::size_t max_posted_sends = 256;
+  static constexpr Capabilities declared() {
+    return {.multiple_hosts = true, .max_message_bytes = std::size_t{1} << 30U};
+  }
+
+  // One link a rank, in the order of the ranks, none for this one.
+  UdpTransport(std::unique_ptr<udp::Shared> shared, std::vector<std::unique_ptr<udp::Link>> links,
+               std::string options_json);
+  UdpTransport(UdpTransport&&) = default;
+  UdpTransport& operator=(UdpTransport&&) = default;
+  // Unless it goes because of an error, waits a moment until peers have what was sent to them.
+  ~UdpTransport();
+
+  [[nodiscard]] Capabilities capabilities() const { return declared(); }
+  [[nodiscard]] std::string options_json() const { return options_json_; }
+  [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
+  // Of all links of this rank since the transport was made.
+  [[nodiscard]] std::vector<Counter> counters() const;
+
+  void send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    udp::Link& to = link(peer);
+    shared_->pacer.before_message();
+    std::size_t sent = 0;
+    do {
+      const std::size_t part_bytes = std::min(bytes - sent, to.max_payload_bytes());
+      if (!to.has_room(part_bytes)) [[unlikely]] {
+        wait_for_room(to, part_bytes);
+      }
+      to.send(buffer.data() + sent, part_bytes, bytes);
+      sent += part_bytes;
+    } while (sent < bytes);
+  }
+  void post_send(Rank peer, Buffer& buffer, std::size_t bytes) { send(peer, buffer, bytes); }
+  void wait_sends() {}
+  std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    udp::Assembly message{buffer.data(), capacity_bytes};
+    udp::Link& from = link(peer);
+    if (from.look(&message) != udp::Look::whole_message) [[unlikely]] {
+      finish_recv(from, message);
+    }
+    return message.got_bytes;
+  }
+  // Waits until every peer has told that all messages have arrived, and tells peers the same.
+  void flush();
+
+ private:
+  struct Wait;
+
+  udp::Link& link(Rank peer) { return *links_[static_cast<std::size_t>(peer)]; }
+  void wait_for_room(udp::Link& to, std::size_t payload_bytes);
+  void finish_recv(udp::Link& from, udp::Assembly& message);
+  void flush_within(std::chrono::nanoseconds limit);
+  // After a look that found nothing: looks after all links, throws when `on` is lost or has been silent for too long.
+  void wait_on(udp::Link& on, Wait& wait);
+  void attend_all(udp::Link::TimePoint now);
+  void sleep_until_something_happens();
+
+  std::unique_ptr<udp::Shared> shared_;
+  std::vector<std::unique_ptr<udp::Link>> links_;
+  std::string options_json_;
+};
+
+static_assert(Transport<UdpTransport>);
+
+struct UdpOptions {
+  // As of tcp.
+  std::string bind = "127.0.0.1";
+  udp::Waiting waiting = udp::Waiting::block;
+  // Payload of the longest datagram; nothing: what travels in one packet.
+  std::optional<std::size_t> datagram_bytes = std::nullopt;
+  // Of a receiver's buffer that one sender may use; nothing: three quarters of it.
+  std::optional<std::size_t> window_bytes = std::nullopt;
+  double bytes_per_second = 0.0;     // 0: no limit
+  double messages_per_second = 0.0;  // 0: no limit
+};
+
+// Collective. Throws UsageError if this rank can't have the address that it should, or as connect_over_tcp.
+UdpTransport make_udp_transport(Bootstrap& bootstrap, const UdpOptions& options, std::chrono::nanoseconds time_limit);
+
+}  // namespace chiplog
