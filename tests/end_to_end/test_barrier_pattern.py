@@ -10,6 +10,7 @@ from command import chiplog
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
+from chiplog.fit.changes.observed import observe
 
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 ONE_WAY, GAP = 7e-6, 2e-6
@@ -33,15 +34,19 @@ def test_on_sim_a_barrier_takes_its_rounds_with_every_number_of_peers(tmp_path: 
         assert one.median == pytest.approx((full + 1) * ONE_WAY + gaps * GAP, abs=1e-9)
 
 
-def test_fits_pass_over_barriers(tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    measured(SIM, out, "prtt,barrier", ranks=3, sizes="1:64KiB")
-    finished = chiplog("fit", out)
+def test_fits_and_the_search_for_changes_pass_over_barriers(tmp_path: Path) -> None:
+    run = measured(SIM, tmp_path / "both.jsonl", "prtt,barrier", ranks=3, sizes="1:256")
+    assert "barrier" in {one.pattern for one in run.series}
+    assert "barrier" not in {one.pattern for one in observe(run)}
+    finished = chiplog("fit", tmp_path / "both.jsonl", "--json", "-")
     assert finished.code == 0, finished.stderr
-    measured(SIM, tmp_path / "barriers.jsonl", "barrier", ranks=3)
-    finished = chiplog("fit", tmp_path / "barriers.jsonl")
+
+
+def test_barriers_alone_are_not_enough_for_a_fit(tmp_path: Path) -> None:
+    measured(SIM, tmp_path / "run.jsonl", "barrier", ranks=3)
+    finished = chiplog("fit", tmp_path / "run.jsonl")
     assert finished.code == 2
-    assert "no series that any of these models speaks of" in finished.stderr
+    assert "needs round trips" in finished.stderr
 
 
 @pytest.mark.alone
