@@ -62,6 +62,19 @@ def test_all_ways_of_posting_are_taken_in_turn_within_one_record() -> None:
     ]
 
 
+def test_barriers_are_taken_with_every_number_of_peers() -> None:
+    plan = make_plan(PlanOptions("sim", ("barrier",), (1,), visits=1, ranks=5))
+    request = plan.requests[0]
+    assert [(one.pattern, one.peers) for one in request.series] == [
+        ("barrier", n) for n in range(1, 5)
+    ]
+    assert [one.messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
+    assert '"ranks"' not in request.line()
+    operations = ("send", "rdma-write", "rdma-read", "atomic")
+    ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
+    assert {operation for _, _, operation in ways} == {"send", "rdma-write"}
+
+
 def kinds(options: PlanOptions) -> set[tuple[str, int, str]]:
     """Pattern, size and operation of all series of a plan."""
     requests = make_plan(options).requests

@@ -2,6 +2,7 @@
 // Source: Hoefler, Mehlan, Mietke, Rehm, "Fast barrier synchronization for InfiniBand", IPDPS 2006 (CAC).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace chiplog {
@@ -18,6 +19,15 @@ namespace chiplog {
     }
   }
   return rounds;
+}
+
+// Messages that each rank sends in one barrier.
+[[nodiscard]] inline std::int64_t dissemination_messages(int ranks, int peers) {
+  std::int64_t messages = 0;
+  for (const std::vector<int>& steps : dissemination_steps(ranks, peers)) {
+    messages += static_cast<std::int64_t>(steps.size());
+  }
+  return messages;
 }
 
 }  // namespace chiplog

@@ -69,6 +69,7 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
                        .batch = series.window,
                        .peers = series.peers,
                        .pairs = series.pairs,
+                       .ranks = bootstrap.size(),
                        .operation = series.operation,
                        .posting = series.posting});
     if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
@@ -277,10 +278,11 @@ void Experiment::choose_batches() {
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const PatternFacts& facts = facts_of(setups_[i].pattern);
     if (!facts.batches) continue;
-    const double shortest_ns = facts.posts_sends ? shortest_post_ns : shortest_other_ns;
+    const bool only_posts = facts.posts_sends && setups_[i].pattern != Pattern::barrier;
+    const double shortest_ns = only_posts ? shortest_post_ns : shortest_other_ns;
     const double sample_ns = *std::min_element(samples_ns_[i].begin(), samples_ns_[i].end());
     if (sample_ns >= shortest_ns) continue;
-    const double most = facts.posts_sends ? most_posted(setups_[i]) : static_cast<double>(max_batch);
+    const double most = only_posts ? most_posted(setups_[i]) : static_cast<double>(max_batch);
     const double wanted = std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch));
     batches[i] = std::max(1.0, std::floor(std::min(wanted, most)));
   }

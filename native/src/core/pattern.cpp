@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/dissemination.hpp"
+
 namespace chiplog {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::array<PatternFacts, pattern_count> all_patterns{{
     {Pattern::pairs_one_way, "pairs", "one-way", Role::client, false, false, false, true, false, false},
     {Pattern::one_to_many_list, "one_to_many", "round-trip", Role::client, false, false, false, true, false, true},
     {Pattern::send_overhead_list, "send_overhead", "call", Role::client, true, false, false, true, false, true},
+    {Pattern::barrier, "barrier", "call", Role::client, false, true, false, true, false, true},
 }};
 
 }  // namespace
@@ -35,6 +38,7 @@ const PatternFacts* find_pattern(std::string_view name) {
 bool speaks_of(Pattern pattern, Operation operation) {
   switch (pattern) {
     case Pattern::receive_overhead:
+    case Pattern::barrier:
       return !is_passive(operation);
     case Pattern::late_receiver:
       return operation == Operation::send;
@@ -92,6 +96,10 @@ WireCount wire_count(const SeriesSetup& setup) {
               setup.pairs * (sent + setup.batch) * message_bytes};
     case Pattern::pairs_one_way:
       return {setup.pairs * (sent + 1) + 3 * setup.pairs - 2, setup.pairs * sent * message_bytes};
+    case Pattern::barrier: {
+      const std::int64_t a_barrier = setup.ranks * dissemination_messages(setup.ranks, static_cast<int>(setup.peers));
+      return {(setup.batch + 1) * a_barrier, (setup.batch + 1) * a_barrier * message_bytes};
+    }
   }
   return {};
 }

@@ -24,11 +24,13 @@ enum class Pattern {
   pairs_one_way,
   one_to_many_list,
   send_overhead_list,
+  barrier,
 };
-inline constexpr std::size_t pattern_count = 11;
+inline constexpr std::size_t pattern_count = 12;
 
 // Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, clients and servers are the
-// first ranks of two groups, as many of each as there are pairs.
+// first ranks of two groups, as many of each as there are pairs. In `barrier` all ranks do the same; rank 0 is the
+// client.
 enum class Role { client, server, onlooker };
 
 // One series as the timed loops see it: everything is decided.
@@ -38,11 +40,12 @@ struct SeriesSetup {
   std::int64_t train = 1;
   double delay_ns = 0.0;
   std::int64_t batch = 1;              // operations in one timed interval
-  std::int64_t peers = 1;              // servers that the client addresses in turn
+  std::int64_t peers = 1;              // servers that the client addresses in turn; of a barrier, in a round
   std::int64_t pairs = 1;              // at the same time
   const PairGroups* groups = nullptr;  // between which `pairs` runs; outlives the series
-  int self = 0;                        // of a pair: this rank
-  int partner = 1;                     // and the other one
+  int self = 0;                        // this rank
+  int partner = 1;                     // of a pair: the other one
+  int ranks = 2;                       // of the run; all take part in a barrier
   Operation operation = Operation::send;
   Posting posting = Posting::normal;
 };

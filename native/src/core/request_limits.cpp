@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "chiplog/error.hpp"
+#include "core/dissemination.hpp"
 #include "core/field_path.hpp"
 #include "core/request.hpp"
 
@@ -60,7 +61,9 @@ void check_posting(const RequestLimits& limits, const SeriesRequest& series, con
 
 void check_posted(const RequestLimits& limits, const SeriesRequest& series, const std::string& name) {
   const PatternFacts& facts = facts_of(series.pattern);
-  const std::int64_t posted = std::max({series.train, series.peers, series.window});
+  const std::int64_t posted = series.pattern == Pattern::barrier
+                                  ? dissemination_messages(limits.ranks, static_cast<int>(series.peers))
+                                  : std::max({series.train, series.peers, series.window});
   if (!facts.posts_sends || static_cast<std::size_t>(posted) <= limits.max_posted_sends) return;
   throw UsageError(field_path(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
                    std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +

@@ -145,7 +145,8 @@ class PatternEndpoint final : public Endpoint {
   [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
     if (is_pairs(setup.pattern)) return setup.groups->role(rank_, setup.pairs);
     if (rank_ == patterns::client_rank) return Role::client;
-    return rank_ <= setup.peers ? Role::server : Role::onlooker;
+    const bool takes_part = rank_ <= setup.peers || setup.pattern == Pattern::barrier;
+    return takes_part ? Role::server : Role::onlooker;
   }
 
   [[nodiscard]] SeriesSetup as_seen_here(SeriesSetup setup) const {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "patterns/barrier.hpp"
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
 #include "patterns/one_to_many.hpp"
@@ -41,6 +42,16 @@ constexpr std::array<Parts<T, C>, 2> list_parts() {
   }
 }
 
+// Null where targets take no part: requests for it are refused.
+template <Transport T, Clock C>
+constexpr Parts<T, C> barrier_parts() {
+  if constexpr (has_passive_targets<T>) {
+    return {};
+  } else {
+    return {barrier<T, C>, barrier<T, C>};
+  }
+}
+
 // In the order of enum Pattern.
 template <Transport T, Clock C>
 inline constexpr std::array<Parts<T, C>, pattern_count> table{{
@@ -55,6 +66,7 @@ inline constexpr std::array<Parts<T, C>, pattern_count> table{{
     parts<T, C, pairs_one_way_client<T, C>, pairs_one_way_server<T, C>>(),
     list_parts<T, C>()[0],
     list_parts<T, C>()[1],
+    barrier_parts<T, C>(),
 }};
 
 }  // namespace chiplog::patterns

@@ -83,6 +83,7 @@ const PairGroups& one_pair() {
 SeriesSetup setup_of(Pattern pattern, Operation operation, Posting posting, std::size_t message_bytes) {
   SeriesSetup setup{.pattern = posting == Posting::list ? posted_as_list(pattern) : pattern,
                     .message_bytes = operation == Operation::atomic ? atomic_bytes : message_bytes,
+                    .ranks = ranks,
                     .operation = operation,
                     .posting = posting};
   const PatternFacts& facts = facts_of(pattern);
@@ -95,11 +96,11 @@ SeriesSetup setup_of(Pattern pattern, Operation operation, Posting posting, std:
   return setup;
 }
 
-bool has_posting(const Capabilities& can, const SeriesSetup& setup) {
+bool has_posting(const Capabilities& can, Pattern pattern, const SeriesSetup& setup) {
   if (setup.posting == Posting::in_line) {
     return can.inline_send && !is_passive(setup.operation) && setup.message_bytes <= can.max_inline_bytes;
   }
-  if (setup.posting == Posting::list) return can.list_posting && facts_of(setup.pattern).takes_peers;
+  if (setup.posting == Posting::list) return can.list_posting && posted_as_list(pattern) != pattern;
   return true;
 }
 
@@ -107,8 +108,8 @@ bool has_posting(const Capabilities& can, const SeriesSetup& setup) {
 bool is_possible(const Capabilities& can, Pattern pattern, const SeriesSetup& setup) {
   const bool is_named = pattern != Pattern::one_to_many_list && pattern != Pattern::send_overhead_list;
   const bool waits = facts_of(pattern).needs_synchronising_transport;
-  return is_named && !why_not(can, setup.operation) && speaks_of(pattern, setup.operation) && has_posting(can, setup) &&
-         (can.synchronises || !waits);
+  return is_named && !why_not(can, setup.operation) && speaks_of(pattern, setup.operation) &&
+         has_posting(can, pattern, setup) && (can.synchronises || !waits);
 }
 
 // All that this transport can do, small and beyond a page.

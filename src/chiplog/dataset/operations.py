@@ -13,6 +13,8 @@ OPERATIONS: Mapping[str, str] = {
 }
 ONE_SIDED = frozenset({"rdma-write", "rdma-read", "atomic"})
 """Operations in which the CPU of the peer has no part: o_r is 0."""
+PASSIVE = frozenset({"rdma-read", "atomic"})
+"""Operations of which the peer learns nothing: they can't carry a message."""
 ATOMIC = "atomic"
 ATOMIC_BYTES = 8
 

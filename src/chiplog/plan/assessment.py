@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chiplog.dataset.operations import ATOMIC, ATOMIC_BYTES, INLINE, LIST, NORMAL, ONE_SIDED
+from chiplog.dataset.operations import (
+    ATOMIC,
+    ATOMIC_BYTES,
+    INLINE,
+    LIST,
+    NORMAL,
+    ONE_SIDED,
+    PASSIVE,
+)
 from chiplog.errors import UsageError
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
@@ -40,11 +48,12 @@ MEANINGS = {
     "flood": "sends back to back until an acknowledgement of them all: the gap",
     "one_to_many": "1:n n:1: one message to each of p = 1..P-1 peers, who answer at once, and the time to post them",
     "pairs": "k = 1..P/2 pairs of processes at once, each with its ping-pongs and trains; the slowest counts",
+    "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
 }
-ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
+ONE_TO_MANY, PAIRS, BARRIER = "one_to_many", "pairs", "barrier"
 MOST_PEERS_A_RECORD = 32
-"""Numbers of peers that one record takes in turn: each needs two series."""
+"""Numbers of peers that one record takes in turn: each needs up to two series."""
 SEND = "send"
 Ways = Sequence[tuple[str, str]]
 """Operations, each with a way of posting."""
@@ -115,17 +124,23 @@ def records_of(
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
     """The series of each record that one pattern needs at one message size: one record, but for many peers.
 
-    Each record of `one_to_many` spans the whole range of peers. `direction` is that of k pairs. All `ways` that make
-    sense for the pattern at this size are taken in turn within a record; there may be none.
+    Each record of `one_to_many` or `barrier` spans the whole range of peers. `direction` is that of k pairs. All `ways`
+    that make sense for the pattern at this size are taken in turn within a record; there may be none.
     """
     if pattern == PAIRS:
         records: tuple[tuple[SeriesRequest, ...], ...] = (
             _pairs(message_bytes, ranks // 2, direction),
         )
-    elif pattern == ONE_TO_MANY:
+    elif pattern in (ONE_TO_MANY, BARRIER):
         peers = range(1, ranks)
         count = -(-len(peers) // MOST_PEERS_A_RECORD)
-        records = tuple(_one_to_many(message_bytes, peers[first::count]) for first in range(count))
+        shares = [peers[first::count] for first in range(count)]
+        records = tuple(
+            _barriers(message_bytes, ranks, share)
+            if pattern == BARRIER
+            else _one_to_many(message_bytes, share)
+            for share in shares
+        )
     else:
         records = (series_of(pattern, message_bytes),)
         if pattern not in LISTED:
@@ -152,6 +167,8 @@ def _makes_sense(one: SeriesRequest, operation: str, posting: str) -> bool:
         return False
     if one.pattern == LATE_RECEIVER:
         return operation == SEND
+    if one.pattern == BARRIER:
+        return operation not in PASSIVE
     return not (one.pattern == "receive_overhead" and operation in ONE_SIDED)
 
 
@@ -175,6 +192,10 @@ def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesReques
             SeriesRequest("send_overhead", message_bytes, p, peers=p),
         )
     )
+
+
+def _barriers(message_bytes: int, ranks: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
+    return tuple(SeriesRequest(BARRIER, message_bytes, peers=n, ranks=ranks) for n in peers)
 
 
 def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from chiplog.collectives.shapes import distances
+
 WARMUP_SAMPLES = 2
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
 DELAY_ROUND_TRIPS = 5
@@ -34,6 +36,8 @@ class SeriesRequest:
     window: int = 1
     between: tuple[str, str] | None = None
     """The groups that k pairs run between, by their names in the header's `pair_groups`; None: the first two."""
+    ranks: int = 2
+    """Of a barrier: all ranks of the run. The probe knows them, so a request's line leaves them out."""
 
     @property
     def messages(self) -> int:
@@ -42,6 +46,8 @@ class SeriesRequest:
             return 3 * self.peers
         if self.pattern == "pairs":
             return self.pairs * (self.train * self.window + 4) - 2
+        if self.pattern == "barrier":
+            return 2 * self.ranks * _messages_of_a_rank(self.ranks, self.peers)
         return self.train + self.peers
 
     @property
@@ -49,6 +55,8 @@ class SeriesRequest:
         """Bytes on the wire for one sample, both directions."""
         if self.pattern == "one_to_many":
             return 2 * self.peers * self.message_bytes
+        if self.pattern == "barrier":
+            return self.messages * self.message_bytes
         answered = self.pattern in ("ping_pong", "prtt", "pairs") and self.direction != ONE_WAY
         return self.pairs * (self.train * self.window + answered) * self.message_bytes
 
@@ -106,7 +114,16 @@ class Request:
     def line(self) -> str:
         """The request as one JSON line, newline included."""
         members = {"type": "measure", **vars(self)}
-        return json.dumps(members, default=vars, separators=(",", ":")) + "\n"
+        return json.dumps(members, default=_members, separators=(",", ":")) + "\n"
+
+
+def _members(part: object) -> dict[str, object]:
+    return {name: value for name, value in vars(part).items() if name != "ranks"}
+
+
+def _messages_of_a_rank(ranks: int, peers: int) -> int:
+    """Messages that each rank sends in one n-way dissemination barrier."""
+    return sum(min(peers, (ranks - 1) // step) for step in distances(ranks, peers + 1))
 
 
 def _pauses(samples: int, least: int) -> int:

@@ -157,9 +157,9 @@ def _defined(members: Group, operation: str, transport: str) -> Iterator[Observe
 
 
 def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[Observed]:
-    """What no definition covers, such as imported calls."""
+    """What no definition covers, such as imported calls; but no barriers, whose rounds add up many messages."""
     known = {pattern for _, pattern, _ in _DEFINITIONS}
-    rest = [s for s in members if s.pattern not in known]
+    rest = [s for s in members if s.pattern not in known | {"barrier"}]
     kinds = _grouped(
         rest, lambda s: (s.pattern, s.direction, s.pairs, s.peers, s.between or ("", ""))
     )
