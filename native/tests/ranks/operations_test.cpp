@@ -134,13 +134,15 @@ std::string describe(const SeriesSetup& setup) {
          std::string(name_of(setup.posting)) + ", " + std::to_string(setup.message_bytes) + " bytes";
 }
 
-void run_one(Endpoint& endpoint, const SeriesSetup& setup, Rank rank) {
+void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup) {
+  const Rank rank = bootstrap.rank();
   endpoint.reserve(setup);
   for (const Link link : {Link{0, 1}, Link{0, 2}, Link{0, 1}}) {
     if (const auto mismatch = endpoint.check_payload(setup, link)) {
       throw std::runtime_error(describe(setup) + ": " + *mismatch);
     }
   }
+  bootstrap.barrier();  // no write of the samples may come upon what is still compared
   std::vector<std::vector<double>> samples_ns(1);
   endpoint.sample({&setup, 1}, rounds, samples_ns);
   const Rank timed_by = facts_of(setup.pattern).timed_by == Role::server ? 1 : 0;
@@ -160,7 +162,7 @@ TYPED_TEST(Operations, RunThroughEveryPattern) {
     PatternEndpoint<decltype(transport), RawClock> endpoint(transport, clock, {rank, ranks, patient});
     const std::vector<SeriesSetup> all = everything(endpoint.capabilities());
     if (all.size() < 60) throw std::runtime_error("there is hardly anything to run");
-    for (const SeriesSetup& setup : all) run_one(endpoint, setup, rank);
+    for (const SeriesSetup& setup : all) run_one(endpoint, *bootstrap, setup);
     bootstrap->barrier();
   });
   if (rank != 0) _exit(outcome.empty() ? 0 : 1);

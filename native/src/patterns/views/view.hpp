@@ -30,6 +30,18 @@ class View {
   [[nodiscard]] Capabilities capabilities() const { return transport_.capabilities(); }
   [[nodiscard]] std::string options_json() const { return transport_.options_json(); }
 
+  // In simulated networks: see PatternEndpoint.
+  void settle()
+    requires requires(T& transport) { transport.settle(); }
+  {
+    transport_.settle();
+  }
+  void settle_together(int parties)
+    requires requires(T& transport) { transport.settle_together(1); }
+  {
+    transport_.settle_together(parties);
+  }
+
   void begin_list()
     requires CollectsPosts<T>
   {
