@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <span>
 
@@ -13,11 +14,14 @@ namespace {
 class DeviceList {
  public:
   DeviceList() : devices_(library().get_device_list(&count_)) {
-    if (devices_ == nullptr) throw_failed("listing the devices", errno);
+    // Where the kernel has no RDMA at all, this function is "not implemented".
+    if (devices_ == nullptr && errno != ENOSYS) throw_failed("listing the devices", errno);
   }
   DeviceList(const DeviceList&) = delete;
   DeviceList& operator=(const DeviceList&) = delete;
-  ~DeviceList() { library().free_device_list(devices_); }
+  ~DeviceList() {
+    if (devices_ != nullptr) library().free_device_list(devices_);
+  }
 
   [[nodiscard]] std::span<ibv_device* const> all() const { return {devices_, static_cast<std::size_t>(count_)}; }
 
