@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chiplog.collectives.shapes import distances
 
 WARMUP_SAMPLES = 2
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
@@ -123,6 +122,8 @@ def _members(part: object) -> dict[str, object]:
 
 def _messages_of_a_rank(ranks: int, peers: int) -> int:
     """Messages that each rank sends in one n-way dissemination barrier."""
+    from chiplog.collectives.shapes import distances  # NumPy, which the command line need not load
+
     return sum(min(peers, (ranks - 1) // step) for step in distances(ranks, peers + 1))
 
 
