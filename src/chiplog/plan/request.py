@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-
 WARMUP_SAMPLES = 2
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
 DELAY_ROUND_TRIPS = 5
