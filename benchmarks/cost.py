@@ -6,8 +6,6 @@ Each run is `chiplog measure TARGET` in a process of its own with its defaults (
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
 and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and the reference's half round trip,
 gap and overhead in the records that count. Below it, how far the runs lie apart within one state of the machine.
-For mpi the last eager size is found beforehand by itself, with the definition: the largest message whose blocking send
-returns although its receive is posted late.
 """
 
 from __future__ import annotations
@@ -25,11 +23,8 @@ from pathlib import Path
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fit.placement import in_one_placement
-from chiplog.measure.start import launch_of
-from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
-LATE_NS = 200_000
 SYMBOLS = ("L_half", "L", "o_s", "g")
 FIRST_SEGMENT_BYTES = 256
 SAME_STATE = 1.15
@@ -110,25 +105,6 @@ def witnesses_of(dataset: Dataset) -> tuple[float, ...]:
     return tuple(statistics.median(column) for column in zip(*rows, strict=True))
 
 
-def last_eager_bytes(target: str, largest: int = 1 << 20) -> int:
-    """By bisection on the definition alone: does a send wait for a receive that is LATE_NS late?"""
-    stop = StopRule(0.5, 5, 5, 100_000_000)
-    with launch_of(target, ranks=2, launcher=None, mpi=None, seed=1)(0) as session:
-
-        def waits(message_bytes: int) -> bool:
-            series = SeriesRequest("late_receiver", message_bytes, 1, LATE_NS)
-            record = json.loads(session.measure(Request(message_bytes, 0, (series,), stop)))[
-                "series"
-            ][0]
-            return statistics.median(record["samples_ns"][record["warmup"] :]) > LATE_NS / 2
-
-        eager, rendezvous = 1, largest
-        while rendezvous - eager > 1:
-            middle = (eager + rendezvous) // 2
-            eager, rendezvous = (eager, middle) if waits(middle) else (middle, rendezvous)
-    return eager
-
-
 def same_state(one: Run, other: Run) -> bool:
     """Whether all witnesses of two runs are alike."""
     pairs = zip(one.witnesses_seconds, other.witnesses_seconds, strict=True)
@@ -172,14 +148,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         for target in [options.only] if options.only else ["mpi", "tcp"]:
-            print(
-                f"{target}:"
-                + (
-                    f" last eager size by definition {last_eager_bytes(target)} B"
-                    if target == "mpi"
-                    else ""
-                )
-            )
+            print(f"{target}:")
             runs = []
             for number in range(options.runs):
                 runs.append(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import FAULTS, OVERLAPS, Opened, chromium, load, sync_api
+from browser import FAULTS, OVERLAPS, Opened, load, sync_api
 
 from chiplog.jobs.report import report_input
 from chiplog.report import write_report
@@ -20,12 +20,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("many") / "report.html"
     write_report(report_input([sample_many_target()]), path)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

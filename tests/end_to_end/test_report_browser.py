@@ -6,18 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import FAULTS, OVERLAPS, Opened, chromium, load, sync_api
+from browser import FAULTS, OVERLAPS, Opened, load, sync_api
 
 from chiplog.report import write_report
 from chiplog.testing.sample_report import sample_report
 
 PLOTS_PER_TARGET = 6
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -11,17 +11,10 @@
 #include "bootstrap/make.hpp"
 #include "core/machine_clock.hpp"
 #include "core/pair_groups.hpp"
+#include "media.hpp"
 #include "patterns/pattern_endpoint.hpp"
 #include "presence.hpp"
 #include "processes.hpp"
-#include "transports/shm/shm.hpp"
-
-#ifdef CHIPLOG_WITH_OFI
-#include "transports/ofi/ofi.hpp"
-#endif
-#ifdef CHIPLOG_WITH_UCX
-#include "transports/ucx/ucx.hpp"
-#endif
 
 namespace chiplog::testing {
 namespace {
@@ -29,34 +22,6 @@ namespace {
 constexpr auto patient = std::chrono::seconds(30);
 constexpr int ranks = 3;
 constexpr std::int64_t rounds = 5;
-
-struct Shm {
-  static ShmTransport make(Bootstrap& bootstrap) { return {bootstrap, {}, patient}; }
-};
-
-#ifdef CHIPLOG_WITH_OFI
-struct OfiShm {
-  static OfiTransport make(Bootstrap& bootstrap) { return {bootstrap, {.provider = "shm"}, patient}; }
-  static std::string missing() {
-    return outcome_of([] { (void)ofi::library(); });
-  }
-};
-struct OfiTcp : OfiShm {
-  static OfiTransport make(Bootstrap& bootstrap) { return {bootstrap, {.provider = "tcp", .domain = "lo"}, patient}; }
-};
-#endif
-
-#ifdef CHIPLOG_WITH_UCX
-struct UcxShm {
-  static UcxTransport make(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, patient}; }
-  static std::string missing() {
-    return outcome_of([] { const ucx::Library library; });
-  }
-};
-struct UcxTcp : UcxShm {
-  static UcxTransport make(Bootstrap& bootstrap) { return {bootstrap, {.tls = "tcp", .devices = "lo"}, patient}; }
-};
-#endif
 
 template <class Medium>
 class Operations : public ::testing::Test {
@@ -157,7 +122,7 @@ TYPED_TEST(Operations, RunThroughEveryPattern) {
   const auto bootstrap = make_fork_bootstrap(ranks, patient);
   const Rank rank = bootstrap->rank();
   const std::string outcome = outcome_of([&] {
-    auto transport = TypeParam::make(*bootstrap);
+    auto transport = TypeParam::make(*bootstrap, patient);
     RawClock clock;
     PatternEndpoint<decltype(transport), RawClock> endpoint(transport, clock, {rank, ranks, patient});
     const std::vector<SeriesSetup> all = everything(endpoint.capabilities());

@@ -44,3 +44,9 @@ def write_text(path: Path, text: str) -> None:
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
     print(f"chiplog: {sentence}", file=sys.stderr)
+
+
+def note_build(sentence: str) -> None:
+    """Say on standard error how a build goes on; not each file that is compiled."""
+    if not sentence.startswith("compiled"):
+        note(sentence)

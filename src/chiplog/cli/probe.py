@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import JsonOption, note_build, write_json
 
 probe_app = typer.Typer(
     help="Build the probe with a site's own MPI, and list what is built.",
@@ -25,11 +25,7 @@ def build(
     """Build the probe with an MPI; nothing to do where it is in the cache."""
     from chiplog.measure.probes import build_probe
 
-    def tell(sentence: str) -> None:
-        if not sentence.startswith("compiled"):
-            note(sentence)
-
-    print(build_probe(mpi, jobs=jobs, progress=tell).path)
+    print(build_probe(mpi, jobs=jobs, progress=note_build).path)
 
 
 @probe_app.command("list")

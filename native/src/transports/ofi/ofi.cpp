@@ -11,6 +11,10 @@
 namespace chiplog {
 namespace {
 
+// A look reads completion queues. What a dead peer's kernel still delivers takes some milliseconds.
+constexpr WatchSettings while_libfabric_waits{
+    .idle_spins = 1U << 12U, .crowded_spins = 1U << 5U, .grace = std::chrono::milliseconds(30)};
+
 int run_ofi(RunContext& context) {
   Options& given = context.options;
   OfiOptions options;
@@ -36,7 +40,9 @@ Capabilities capabilities_of(const ofi::Endpoint& endpoint) {
 
 OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit)
     : bootstrap_(&bootstrap),
-      patience_(bootstrap, std::max(time_limit, least_to_connect)),
+      liveness_(std::make_unique<NodeLiveness>(bootstrap)),
+      watch_([liveness = liveness_.get()](Rank peer) { return liveness->lives(peer); },
+             std::max(time_limit, least_to_connect), ranks_are_crowded(bootstrap), while_libfabric_waits),
       endpoint_(bootstrap, options, slot_count),
       caller_{endpoint_.get(), static_cast<std::uint64_t>(bootstrap.rank())},
       capabilities_(capabilities_of(endpoint_)),
@@ -50,7 +56,7 @@ OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std:
     ~Hide() { endpoint.hide(); }
   } const hide{endpoint_};
   greet_all(bootstrap);
-  patience_.set_time_limit(time_limit);
+  watch_.set_time_limit(time_limit);
 }
 
 // Providers connect with the first message; and only then does each rank know what another one's name stands for.

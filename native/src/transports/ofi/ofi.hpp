@@ -6,15 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/remote_memory.hpp"
+#include "transports/node_liveness.hpp"
 #include "transports/ofi/completions.hpp"
 #include "transports/ofi/endpoint.hpp"
-#include "transports/ofi/patience.hpp"
+#include "transports/watch.hpp"
 
 namespace chiplog {
 
@@ -211,7 +213,7 @@ class OfiTransport {
   }
   template <class Ready>
   void await(Rank peer, Ready ready) {
-    for (std::uint32_t spin = patience_.spins(); spin > 0; --spin) {
+    for (std::uint32_t spin = watch_.spins(); spin > 0; --spin) {
       if (ready()) return;
     }
     await_late(peer, ready);
@@ -219,7 +221,7 @@ class OfiTransport {
   template <class Ready>
   [[gnu::noinline]] void await_late(Rank peer, Ready ready) {
     try {
-      patience_.wait(peer, ready);
+      watch_.wait(peer, ready);
     } catch (...) {
       failed_ = true;
       throw;
@@ -247,7 +249,8 @@ class OfiTransport {
   static constexpr std::size_t operand_bytes = 2 * sizeof(std::uint64_t);
 
   Bootstrap* bootstrap_;
-  ofi::Patience patience_;
+  std::unique_ptr<NodeLiveness> liveness_;
+  Watch watch_;
   ofi::Endpoint endpoint_;
   ofi::Caller caller_;
   Capabilities capabilities_;

@@ -7,7 +7,7 @@
 
 #include "chiplog/error.hpp"
 #include "transports/shm/layout.hpp"
-#include "transports/shm/watch.hpp"
+#include "transports/watch.hpp"
 
 namespace chiplog::shm {
 

@@ -38,8 +38,8 @@ ShmTransport::ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std:
   const std::size_t bytes = size * size * channel_bytes;
   region_ = std::make_unique<shm::Region>(bootstrap, bytes);
   shm::Region* region = region_.get();
-  watch_ = std::make_unique<shm::Watch>([region](Rank peer) { return region->lives(peer); }, time_limit,
-                                        shm::ranks_are_crowded(bootstrap));
+  watch_ = std::make_unique<Watch>([region](Rank peer) { return region->lives(peer); }, time_limit,
+                                   ranks_are_crowded(bootstrap));
   const auto channel = [&](std::size_t from, std::size_t to) -> shm::Channel& {
     std::byte* begin = region_->data() + (from * size + to) * channel_bytes;
     if (from != to && bytes <= max_populated_bytes) shm::Region::populate(begin, channel_bytes);

@@ -13,8 +13,8 @@
 #include "transports/aligned_buffer.hpp"
 #include "transports/shm/channel.hpp"
 #include "transports/shm/region.hpp"
-#include "transports/shm/watch.hpp"
 #include "transports/shm/window.hpp"
+#include "transports/watch.hpp"
 
 namespace chiplog {
 
@@ -88,7 +88,7 @@ class ShmTransport {
   Bootstrap* bootstrap_;
   ShmOptions options_;
   std::unique_ptr<shm::Region> region_;
-  std::unique_ptr<shm::Watch> watch_;
+  std::unique_ptr<Watch> watch_;
   // One a rank, those of this rank unused.
   std::vector<shm::Sender> senders_;
   std::vector<shm::Receiver> receivers_;

@@ -43,7 +43,7 @@ UcxTransport::UcxTransport(Bootstrap& bootstrap, const UcxOptions& options, std:
     : bootstrap_(bootstrap),
       options_(options),
       liveness_(bootstrap),
-      watch_([this](Rank peer) { return liveness_.lives(peer); }, time_limit, shm::ranks_are_crowded(bootstrap)),
+      watch_([this](Rank peer) { return liveness_.lives(peer); }, time_limit, ranks_are_crowded(bootstrap)),
       network_(bootstrap, options),
       ucx_(network_.library()),
       worker_(network_.worker()),

@@ -13,10 +13,10 @@
 #include "chiplog/remote_memory.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/node_liveness.hpp"
-#include "transports/shm/watch.hpp"
 #include "transports/ucx/network.hpp"
 #include "transports/ucx/pending.hpp"
 #include "transports/ucx/window.hpp"
+#include "transports/watch.hpp"
 
 namespace chiplog {
 
@@ -201,7 +201,7 @@ class UcxTransport {
   Bootstrap& bootstrap_;
   UcxOptions options_;
   NodeLiveness liveness_;
-  shm::Watch watch_;
+  Watch watch_;
   ucx::Network network_;
   const ucx::Library& ucx_;
   ucp_worker_h worker_;

@@ -1,4 +1,4 @@
-#include "transports/shm/watch.hpp"
+#include "transports/watch.hpp"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 #include "chiplog/error.hpp"
 #include "core/machine.hpp"
 
-namespace chiplog::shm {
+namespace chiplog {
 
 bool ranks_are_crowded(Bootstrap& bootstrap) {
   cpu_set_t own;
@@ -33,7 +33,7 @@ bool ranks_are_crowded(Bootstrap& bootstrap) {
 
 Watch::Finding Watch::look(Rank peer, std::chrono::steady_clock::time_point since, std::uint32_t looks) const {
   sched_yield();
-  if (spins_ == crowded_spins && looks % crowded_yields != 0) return Finding::waits;
+  if (crowded_ && looks % crowded_yields != 0) return Finding::waits;
   if (!lives_(peer)) return Finding::lost;
   return std::chrono::steady_clock::now() - since < time_limit_ ? Finding::waits : Finding::late;
 }
@@ -44,4 +44,4 @@ void Watch::throw_finding(Finding finding, Rank peer) const {
   throw TimedOut("no word from " + who + " within " + seconds_text(time_limit_));
 }
 
-}  // namespace chiplog::shm
+}  // namespace chiplog
