@@ -22,7 +22,8 @@ concept MemoryWindow = std::movable<W> && requires(W window, const W constant) {
 //
 //   post_write       copies bytes of `buffer`, from `buffer_offset` on, to `window_offset` in the window of `peer`, and
 //                    returns at once where the transport can. Those to one peer land in the order in which they were
-//                    posted, and the last byte of each lands last. The bytes may be used again after wait_operations.
+//                    posted. Where a device writes, the last byte of each lands last; where a processor copies, others
+//                    may show a moment after it. The bytes may be used again after wait_operations.
 //   wait_operations  until all that this rank has posted is complete here: sources may be used again, what was read or
 //                    fetched has arrived. It says nothing of when a write has landed: libraries differ in that, and
 //                    some claim more than they keep.

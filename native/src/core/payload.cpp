@@ -32,9 +32,10 @@ std::optional<std::string> find_mismatch(std::span<const std::byte> payload, std
     const auto word = word_at(salt, at / word_bytes);
     const std::size_t count = std::min(word_bytes, payload.size() - at);
     for (std::size_t i = 0; i < count; ++i) {
-      if (payload[at + i] == word[i]) continue;
+      const std::byte found = payload[at + i];  // read once: a peer may be writing it
+      if (found == word[i]) continue;
       return "byte " + std::to_string(at + i) + " of " + std::to_string(payload.size()) + " is " +
-             std::to_string(std::to_integer<int>(payload[at + i])) + ", sent was " +
+             std::to_string(std::to_integer<int>(found)) + ", sent was " +
              std::to_string(std::to_integer<int>(word[i]));
     }
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/payload.hpp"
+#include "patterns/await_payload.hpp"
 #include "patterns/bench.hpp"
 
 namespace chiplog::patterns {
@@ -43,7 +44,12 @@ std::optional<std::string> receive_and_compare(Bench<T, C>& bench, Rank peer, st
   if constexpr (requires { bench.transport.landed(peer, bench.in, bytes); }) {
     arrived = bench.transport.landed(peer, bench.in, bytes);
   }
-  return find_mismatch(arrived.first(bytes - std::min(bytes, foreign_bytes<T>())), salt);
+  arrived = arrived.first(bytes - std::min(bytes, foreign_bytes<T>()));
+  if constexpr (foreign_bytes<T>() > 0) {
+    return await_payload(bench.transport, arrived, salt);  // all that was seen of it is its last byte
+  } else {
+    return find_mismatch(arrived, salt);
+  }
 }
 
 // There and back.

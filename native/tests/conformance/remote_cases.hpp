@@ -12,6 +12,7 @@
 
 #include "cases.hpp"
 #include "chiplog/remote_memory.hpp"
+#include "patterns/await_payload.hpp"
 
 namespace chiplog::conformance {
 
@@ -66,6 +67,14 @@ inline void expect_payload(const std::byte* at, std::size_t bytes, std::uint64_t
   require(!mismatch, what + ": " + mismatch.value_or(""));
 }
 
+// Of what only the last byte has been seen of.
+template <WritesRemotely T>
+void expect_payload_soon(T& transport, const std::byte* at, std::size_t bytes, std::uint64_t salt,
+                         const std::string& what) {
+  const auto mismatch = await_payload(transport, {at, bytes}, salt);
+  require(!mismatch, what + ": " + mismatch.value_or(""));
+}
+
 inline void expect_guard(const std::byte* from, const std::byte* to, const std::string& where) {
   require(std::all_of(from, to, [](std::byte byte) { return byte == guard; }), "bytes " + where + " were changed");
 }
@@ -101,7 +110,7 @@ void writes_land_exactly_once(T& transport, Rank rank, int ranks, std::size_t la
     std::byte* const landing = window.data() + place;
     if (rank == 1) {
       await(transport, what, [&] { return !shows(landing + bytes - 1, guard); });
-      expect_payload(landing, bytes, salt, what);
+      expect_payload_soon(transport, landing, bytes, salt, what);
       std::fill_n(landing, bytes, guard);
     }
     meet(transport, rank, ranks);
@@ -142,7 +151,8 @@ void writes_land_in_order(T& transport, Rank rank, int ranks, std::size_t bytes)
     if (rank == 1) {
       const std::byte* last = window.data() + train * bytes - 1;
       await(transport, "the last write", [&] { return !shows(last, guard); });
-      for (std::size_t i = train; i-- > 0;) {
+      expect_payload_soon(transport, last + 1 - bytes, bytes, salt(train - 1), "the last write");
+      for (std::size_t i = train - 1; i-- > 0;) {
         expect_payload(window.data() + i * bytes, bytes, salt(i), "write " + std::to_string(i));
       }
     }
@@ -180,7 +190,7 @@ void a_source_may_be_used_again_after_waiting(T& transport, Rank rank, int ranks
     if (rank == 1) {
       await(transport, "the second write", [&] { return !shows(window.data() + 2 * bytes - 1, guard); });
       expect_payload(window.data(), bytes, first, "the first write");
-      expect_payload(window.data() + bytes, bytes, second, "the second write");
+      expect_payload_soon(transport, window.data() + bytes, bytes, second, "the second write");
     }
     meet(transport, rank, ranks);
   }
@@ -203,7 +213,7 @@ void as_many_operations_as_declared_may_be_posted(T& transport, Rank rank, int r
     }
     if (rank == 1) {
       await(transport, "the last write", [&] { return !shows(window.data() + 8 * count - 1, guard); });
-      expect_payload(window.data(), 8 * count, salt, "the writes");
+      expect_payload_soon(transport, window.data(), 8 * count, salt, "the writes");
     }
     meet(transport, rank, ranks);
   }
@@ -227,7 +237,7 @@ void writes_of_several_ranks_keep_apart(T& transport, Rank rank, int ranks) {
       const std::byte* const begin = window.data() + part * static_cast<std::size_t>(peer);
       const std::string what = "the write of rank " + std::to_string(peer);
       await(transport, what, [&] { return !shows(begin + part - 1, guard); });
-      expect_payload(begin, part, salt(peer), what);
+      expect_payload_soon(transport, begin, part, salt(peer), what);
     }
     expect_guard(window.data(), window.data() + part, "that nobody wrote to");
   }
@@ -453,7 +463,9 @@ void writes_of_a_list_land(T& transport, Rank rank, int ranks) {
       transport.wait_operations();
     } else {
       await(transport, "the list", [&] { return !shows(window.data() + length * bytes - 1, guard); });
-      for (std::size_t i = 0; i < length; ++i) expect_payload(window.data() + i * bytes, bytes, salt, "the list");
+      for (std::size_t i = 0; i < length; ++i) {
+        expect_payload_soon(transport, window.data() + i * bytes, bytes, salt, "the list");
+      }
       expect_guard(window.data() + length * bytes, window.data() + 16 * bytes, "behind the list");
     }
     meet(transport, rank, ranks);
@@ -504,7 +516,7 @@ void inline_writes_of_a_list_keep_their_bytes(T& transport, Rank rank, int ranks
   if (rank == 1) {
     await(transport, "the list", [&] { return !shows(window.data() + count * bytes - 1, guard); });
     for (std::size_t i = 0; i < count; ++i) {
-      expect_payload(window.data() + i * bytes, bytes, salt(i), "write " + std::to_string(i));
+      expect_payload_soon(transport, window.data() + i * bytes, bytes, salt(i), "write " + std::to_string(i));
     }
   }
   meet(transport, rank, ranks);

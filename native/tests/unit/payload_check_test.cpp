@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,40 @@ class DamagingTransport : public sim::SimTransport {
   std::optional<Damage> damage_;
 };
 
-// What rank 0 says of a run of one request on so many ranks: "" if all is well.
-std::string outcome(int ranks, const std::string& series, const std::optional<DamagingTransport::Damage>& damage) {
+// A simulated transport whose writes from rank 0 land with a wrong first byte, which is right after so many looks.
+class LateTransport : public sim::SimTransport {
+ public:
+  struct FirstByte {
+    int looks_until_right;
+    std::byte* wrong = nullptr;
+  };
+
+  LateTransport(sim::Network& network, Rank rank, FirstByte& first)
+      : SimTransport(network, rank), network_(network), rank_(rank), first_(first) {}
+
+  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
+                  std::size_t window_offset) {
+    std::byte& sent = buffer.data()[buffer_offset];
+    if (rank_ == 0) sent ^= flipped;
+    SimTransport::post_write(peer, buffer, buffer_offset, bytes, window, window_offset);
+    if (rank_ == 0) sent ^= flipped;
+    if (rank_ == 0) first_.wrong = network_.window_of(peer, window.number) + window_offset;
+  }
+  void progress() {
+    if (first_.wrong != nullptr && --first_.looks_until_right == 0) *first_.wrong ^= flipped;
+  }
+
+ private:
+  static constexpr std::byte flipped{0x10};
+
+  sim::Network& network_;
+  Rank rank_;
+  FirstByte& first_;
+};
+
+// What rank 0 says of a run of one request on so many ranks, whose transports are made from `fault`: "" if all is well.
+template <class Faulty, class Fault>
+std::string outcome_over(int ranks, const std::string& series, Fault& fault) {
   std::FILE* requests = std::tmpfile();
   std::FILE* records = std::tmpfile();
   std::fputs(testing::request_for(series, 3).c_str(), requests);
@@ -68,7 +101,7 @@ std::string outcome(int ranks, const std::string& series, const std::optional<Da
       context.watch_machine = false;
       if (rank == 0) context.requests = &source;
       if (rank == 0) context.records = &sink;
-      DamagingTransport transport(network, rank, damage);
+      Faulty transport(network, rank, fault);
       sim::VirtualClock clock(network, rank, 1, 2);
       serve(transport, clock, context);
     });
@@ -82,6 +115,15 @@ std::string outcome(int ranks, const std::string& series, const std::optional<Da
   std::fclose(requests);
   std::fclose(records);
   return said;
+}
+
+std::string outcome(int ranks, const std::string& series, const std::optional<DamagingTransport::Damage>& damage) {
+  return outcome_over<DamagingTransport>(ranks, series, damage);
+}
+
+std::string outcome_of_writes(LateTransport::FirstByte first) {
+  return outcome_over<LateTransport>(2, R"({"pattern":"ping_pong","operation":"rdma-write","message_bytes":1000})",
+                                     first);
 }
 
 constexpr const char* three_pairs = R"({"pattern":"pairs","message_bytes":1000,"pairs":3})";
@@ -104,6 +146,17 @@ TEST(PayloadCheck, LooksAtThePairsThatAreMeasuredOnly) { EXPECT_EQ(outcome(6, tw
 
 TEST(PayloadCheck, SeesDamageFromEveryPeer) {
   EXPECT_NE(outcome(4, R"({"pattern":"one_to_many","message_bytes":9,"peers":3})", {{.from = 3, .to = 0}}), "");
+}
+
+// The receiver of a write sees its last byte only, which need not have landed last.
+TEST(PayloadCheck, WaitsForBytesOfAWriteThatLandAfterItsLast) {
+  EXPECT_EQ(outcome_of_writes({.looks_until_right = 1000}), "");
+}
+
+TEST(PayloadCheck, SeesAByteOfAWriteThatStaysWrong) {
+  constexpr int never = std::numeric_limits<int>::max();
+  const std::string said = outcome_of_writes({.looks_until_right = never});
+  EXPECT_EQ(said.substr(0, 64), "a message of 1000 bytes arrived damaged at rank 1: byte 0 of 999");
 }
 
 TEST(PayloadCheck, CountsTwoMessagesAPair) {

@@ -88,7 +88,10 @@ class RemoteWrites : public View<T> {
     return capacity_bytes;
   }
 
-  // Where the last message of `peer`, of this length, has landed.
+  void progress() { this->transport_.progress(); }
+
+  // Where the last message of `peer`, of this length, has landed: with immediate data all of it, else its last byte
+  // and, where a processor copies, perhaps not all the others yet.
   [[nodiscard]] std::span<std::byte> landed(Rank peer, Buffer&, std::size_t bytes) {
     return {window_->data() + end_of_mailbox(peer) - bytes, bytes};
   }
