@@ -22,6 +22,7 @@ struct ConnectionSettings {
   Waiting waiting = Waiting::poll;
   std::uint32_t inline_bytes = 256;
   std::chrono::nanoseconds time_limit = std::chrono::seconds(30);
+  bool crowded = false;  // whether ranks outnumber cores, so that one that waits soon yields its own
 
   [[nodiscard]] bool is_reliable() const { return service == Service::reliable; }
 };
@@ -71,10 +72,11 @@ class Connection {
   // Until this rank's memory shows what the peer was to write there. That brings no event, so it takes looking.
   template <class Ready>
   void wait_for_memory(Ready is_ready) {
-    const int looks_in_a_row = settings_.waiting == Waiting::poll ? 1024 : 1;
+    const bool polls = settings_.waiting == Waiting::poll;
+    const std::uint32_t looks_in_a_row = !polls ? 1 : settings_.crowded ? 1U << 7U : 1U << 16U;
     Wait wait;
     while (true) {
-      for (int look = 0; look < looks_in_a_row; ++look) {
+      for (std::uint32_t look = 0; look < looks_in_a_row; ++look) {
         if (is_ready()) return;
       }
       poll();

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds between_questions{250};
 }  // namespace
 
 void Connection::idle(Wait& wait) {
-  constexpr std::uint64_t looks_between_checks = 1024;
+  const std::uint64_t looks_between_checks = settings_.crowded ? 1U << 5U : 1U << 12U;
   if (++wait.looks % looks_between_checks == 0) yield(wait);
 }
 

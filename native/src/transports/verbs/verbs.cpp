@@ -14,6 +14,7 @@
 #include "core/json_object.hpp"
 #include "patterns/serve.hpp"
 #include "transports/registry.hpp"
+#include "transports/watch.hpp"
 
 namespace chiplog {
 namespace {
@@ -77,7 +78,8 @@ VerbsTransport::VerbsTransport(Bootstrap& bootstrap, const VerbsOptions& options
     : bootstrap_(&bootstrap),
       options_(options),
       device_(verbs::open_device(device_of(options, bootstrap.rank()), options.gid_index)) {
-  const verbs::ConnectionSettings settings{options.service, options.waiting, options.inline_bytes, time_limit};
+  const verbs::ConnectionSettings settings{options.service, options.waiting, options.inline_bytes, time_limit,
+                                           ranks_are_crowded(bootstrap)};
   inline_bytes_ = longest_message_bytes;
   for (Rank peer = 0; peer < bootstrap.size(); ++peer) {
     connections_.push_back(peer == bootstrap.rank() ? nullptr
