@@ -12,8 +12,8 @@
 namespace chiplog::verbs {
 namespace {
 
-// More than a peer may have outstanding of both kinds, so that it is put off only by a rank that does not look.
-constexpr std::uint32_t receive_slots = 512;
+// As many as a peer may have outstanding of both kinds, and the spent one: only a rank that does not look puts it off.
+constexpr std::uint32_t receive_slots = 2 * Connection::max_posted + 1;
 constexpr std::uint64_t requests_between_signals = 64;
 constexpr std::size_t route_header_bytes = 40;  // in front of every datagram
 constexpr std::chrono::seconds farewell_limit{2};
@@ -73,12 +73,13 @@ void Connection::wait_sends() {
 }
 
 std::size_t Connection::recv(RegisteredMemory& buffer, std::size_t capacity_bytes) {
+  ring_.post_spent();
   wait_until([this] { return !ring_.empty(); }, true);
   const Arrival arrival = ring_.pop();
   if (arrival.is_read_request) return read_into(buffer, capacity_bytes, arrival);
   if (arrival.bytes > capacity_bytes) throw_truncated(arrival.bytes, capacity_bytes);
   std::memcpy(buffer.data(), ring_.payload(arrival.slot), arrival.bytes);
-  ring_.post(arrival.slot);
+  ring_.spend(arrival.slot);
   return arrival.bytes;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "transports/verbs/memory.hpp"
@@ -48,6 +50,12 @@ class ReceiveRing {
     queue_->post(&request);
   }
 
+  // The same, but not before the next `post_spent`, so that an answer goes out first. One at a time.
+  void spend(std::uint32_t slot) { spent_ = slot; }
+  void post_spent() {
+    if (spent_) post(*std::exchange(spent_, std::nullopt));
+  }
+
   // In the order of arrival; there is room for one a slot.
   void push(const Arrival& arrival) { arrivals_[last_++ % arrivals_.size()] = arrival; }
   [[nodiscard]] bool empty() const { return first_ == last_; }
@@ -59,6 +67,7 @@ class ReceiveRing {
   std::size_t slot_bytes_;
   RegisteredMemory memory_;
   std::vector<Arrival> arrivals_;
+  std::optional<std::uint32_t> spent_;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
 };
