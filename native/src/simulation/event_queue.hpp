@@ -1,10 +1,12 @@
 // The events to come, earliest first; a radix heap, since simulated time never runs backwards.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "simulation/huge_pages.hpp"
 #include "simulation/time.hpp"
@@ -50,24 +52,33 @@ class EventQueue {
   }
 
  private:
+  struct Bucket {
+    LargeVector<Event> events;
+    Picoseconds earliest = std::numeric_limits<Picoseconds>::max();
+    Picoseconds latest = 0;
+  };
+
   void advance();
   void sort_now_events();
   Event pop_late();
   void push_late(const Event& event);
   void put_into_bucket(const Event& event) {
     const auto differing = static_cast<std::uint64_t>(event.time ^ now_);
-    const std::size_t bucket = 63U - static_cast<std::size_t>(std::countl_zero(differing));
-    buckets_[bucket].push_back(event);
-    occupied_ |= std::uint64_t{1} << bucket;
+    const std::size_t place = 63U - static_cast<std::size_t>(std::countl_zero(differing));
+    Bucket& bucket = buckets_[place];
+    bucket.earliest = std::min(bucket.earliest, event.time);
+    bucket.latest = std::max(bucket.latest, event.time);
+    bucket.events.push_back(event);
+    occupied_ |= std::uint64_t{1} << place;
   }
 
   Picoseconds now_ = 0;
   LargeVector<Event> now_events_;  // of time now_, by order; popped up to next_
   std::size_t next_ = 0;
-  LargeVector<Event> late_;                     // of time now_, pushed out of order: a heap
-  std::array<LargeVector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
-  std::uint64_t occupied_ = 0;                  // bit b: buckets_[b] holds events
-  LargeVector<Event> moving_;                   // for advance(); otherwise empty
+  LargeVector<Event> late_;           // of time now_, pushed out of order: a heap
+  std::array<Bucket, 64> buckets_;    // by the highest bit in which time and now_ differ
+  std::uint64_t occupied_ = 0;        // bit b: buckets_[b] holds events
+  LargeVector<Event> sorting_;        // for sort_now_events(); otherwise empty
 };
 
 }  // namespace chiplog::simulation

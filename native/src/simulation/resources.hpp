@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/prefetch.hpp"
 #include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
@@ -35,11 +35,11 @@ class Resources {
   }
 
   // Those in one line wait for the same resources, so that only the first in line has to try.
-  [[nodiscard]] Links::List& calcs(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).line; }
-  [[nodiscard]] Links::List& sends(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
+  [[nodiscard]] List& calcs(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).line; }
+  [[nodiscard]] List& sends(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
     return at(rank, cpus_ + cpu * nics_ + nic).line;
   }
-  [[nodiscard]] Links::List& messages(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
+  [[nodiscard]] List& messages(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
     return at(rank, cpus_ + (cpus_ + cpu) * nics_ + nic).line;
   }
 
@@ -62,7 +62,7 @@ class Resources {
   // with the first CPU. So all that one CPU and one NIC need lies side by side.
   struct Place {
     Picoseconds taken_until = 0;
-    Links::List line;
+    List line;
   };
 
   [[nodiscard]] Place& at(std::uint32_t rank, std::size_t place) { return places_[rank * stride_ + place]; }

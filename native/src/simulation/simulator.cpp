@@ -9,7 +9,7 @@
 #include "simulation/dependents.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/matching.hpp"
 #include "simulation/nodes.hpp"
 #include "simulation/noise.hpp"
@@ -46,7 +46,8 @@ template <class Matching>
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
-      : operations_(schedule.operations),
+      : schedule_(schedule),
+        operations_(schedule.operations),
         options_(options),
         costs_(parameters, schedule.ranks),
         S_bytes_(parameters.S_bytes),
@@ -56,27 +57,21 @@ class Simulation {
         noisy_(!noise_.silent()),
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
         waiting_for_start_(schedule.requires_start, schedule.operations.size()),
-        open_(schedule.operations.size()),
-        order_(schedule.operations.size()),
-        links_(schedule.operations.size()),
+        states_(schedule.operations.size()),
         resources_(schedule),
-        matching_(schedule, links_),
-        several_cpus_(resources_.cpus() > 1),
-        released_(schedule.ranks) {
-    for (const Dependency& one : schedule.requires_end) ++open_[one.operation];
-    for (const Dependency& one : schedule.requires_start) ++open_[one.operation];
+        matching_(schedule, states_),
+        several_cpus_(resources_.cpus() > 1) {
+    for (const Dependency& one : schedule.requires_end) ++states_.open(one.operation);
+    for (const Dependency& one : schedule.requires_start) ++states_.open(one.operation);
     if (several_cpus_) ready_.resize(operations_.size());
   }
 
   Outcome run() {
-    released_.reserve(static_cast<std::size_t>(std::count(open_.begin(), open_.end(), 0U)));
-    for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (open_[operation] == 0) released_.add(operation, operations_[operation]);
-    schedule_released();
+    schedule_first();
     for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
       prefetch();
       execute(queue_.pop());
-      schedule_released();
+      if (!released_.empty()) released_.drain([this](std::uint32_t one, Kind kind) { schedule(one, kind); });
       if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
     }
     return outcome();
@@ -115,22 +110,29 @@ class Simulation {
     }
   }
 
-  void schedule_released() {
-    if (released_.empty()) return;
-    const std::span<const Released> sorted = released_.sorted();
-    for (std::size_t place = 0; place < sorted.size(); ++place) {
-      if (place + kFarAhead < sorted.size()) simulation::prefetch(&operations_[sorted[place + kFarAhead].operation]);
-      const Released& one = sorted[place];
-      const std::uint64_t order = next_order_++;
-      if (one.kind == Kind::receive) {
-        queue_.push({earliest(one.operation, What::post), order, one.operation, What::post});
-      } else if (several_cpus_) {
-        queue_.push({earliest(one.operation, what_of(one.kind)), order, one.operation, What::become_ready});
-      } else {
-        wait(one.operation, order, what_of(one.kind));
+  // Those that require nothing.
+  void schedule_first() {
+    const LargeVector<std::uint32_t> first =
+        released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
+    for (std::size_t place = 0; place < first.size(); ++place) {
+      if (place + kFarAhead < first.size()) {
+        simulation::prefetch(&operations_[first[place + kFarAhead]]);
+        states_.prefetch(first[place + kFarAhead]);
       }
+      schedule(first[place], operations_[first[place]].kind);
     }
-    released_.clear();
+  }
+
+  // An operation that has been released.
+  void schedule(std::uint32_t operation, Kind kind) {
+    const std::uint64_t order = next_order_++;
+    if (kind == Kind::receive) {
+      queue_.push({earliest(operation, What::post), order, operation, What::post});
+    } else if (several_cpus_) {
+      queue_.push({earliest(operation, what_of(kind)), order, operation, What::become_ready});
+    } else {
+      wait(operation, order, what_of(kind));
+    }
   }
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
@@ -153,7 +155,7 @@ class Simulation {
     }
   }
 
-  [[nodiscard]] Links::List& line_of(const Operation& operation, What what) {
+  [[nodiscard]] List& line_of(const Operation& operation, What what) {
     switch (what) {
       case What::send:
         return resources_.sends(operation.rank, operation.cpu, operation.nic);
@@ -170,10 +172,10 @@ class Simulation {
   }
 
   void wait(std::uint32_t operation, std::uint64_t order, What what) {
-    Links::List& line = line_of(operations_[operation], what);
-    order_[operation] = order;
-    if (line.first == kNone || order_[line.last] < order) {
-      links_.append(line, operation);
+    List& line = line_of(operations_[operation], what);
+    states_.order(operation) = order;
+    if (line.first == kNone || states_.order(line.last) < order) {
+      append(states_, line, operation);
     } else {
       insert_by_order(line, operation);
     }
@@ -182,23 +184,23 @@ class Simulation {
 
   // Only where an operation on several CPUs is released early and becomes ready late, or a message is overtaken by one
   // of another protocol.
-  void insert_by_order(Links::List& line, std::uint32_t operation) {
+  void insert_by_order(List& line, std::uint32_t operation) {
     std::uint32_t* link = &line.first;
-    while (order_[*link] < order_[operation]) link = &links_.next(*link);
-    links_.next(operation) = *link;
+    while (states_.order(*link) < states_.order(operation)) link = &states_.next(*link);
+    states_.next(operation) = *link;
     *link = operation;
   }
 
   void try_later(std::uint32_t operation, What what) {
-    queue_.push({free_at(operations_[operation], what), order_[operation], operation, what});
+    queue_.push({free_at(operations_[operation], what), states_.order(operation), operation, what});
   }
 
   // The first in line starts if it can, and the next one moves up.
   void try_first(const Event& event) {
-    Links::List& line = line_of(operations_[event.operation], event.what);
+    List& line = line_of(operations_[event.operation], event.what);
     if (line.first != event.operation) return;  // somebody came before it, who will let it move up again
     if (free_at(operations_[event.operation], event.what) > event.time) return try_later(event.operation, event.what);
-    links_.take_first(line);
+    take_first(states_, line);
     start(event.operation, event.what, event.time);
     if (line.first != kNone) try_later(line.first, event.what);
   }
@@ -292,14 +294,14 @@ class Simulation {
   }
 
   void ended(std::uint32_t operation, Picoseconds at) {
-    open_[operation] = kEnded;
+    states_.open(operation) = kEnded;
     if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
   }
 
   void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at) {
     for (const std::uint32_t dependent : dependents) {
       if (several_cpus_) ready_[dependent] = std::max(ready_[dependent], at);
-      if (--open_[dependent] == 0) released_.add(dependent, operations_[dependent]);
+      if (--states_.open(dependent) == 0) released_.add(dependent, operations_[dependent]);
     }
   }
 
@@ -310,13 +312,14 @@ class Simulation {
   Outcome outcome() {
     Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (open_[operation] != kEnded) found.unfinished.push_back(operation);
+      if (states_.open(operation) != kEnded) found.unfinished.push_back(operation);
     for (const std::uint32_t operation : matching_.waiting())
-      if (open_[operation] == kEnded) found.unreceived.push_back(operation);
+      if (states_.open(operation) == kEnded) found.unreceived.push_back(operation);
     std::sort(found.unreceived.begin(), found.unreceived.end());
     return found;
   }
 
+  const Schedule& schedule_;
   std::span<const Operation> operations_;
   const Options& options_;
   PairCosts costs_;
@@ -327,10 +330,8 @@ class Simulation {
   bool noisy_;
   Dependents waiting_for_end_;
   Dependents waiting_for_start_;
-  LargeVector<std::uint32_t> open_;   // by operation: requirements not met yet, or kEnded
-  LargeVector<std::uint64_t> order_;  // by operation: its rank among those that wait for the same time
   LargeVector<Picoseconds> ready_;    // by operation; for several CPUs only
-  Links links_;
+  OperationStates states_;
   Resources resources_;
   Matching matching_;
   bool several_cpus_;

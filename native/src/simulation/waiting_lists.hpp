@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/prefetch.hpp"
 
 namespace chiplog::simulation {
@@ -18,7 +18,7 @@ class WaitingLists {
   struct Slot {
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
-    Links::List list;
+    List list;
   };
 
   explicit WaitingLists(std::uint32_t ranks);
