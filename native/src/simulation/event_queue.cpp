@@ -11,8 +11,8 @@ constexpr std::size_t kMany = 2048;
 constexpr unsigned kDigitBits = 11;
 
 // As objects, so that sorting inlines them.
-constexpr auto earlier = [](const Event& a, const Event& b) { return a.order < b.order; };
-constexpr auto later = [](const Event& a, const Event& b) { return a.order > b.order; };
+constexpr auto earlier = [](const Event& a, const Event& b) { return a.before(b); };
+constexpr auto later = [](const Event& a, const Event& b) { return b.before(a); };
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void EventQueue::advance() {
     now_events_.swap(lowest.events);
   } else {
     for (const Event& event : lowest.events) {
-      if (event.time == now_) {
+      if (event.time() == now_) {
         now_events_.push_back(event);
       } else {
         put_into_bucket(event);
@@ -66,12 +66,12 @@ void EventQueue::advance() {
 void EventQueue::sort_now_events() {
   if (now_events_.size() < kMany) return std::sort(now_events_.begin(), now_events_.end(), earlier);
   const auto [first, last] = std::minmax_element(now_events_.begin(), now_events_.end(), earlier);
-  const std::uint64_t least = first->order;
-  const auto bits = static_cast<unsigned>(std::bit_width(last->order - least));
+  const std::uint32_t least = first->order();
+  const auto bits = static_cast<unsigned>(std::bit_width(last->order() - least));
   sorting_.resize(now_events_.size());
   for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
     const auto digit = [=](const Event& event) {
-      return (event.order - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
+      return (event.order() - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
     };
     std::array<std::size_t, (std::size_t{1} << kDigitBits) + 1> begins{};
     for (const Event& event : now_events_) ++begins[digit(event) + 1];

@@ -10,6 +10,7 @@
 
 namespace chiplog::simulation {
 
+// What stands behind the last one is without meaning.
 struct List {
   std::uint32_t first = kNone;
   std::uint32_t last = kNone;
@@ -18,7 +19,7 @@ struct List {
 // Where nothing but the next operation is remembered.
 class Links {
  public:
-  explicit Links(std::size_t operations = 0) : next_(operations, kNone) {}
+  explicit Links(std::size_t operations = 0) : next_(operations) {}
 
   [[nodiscard]] std::uint32_t& next(std::uint32_t operation) { return next_[operation]; }
 
@@ -33,25 +34,25 @@ class OperationStates {
 
   [[nodiscard]] std::uint32_t& next(std::uint32_t operation) { return states_[operation].next; }
   // Its place among those that wait for the same time.
-  [[nodiscard]] std::uint64_t& order(std::uint32_t operation) { return states_[operation].order; }
+  [[nodiscard]] std::uint32_t& order(std::uint32_t operation) { return states_[operation].order; }
   // Requirements that are not met yet.
   [[nodiscard]] std::uint32_t& open(std::uint32_t operation) { return states_[operation].open; }
   void prefetch(std::uint32_t operation) const { simulation::prefetch(&states_[operation]); }
 
  private:
   struct State {
-    std::uint64_t order = 0;
-    std::uint32_t next = kNone;
+    std::uint32_t order = 0;
+    std::uint32_t next = 0;
     std::uint32_t open = 0;
   };
 
   LargeVector<State> states_;
 };
 
-// `nodes` are Links or OperationStates.
+// In the following, `nodes` are Links or OperationStates.
+
 template <class Nodes>
 void append(Nodes& nodes, List& list, std::uint32_t operation) {
-  nodes.next(operation) = kNone;
   (list.first == kNone ? list.first : nodes.next(list.last)) = operation;
   list.last = operation;
 }
@@ -60,8 +61,17 @@ void append(Nodes& nodes, List& list, std::uint32_t operation) {
 template <class Nodes>
 std::uint32_t take_first(Nodes& nodes, List& list) {
   const std::uint32_t operation = list.first;
-  list.first = nodes.next(operation);
+  list.first = operation == list.last ? kNone : nodes.next(operation);
   return operation;
+}
+
+template <class Nodes, class Visit>
+void each(Nodes& nodes, const List& list, const Visit& visit) {
+  if (list.first == kNone) return;
+  for (std::uint32_t one = list.first;; one = nodes.next(one)) {
+    visit(one);
+    if (one == list.last) return;
+  }
 }
 
 }  // namespace chiplog::simulation

@@ -12,7 +12,6 @@ std::uint32_t ExactMatching::meet(std::uint32_t rank, std::uint32_t source, std:
   WaitingLists::Slot& slot = lists_.find(rank, source, tag);
   List& list = slot.list;
   if (list.first == kNone) {
-    states_.next(operation) = kNone;
     lists_.claim(rank, slot, {source, tag, {operation, operation}});
     return kNone;
   }
@@ -28,7 +27,7 @@ std::uint32_t ExactMatching::meet(std::uint32_t rank, std::uint32_t source, std:
 std::vector<std::uint32_t> ExactMatching::waiting() {
   std::vector<std::uint32_t> found;
   lists_.each([&](const WaitingLists::Slot& slot) {
-    for (std::uint32_t one = slot.list.first; one != kNone; one = states_.next(one)) found.push_back(one);
+    each(states_, slot.list, [&](std::uint32_t one) { found.push_back(one); });
   });
   return found;
 }
@@ -99,7 +98,6 @@ void WildcardMatching::wait(Shape shape, std::uint32_t rank, std::uint32_t sourc
   WaitingLists::Slot& slot = slot_of(shape, rank, source, tag);
   List& list = slot.list;
   if (list.first != kNone) return append(links_[shape], list, operation);
-  links_[shape].next(operation) = kNone;
   lists_.claim(rank, slot, {(shape & 1U) != 0 ? kAny : source, (shape & 2U) != 0 ? kAny : tag, {operation, operation}});
 }
 
@@ -107,8 +105,9 @@ std::vector<std::uint32_t> WildcardMatching::waiting() {
   std::vector<std::uint32_t> found;
   lists_.each([&](const WaitingLists::Slot& slot) {
     const Shape shape = shape_of(slot.source, slot.tag);
-    for (std::uint32_t one = slot.list.first; one != kNone; one = links_[shape].next(one))
+    each(links_[shape], slot.list, [&](std::uint32_t one) {
       if (!is_send(one) || (shape == shapes_.front() && !taken_[one])) found.push_back(one);
+    });
   });
   return found;
 }

@@ -16,16 +16,9 @@ namespace chiplog::simulation {
 
 class Resources {
  public:
-  explicit Resources(const Schedule& schedule) {
-    for (const Operation& operation : schedule.operations) {
-      cpus_ = std::max<std::size_t>(cpus_, operation.cpu + 1U);
-      nics_ = std::max<std::size_t>(nics_, operation.nic + 1U);
-    }
-    stride_ = cpus_ + 2 * cpus_ * nics_;
-    places_.resize(schedule.ranks * stride_);
-  }
+  Resources(std::uint32_t ranks, const Needs& needs)
+      : cpus_(needs.cpus), nics_(needs.nics), stride_(cpus_ + 2 * cpus_ * nics_), places_(ranks * stride_) {}
 
-  [[nodiscard]] std::size_t cpus() const { return cpus_; }
   [[nodiscard]] Picoseconds& cpu(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).taken_until; }
   [[nodiscard]] Picoseconds& sending_nic(std::uint32_t rank, std::uint8_t nic) {
     return at(rank, cpus_ + nic).taken_until;
@@ -67,9 +60,9 @@ class Resources {
 
   [[nodiscard]] Place& at(std::uint32_t rank, std::size_t place) { return places_[rank * stride_ + place]; }
 
-  std::size_t cpus_ = 1;
-  std::size_t nics_ = 1;
-  std::size_t stride_ = 3;
+  std::size_t cpus_;
+  std::size_t nics_;
+  std::size_t stride_;
   LargeVector<Place> places_;
 };
 

@@ -23,8 +23,9 @@ namespace {
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
 // How many events ahead memory is asked for.
-constexpr std::size_t kFarAhead = 16;
-constexpr std::size_t kAhead = 8;
+constexpr std::size_t kFarAhead = 48;
+constexpr std::size_t kAhead = 32;
+constexpr std::size_t kNearAhead = 16;
 
 // The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
 Picoseconds free_gaps(const Parameters& parameters) {
@@ -45,7 +46,7 @@ What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 template <class Matching>
 class Simulation {
  public:
-  Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
+  Simulation(const Schedule& schedule, const Needs& needs, const Parameters& parameters, const Options& options)
       : schedule_(schedule),
         operations_(schedule.operations),
         options_(options),
@@ -58,9 +59,10 @@ class Simulation {
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
         waiting_for_start_(schedule.requires_start, schedule.operations.size()),
         states_(schedule.operations.size()),
-        resources_(schedule),
+        resources_(schedule.ranks, needs),
         matching_(schedule, states_),
-        several_cpus_(resources_.cpus() > 1) {
+        several_cpus_(needs.cpus > 1),
+        unfinished_(schedule.operations.size()) {
     for (const Dependency& one : schedule.requires_end) ++states_.open(one.operation);
     for (const Dependency& one : schedule.requires_start) ++states_.open(one.operation);
     if (several_cpus_) ready_.resize(operations_.size());
@@ -79,34 +81,42 @@ class Simulation {
 
  private:
   // Schedules of many ranks don't fit into a cache, but many events share their time, so that it is known what the next
-  // ones will read: first their operations, then those operations' ranks.
+  // ones will read: first their operations, then those operations' ranks, then what waits there.
   void prefetch() const {
     const Event* const far = queue_.ahead(kFarAhead);
     if (far == nullptr) return;
-    simulation::prefetch(&operations_[far->operation]);
+    simulation::prefetch(&operations_[far->operation()]);
+    states_.prefetch(far->operation());
     const std::uint32_t rank = rank_of(*queue_.ahead(kAhead));
     resources_.prefetch(rank);
     matching_.lists().prefetch_table(rank);
+    const Event& near = *queue_.ahead(kNearAhead);
+    const Operation& one = operations_[near.operation()];
+    if (near.what() == What::post) {
+      matching_.lists().prefetch_slot(one.rank, one.peer, one.tag);
+    } else if (near.what() == What::arrive || near.what() == What::take) {
+      matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
+    }
   }
 
   // Where the event happens.
   [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
-    const Operation& one = operations_[event.operation];
-    return event.what == What::arrive || event.what == What::take ? one.peer : one.rank;
+    const Operation& one = operations_[event.operation()];
+    return event.what() == What::arrive || event.what() == What::take ? one.peer : one.rank;
   }
 
   void execute(const Event& event) {
-    switch (event.what) {
+    switch (event.what()) {
       case What::calc:
       case What::send:
       case What::take:
         return try_first(event);
       case What::post:
-        return post(event.operation, event.time);
+        return post(event.operation(), event.time());
       case What::arrive:
         return join(event, What::take);
       case What::become_ready:
-        return join(event, what_of(operations_[event.operation].kind));
+        return join(event, what_of(operations_[event.operation()].kind));
     }
   }
 
@@ -125,7 +135,7 @@ class Simulation {
 
   // An operation that has been released.
   void schedule(std::uint32_t operation, Kind kind) {
-    const std::uint64_t order = next_order_++;
+    const std::uint32_t order = next_order_++;
     if (kind == Kind::receive) {
       queue_.push({earliest(operation, What::post), order, operation, What::post});
     } else if (several_cpus_) {
@@ -167,11 +177,12 @@ class Simulation {
   }
 
   void join(const Event& event, What what) {
-    if (free_at(operations_[event.operation], what) <= event.time) return start(event.operation, what, event.time);
-    wait(event.operation, event.order, what);
+    if (free_at(operations_[event.operation()], what) <= event.time())
+      return start(event.operation(), what, event.time());
+    wait(event.operation(), event.order(), what);
   }
 
-  void wait(std::uint32_t operation, std::uint64_t order, What what) {
+  void wait(std::uint32_t operation, std::uint32_t order, What what) {
     List& line = line_of(operations_[operation], what);
     states_.order(operation) = order;
     if (line.first == kNone || states_.order(line.last) < order) {
@@ -197,12 +208,13 @@ class Simulation {
 
   // The first in line starts if it can, and the next one moves up.
   void try_first(const Event& event) {
-    List& line = line_of(operations_[event.operation], event.what);
-    if (line.first != event.operation) return;  // somebody came before it, who will let it move up again
-    if (free_at(operations_[event.operation], event.what) > event.time) return try_later(event.operation, event.what);
+    List& line = line_of(operations_[event.operation()], event.what());
+    if (line.first != event.operation()) return;  // somebody came before it, who will let it move up again
+    if (free_at(operations_[event.operation()], event.what()) > event.time())
+      return try_later(event.operation(), event.what());
     take_first(states_, line);
-    start(event.operation, event.what, event.time);
-    if (line.first != kNone) try_later(line.first, event.what);
+    start(event.operation(), event.what(), event.time());
+    if (line.first != kNone) try_later(line.first, event.what());
   }
 
   void start(std::uint32_t operation, What what, Picoseconds now) {
@@ -262,7 +274,7 @@ class Simulation {
     resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic);
     note({now, end, message, Work::receive});
     if (several_cpus_) ready_[message] = end;
-    const std::uint32_t receive = matching_.meet(send.peer, send.rank, send.tag, message);
+    const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
     if (receive == kNone) return;
     let_go(message, now);
     ended(receive, end);
@@ -272,10 +284,16 @@ class Simulation {
     const Operation& receive = operations_[operation];
     ++events_;
     started(operation, now);
-    const std::uint32_t message = matching_.meet(receive.rank, receive.peer, receive.tag, operation);
+    const std::uint32_t message = meet(receive.rank, receive.peer, receive.tag, operation);
     if (message == kNone) return;
     let_go(message, now);
     ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
+  }
+
+  std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation) {
+    const std::uint32_t counterpart = matching_.meet(rank, source, tag, operation);
+    counterpart == kNone ? ++unmatched_ : --unmatched_;
+    return counterpart;
   }
 
   // A message has been received: a sender that waits for that may go on.
@@ -294,6 +312,7 @@ class Simulation {
   }
 
   void ended(std::uint32_t operation, Picoseconds at) {
+    --unfinished_;
     states_.open(operation) = kEnded;
     if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
   }
@@ -311,6 +330,7 @@ class Simulation {
 
   Outcome outcome() {
     Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
+    if (unfinished_ == 0 && unmatched_ == 0) return found;
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
       if (states_.open(operation) != kEnded) found.unfinished.push_back(operation);
     for (const std::uint32_t operation : matching_.waiting())
@@ -330,7 +350,7 @@ class Simulation {
   bool noisy_;
   Dependents waiting_for_end_;
   Dependents waiting_for_start_;
-  LargeVector<Picoseconds> ready_;    // by operation; for several CPUs only
+  LargeVector<Picoseconds> ready_;  // by operation; for several CPUs only
   OperationStates states_;
   Resources resources_;
   Matching matching_;
@@ -338,21 +358,18 @@ class Simulation {
   EventQueue queue_;
   ReleasedOperations released_;
   std::vector<Busy> trace_;
-  std::uint64_t next_order_ = 0;
+  std::uint32_t next_order_ = 0;  // up to two an operation
   std::uint64_t events_ = 0;
+  std::size_t unfinished_;     // operations that have not ended
+  std::size_t unmatched_ = 0;  // messages that nobody has received, and receives that wait
 };
-
-bool has_wildcards(const Operation& operation) {
-  return operation.kind == Kind::receive && (operation.peer == kAny || operation.tag == kAny);
-}
 
 }  // namespace
 
 Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options) {
-  check(schedule);
-  if (std::any_of(schedule.operations.begin(), schedule.operations.end(), has_wildcards))
-    return Simulation<WildcardMatching>(schedule, parameters, options).run();
-  return Simulation<ExactMatching>(schedule, parameters, options).run();
+  const Needs needs = check(schedule);
+  return needs.wildcards ? Simulation<WildcardMatching>(schedule, needs, parameters, options).run()
+                         : Simulation<ExactMatching>(schedule, needs, parameters, options).run();
 }
 
 }  // namespace chiplog::simulation

@@ -43,6 +43,11 @@ class WaitingLists {
   }
 
   void prefetch_table(std::uint32_t rank) const { simulation::prefetch(&tables_[rank]); }
+  // Reads the table of the rank.
+  void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
+    const Table& table = tables_[rank];
+    simulation::prefetch(&table.slots[home(table, source, tag)]);
+  }
 
  private:
   struct Table {
