@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -56,9 +57,9 @@ class WaitingLists {
     std::uint32_t used = 0;
   };
 
+  // By the highest bits of multiples of the golden ratio, which spread neighbours evenly.
   [[nodiscard]] static std::uint32_t home(const Table& table, std::uint32_t source, std::uint32_t tag) {
-    const std::uint64_t mixed = ((std::uint64_t{tag} << 32) | source) * 0x9E3779B97F4A7C15U;
-    return static_cast<std::uint32_t>(mixed ^ (mixed >> 32)) & table.mask;
+    return (source * 0x9E3779B1U + tag * 0x85EBCA77U) >> std::countl_zero(table.mask);
   }
   void grow(std::uint32_t rank);
   // `count` free slots, a power of two.
