@@ -81,15 +81,17 @@ class Simulation {
 
  private:
   // Schedules of many ranks don't fit into a cache, but many events share their time, so that it is known what the next
-  // ones will read: first their operations, then those operations' ranks, then what waits there.
-  void prefetch() const {
+  // ones will read: first their operations, then those operations' ranks and who is behind them in line, then what
+  // waits for them.
+  void prefetch() {
     const Event* const far = queue_.ahead(kFarAhead);
     if (far == nullptr) return;
-    simulation::prefetch(&operations_[far->operation()]);
-    states_.prefetch(far->operation());
-    const std::uint32_t rank = rank_of(*queue_.ahead(kAhead));
+    prefetch_operation(far->operation());
+    const Event& ahead = *queue_.ahead(kAhead);
+    const std::uint32_t rank = rank_of(ahead);
     resources_.prefetch(rank);
     matching_.lists().prefetch_table(rank);
+    prefetch_operation(states_.next(ahead.operation()));
     const Event& near = *queue_.ahead(kNearAhead);
     const Operation& one = operations_[near.operation()];
     if (near.what() == What::post) {
@@ -97,6 +99,11 @@ class Simulation {
     } else if (near.what() == What::arrive || near.what() == What::take) {
       matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
     }
+  }
+
+  void prefetch_operation(std::uint32_t operation) const {
+    simulation::prefetch(&operations_[operation]);
+    states_.prefetch(operation);
   }
 
   // Where the event happens.
@@ -125,10 +132,7 @@ class Simulation {
     const LargeVector<std::uint32_t> first =
         released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
     for (std::size_t place = 0; place < first.size(); ++place) {
-      if (place + kFarAhead < first.size()) {
-        simulation::prefetch(&operations_[first[place + kFarAhead]]);
-        states_.prefetch(first[place + kFarAhead]);
-      }
+      if (place + kFarAhead < first.size()) prefetch_operation(first[place + kFarAhead]);
       schedule(first[place], operations_[first[place]].kind);
     }
   }

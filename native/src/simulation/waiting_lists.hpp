@@ -47,7 +47,9 @@ class WaitingLists {
   // Reads the table of the rank.
   void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
     const Table& table = tables_[rank];
-    simulation::prefetch(&table.slots[home(table, source, tag)]);
+    const std::uint32_t place = home(table, source, tag);
+    simulation::prefetch(&table.slots[place]);
+    simulation::prefetch(&table.slots[(place + 2) & table.mask]);  // a search often goes on
   }
 
  private:
