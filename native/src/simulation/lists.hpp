@@ -57,6 +57,16 @@ void append(Nodes& nodes, List& list, std::uint32_t operation) {
   list.last = operation;
 }
 
+// By their orders, which the operations have already. It is the last one but where an operation on several CPUs is
+// released early and becomes ready late, or a message is overtaken by one of another protocol.
+inline void insert_by_order(OperationStates& states, List& list, std::uint32_t operation) {
+  if (list.first == kNone || states.order(list.last) < states.order(operation)) return append(states, list, operation);
+  std::uint32_t* link = &list.first;
+  while (states.order(*link) < states.order(operation)) link = &states.next(*link);
+  states.next(operation) = *link;
+  *link = operation;
+}
+
 // Must not be empty.
 template <class Nodes>
 std::uint32_t take_first(Nodes& nodes, List& list) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
 #include "simulation/lists.hpp"
 #include "simulation/prefetch.hpp"
@@ -16,8 +17,13 @@ namespace chiplog::simulation {
 
 class Resources {
  public:
-  Resources(std::uint32_t ranks, const Needs& needs)
-      : cpus_(needs.cpus), nics_(needs.nics), stride_(cpus_ + 2 * cpus_ * nics_), places_(ranks * stride_) {}
+  // A send may start `free_gaps` before its NIC is free.
+  Resources(std::uint32_t ranks, const Needs& needs, Picoseconds free_gaps)
+      : cpus_(needs.cpus),
+        nics_(needs.nics),
+        stride_(cpus_ + 2 * cpus_ * nics_),
+        places_(ranks * stride_),
+        free_gaps_(free_gaps) {}
 
   [[nodiscard]] Picoseconds& cpu(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).taken_until; }
   [[nodiscard]] Picoseconds& sending_nic(std::uint32_t rank, std::uint8_t nic) {
@@ -27,13 +33,29 @@ class Resources {
     return at(rank, cpus_ + cpus_ * nics_ + nic).taken_until;
   }
 
-  // Those in one line wait for the same resources, so that only the first in line has to try.
-  [[nodiscard]] List& calcs(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).line; }
-  [[nodiscard]] List& sends(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return at(rank, cpus_ + cpu * nics_ + nic).line;
+  // When all that an operation, or a message that has arrived, needs will be free.
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
+    switch (what) {
+      case What::send:
+        return std::max(cpu(operation.rank, operation.cpu), sending_nic(operation.rank, operation.nic) - free_gaps_);
+      case What::take:
+        return std::max(cpu(operation.peer, operation.cpu), receiving_nic(operation.peer, operation.nic));
+      default:
+        return cpu(operation.rank, operation.cpu);
+    }
   }
-  [[nodiscard]] List& messages(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return at(rank, cpus_ + (cpus_ + cpu) * nics_ + nic).line;
+
+  // Where it waits for them. Those in one line wait for the same resources, so that only the first one has to try.
+  [[nodiscard]] List& line_of(const Operation& operation, What what) {
+    const std::size_t with_nic = operation.cpu * nics_ + operation.nic;
+    switch (what) {
+      case What::send:
+        return at(operation.rank, cpus_ + with_nic).line;
+      case What::take:
+        return at(operation.peer, cpus_ + cpus_ * nics_ + with_nic).line;
+      default:
+        return at(operation.rank, operation.cpu).line;
+    }
   }
 
   // When each rank's last CPU becomes free.
@@ -64,6 +86,7 @@ class Resources {
   std::size_t nics_;
   std::size_t stride_;
   LargeVector<Place> places_;
+  Picoseconds free_gaps_;
 };
 
 }  // namespace chiplog::simulation

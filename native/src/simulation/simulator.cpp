@@ -10,10 +10,10 @@
 #include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
 #include "simulation/lists.hpp"
+#include "simulation/lookahead.hpp"
 #include "simulation/matching.hpp"
 #include "simulation/nodes.hpp"
 #include "simulation/noise.hpp"
-#include "simulation/prefetch.hpp"
 #include "simulation/released.hpp"
 #include "simulation/resources.hpp"
 
@@ -22,10 +22,6 @@ namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
-// How many events ahead memory is asked for.
-constexpr std::size_t kFarAhead = 48;
-constexpr std::size_t kAhead = 32;
-constexpr std::size_t kNearAhead = 16;
 
 // The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
 Picoseconds free_gaps(const Parameters& parameters) {
@@ -59,9 +55,10 @@ class Simulation {
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
         waiting_for_start_(schedule.requires_start, schedule.operations.size()),
         states_(schedule.operations.size()),
-        resources_(schedule.ranks, needs),
+        resources_(schedule.ranks, needs, free_gaps_),
         matching_(schedule, states_),
         several_cpus_(needs.cpus > 1),
+        lookahead_(operations_, queue_, states_, resources_, matching_),
         unfinished_(schedule.operations.size()) {
     for (const Dependency& one : schedule.requires_end) ++states_.open(one.operation);
     for (const Dependency& one : schedule.requires_start) ++states_.open(one.operation);
@@ -71,7 +68,7 @@ class Simulation {
   Outcome run() {
     schedule_first();
     for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
-      prefetch();
+      lookahead_.prefetch();
       execute(queue_.pop());
       if (!released_.empty()) released_.drain([this](std::uint32_t one, Kind kind) { schedule(one, kind); });
       if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
@@ -80,38 +77,6 @@ class Simulation {
   }
 
  private:
-  // Schedules of many ranks don't fit into a cache, but many events share their time, so that it is known what the next
-  // ones will read: first their operations, then those operations' ranks and who is behind them in line, then what
-  // waits for them.
-  void prefetch() {
-    const Event* const far = queue_.ahead(kFarAhead);
-    if (far == nullptr) return;
-    prefetch_operation(far->operation());
-    const Event& ahead = *queue_.ahead(kAhead);
-    const std::uint32_t rank = rank_of(ahead);
-    resources_.prefetch(rank);
-    matching_.lists().prefetch_table(rank);
-    prefetch_operation(states_.next(ahead.operation()));
-    const Event& near = *queue_.ahead(kNearAhead);
-    const Operation& one = operations_[near.operation()];
-    if (near.what() == What::post) {
-      matching_.lists().prefetch_slot(one.rank, one.peer, one.tag);
-    } else if (near.what() == What::arrive || near.what() == What::take) {
-      matching_.lists().prefetch_slot(one.peer, one.rank, one.tag);
-    }
-  }
-
-  void prefetch_operation(std::uint32_t operation) const {
-    simulation::prefetch(&operations_[operation]);
-    states_.prefetch(operation);
-  }
-
-  // Where the event happens.
-  [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
-    const Operation& one = operations_[event.operation()];
-    return event.what() == What::arrive || event.what() == What::take ? one.peer : one.rank;
-  }
-
   void execute(const Event& event) {
     switch (event.what()) {
       case What::calc:
@@ -132,7 +97,7 @@ class Simulation {
     const LargeVector<std::uint32_t> first =
         released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
     for (std::size_t place = 0; place < first.size(); ++place) {
-      if (place + kFarAhead < first.size()) prefetch_operation(first[place + kFarAhead]);
+      if (place + kFarAhead < first.size()) lookahead_.prefetch_operation(first[place + kFarAhead]);
       schedule(first[place], operations_[first[place]].kind);
     }
   }
@@ -151,70 +116,32 @@ class Simulation {
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
   [[nodiscard]] Picoseconds earliest(std::uint32_t operation, What what) {
-    const Picoseconds free = free_at(operations_[operation], what);
+    const Picoseconds free = resources_.free_at(operations_[operation], what);
     return several_cpus_ ? std::max(free, ready_[operation]) : free;
   }
 
-  // When all that an operation, or a message that has arrived, needs will be free.
-  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
-    switch (what) {
-      case What::send:
-        return std::max(resources_.cpu(operation.rank, operation.cpu),
-                        resources_.sending_nic(operation.rank, operation.nic) - free_gaps_);
-      case What::take:
-        return std::max(resources_.cpu(operation.peer, operation.cpu),
-                        resources_.receiving_nic(operation.peer, operation.nic));
-      default:
-        return resources_.cpu(operation.rank, operation.cpu);
-    }
-  }
-
-  [[nodiscard]] List& line_of(const Operation& operation, What what) {
-    switch (what) {
-      case What::send:
-        return resources_.sends(operation.rank, operation.cpu, operation.nic);
-      case What::take:
-        return resources_.messages(operation.peer, operation.cpu, operation.nic);
-      default:
-        return resources_.calcs(operation.rank, operation.cpu);
-    }
-  }
-
   void join(const Event& event, What what) {
-    if (free_at(operations_[event.operation()], what) <= event.time())
+    if (resources_.free_at(operations_[event.operation()], what) <= event.time())
       return start(event.operation(), what, event.time());
     wait(event.operation(), event.order(), what);
   }
 
   void wait(std::uint32_t operation, std::uint32_t order, What what) {
-    List& line = line_of(operations_[operation], what);
+    List& line = resources_.line_of(operations_[operation], what);
     states_.order(operation) = order;
-    if (line.first == kNone || states_.order(line.last) < order) {
-      append(states_, line, operation);
-    } else {
-      insert_by_order(line, operation);
-    }
+    insert_by_order(states_, line, operation);
     if (line.first == operation) try_later(operation, what);
   }
 
-  // Only where an operation on several CPUs is released early and becomes ready late, or a message is overtaken by one
-  // of another protocol.
-  void insert_by_order(List& line, std::uint32_t operation) {
-    std::uint32_t* link = &line.first;
-    while (states_.order(*link) < states_.order(operation)) link = &states_.next(*link);
-    states_.next(operation) = *link;
-    *link = operation;
-  }
-
   void try_later(std::uint32_t operation, What what) {
-    queue_.push({free_at(operations_[operation], what), states_.order(operation), operation, what});
+    queue_.push({resources_.free_at(operations_[operation], what), states_.order(operation), operation, what});
   }
 
   // The first in line starts if it can, and the next one moves up.
   void try_first(const Event& event) {
-    List& line = line_of(operations_[event.operation()], event.what());
+    List& line = resources_.line_of(operations_[event.operation()], event.what());
     if (line.first != event.operation()) return;  // somebody came before it, who will let it move up again
-    if (free_at(operations_[event.operation()], event.what()) > event.time())
+    if (resources_.free_at(operations_[event.operation()], event.what()) > event.time())
       return try_later(event.operation(), event.what());
     take_first(states_, line);
     start(event.operation(), event.what(), event.time());
@@ -360,6 +287,7 @@ class Simulation {
   Matching matching_;
   bool several_cpus_;
   EventQueue queue_;
+  Lookahead<Matching> lookahead_;
   ReleasedOperations released_;
   std::vector<Busy> trace_;
   std::uint32_t next_order_ = 0;  // up to two an operation
