@@ -2,11 +2,10 @@
 
     python benchmarks/simulator.py [--loggopsim DIRECTORY] [--quick]
 
-Events are counted as LogGOPSim counts them: send, message and receive, three a message. Each line is the median of three
-processes of its own, by turns, so that its peak of memory is its own; seconds are from the making of the schedule to the
-result, events a second are the simulator's alone. With --loggopsim,
-the directory of a build of LogGOPSim and txt2bin, the same schedules run there, too; what it
-does not finish in two minutes is said to be so.
+Events are counted as LogGOPSim counts them: send, message and receive, three a message. Each line is the median of
+three processes, by turns with the other lines, so that its peak of memory is its own; seconds are from the making of
+the schedule to the result, events a second are the simulator's alone. With --loggopsim, the directory of a build of
+LogGOPSim and txt2bin, the same schedules run there, too; what it does not finish in two minutes is said to be so.
 """
 
 from __future__ import annotations
