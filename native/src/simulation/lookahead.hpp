@@ -29,17 +29,18 @@ class Lookahead {
             const Resources& resources, const Matching& matching)
       : operations_(operations), queue_(queue), states_(states), resources_(resources), matching_(matching) {}
 
-  // Before each event.
+  // Before each event. A receive that is posted has no line, and mostly finds nobody who waits.
   void prefetch() const {
     const Event* const far = queue_.ahead(kFarAhead);
     if (far == nullptr) return;
-    prefetch_operation(far->operation());
+    simulation::prefetch(&operations_[far->operation()]);
+    if (far->what() != What::post) states_.prefetch(far->operation());
     const Event& ahead = *queue_.ahead(kAhead);
     const Operation& next = operations_[ahead.operation()];
     const std::uint32_t rank = happens_at_peer(ahead) ? next.peer : next.rank;
     resources_.prefetch(rank);
     matching_.lists().prefetch_table(rank);
-    prefetch_operation(states_.next(ahead.operation()));
+    if (ahead.what() != What::post) prefetch_operation(states_.next(ahead.operation()));
     const Event& near = *queue_.ahead(kNearAhead);
     const Operation& one = operations_[near.operation()];
     if (near.what() == What::post) {

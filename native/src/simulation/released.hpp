@@ -42,9 +42,15 @@ class ReleasedOperations {
   std::vector<Released> released_;
 };
 
+struct ReleasedOperation {
+  std::uint32_t operation : 30;
+  std::uint32_t kind : 2;
+};
+static_assert(sizeof(ReleasedOperation) == 4 && kMostOperations == 1U << 30);
+
 // The operations of all ranks for which is_released(operation) holds, which may be all: sorted by counting.
 template <class IsReleased>
-LargeVector<std::uint32_t> released_together(const Schedule& schedule, const IsReleased& is_released) {
+LargeVector<ReleasedOperation> released_together(const Schedule& schedule, const IsReleased& is_released) {
   constexpr std::size_t kKinds = 3;
   const auto key = [](const Operation& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
   const auto count = static_cast<std::uint32_t>(schedule.operations.size());
@@ -52,9 +58,12 @@ LargeVector<std::uint32_t> released_together(const Schedule& schedule, const IsR
   for (std::uint32_t index = 0; index < count; ++index)
     if (is_released(index)) ++begins[key(schedule.operations[index]) + 1];
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  LargeVector<std::uint32_t> sorted(begins.back());
-  for (std::uint32_t index = 0; index < count; ++index)
-    if (is_released(index)) sorted[begins[key(schedule.operations[index])]++] = index;
+  LargeVector<ReleasedOperation> sorted(begins.back());
+  for (std::uint32_t index = 0; index < count; ++index) {
+    if (!is_released(index)) continue;
+    const Operation& one = schedule.operations[index];
+    sorted[begins[key(one)]++] = {index & (kMostOperations - 1), static_cast<std::uint32_t>(one.kind) & 3U};
+  }
   return sorted;
 }
 

@@ -92,13 +92,20 @@ class Simulation {
     }
   }
 
-  // Those that require nothing.
+  // Those that require nothing. All CPUs are free, so that nothing need be read to post a receive.
   void schedule_first() {
-    const LargeVector<std::uint32_t> first =
+    const LargeVector<ReleasedOperation> first =
         released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
+    const auto is_receive = [](const ReleasedOperation& one) { return static_cast<Kind>(one.kind) == Kind::receive; };
     for (std::size_t place = 0; place < first.size(); ++place) {
-      if (place + kFarAhead < first.size()) lookahead_.prefetch_operation(first[place + kFarAhead]);
-      schedule(first[place], operations_[first[place]].kind);
+      if (place + kFarAhead < first.size() && !is_receive(first[place + kFarAhead]))
+        lookahead_.prefetch_operation(first[place + kFarAhead].operation);
+      const std::uint32_t operation = first[place].operation;
+      if (is_receive(first[place])) {
+        queue_.push({0, next_order_++, operation, What::post});
+      } else {
+        schedule(operation, static_cast<Kind>(first[place].kind));
+      }
     }
   }
 

@@ -54,7 +54,7 @@ struct Outcome {
   [[nodiscard]] bool complete() const { return unfinished.empty() && unreceived.empty(); }
 };
 
-// Throws std::invalid_argument as check() does, and TimeOverflow. Takes about 35 bytes an operation, besides the schedule.
+// Throws std::invalid_argument as check() does, and TimeOverflow. It takes about 35 bytes an operation.
 [[nodiscard]] Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options = {});
 
 }  // namespace chiplog::simulation
