@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "simulation/dependents.hpp"
@@ -22,17 +21,6 @@ namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
-
-// The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
-Picoseconds free_gaps(const Parameters& parameters) {
-  const Protocols& protocols =
-      parameters.pairs.classes.empty() ? parameters.protocols : parameters.pairs.classes.front();
-  if (parameters.free_messages == 0 || protocols.empty())
-    throw std::invalid_argument("f must be 1 or more, and there must be a protocol");
-  Picoseconds gaps = 0;
-  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().g, &gaps)) throw TimeOverflow();
-  return gaps;
-}
 
 What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 
