@@ -1,6 +1,11 @@
 """What is fitted on two hosts of a simulated cluster predicts collective operations of many.
 
-CHIPLOG_SMPI_RANKS is the largest number of ranks, 32 unless given, at most 512. `pytest -s` shows each comparison.
+The cluster does what the LogP family assumes: a link of SMPI carries one message at a time, in the order in which they
+are ready, as a NIC with a gap does. By SMPI's default all messages of a burst share the link, as flows of a TCP without
+slow start would, so that the first one comes as late as the last; the last test shows what that costs.
+
+CHIPLOG_SMPI_RANKS is the largest number of ranks, 32 unless given, at most 512. `pytest -s` shows each comparison, and
+the mean error of each operation, of each of its sizes, and of all.
 """
 
 from __future__ import annotations
@@ -8,6 +13,7 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +38,8 @@ RANKS = [ranks for ranks in (2, 3, 4, 8, 12, 16, 32, 64, 100, 128, 256, 512) if 
 PATTERNS = ("prtt", "ping_pong", "send_overhead", "receive_overhead", "late_receiver")
 MEASURED_BYTES = "1,8,64,512,4096,16KiB,32KiB,48KiB,65535,64KiB,128KiB,256KiB,512KiB,1MiB"
 """Few, since simulated times have no noise; SMPI changes its protocol at 64 KiB."""
-OPTIONS = ("smpi/os:0:100e-9:0", "smpi/ois:0:100e-9:0", "smpi/or:0:20e-9:0")
+OVERHEADS = ("smpi/os:0:100e-9:0", "smpi/ois:0:100e-9:0", "smpi/or:0:20e-9:0")
+ONE_AT_A_TIME = "maxmin/concurrency-limit:1"
 CLUSTER = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -41,18 +48,24 @@ CLUSTER = """<?xml version='1.0'?>
 </platform>
 """
 OPERATIONS = {"dissemination": "barrier", "binomial": "bcast", "ring": "allreduce"}
-SIZES = {"dissemination": (1,), "binomial": (1, 1 << 20), "ring": (1 << 13, 1 << 20)}
+SIZES = {
+    "dissemination": (1, 1000),
+    "binomial": (1, 1000, 8192, 60_000, 1 << 20),
+    "ring": (1 << 13, 1 << 20),
+}
 LARGEST_MEAN_ERROR = 0.05
 
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> SimulatedPlatform:
-    """A star of 512 hosts."""
+    """A star of 512 hosts whose links carry one message at a time."""
     directory = tmp_path_factory.mktemp("cluster")
     description, hosts = directory / "cluster.xml", directory / "hosts"
     description.write_text(CLUSTER)
     hosts.write_text("".join(f"node{number}\n" for number in range(512)))
-    return SimulatedPlatform(description, hosts, tuple(f"--cfg={one}" for one in OPTIONS))
+    return SimulatedPlatform(
+        description, hosts, tuple(f"--cfg={one}" for one in (*OVERHEADS, ONE_AT_A_TIME))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -98,17 +111,20 @@ class Comparison:
         return self.predicted_seconds / self.simulated_seconds - 1.0
 
 
-Compare = Callable[[int, Mapping[str, Sequence[int]]], list[Comparison]]
+Compare = Callable[..., list[Comparison]]
 
 
 @pytest.fixture(scope="module")
 def compare(program: Path, platform: SimulatedPlatform, fits: tuple[Fit, ...]) -> Compare:
-    """Runs algorithms with messages of some sizes on a number of ranks."""
+    """Runs algorithms with messages of some sizes on a number of ranks, over links that carry one message or share."""
 
-    def run(ranks: int, sizes: Mapping[str, Sequence[int]]) -> list[Comparison]:
+    def run(
+        ranks: int, sizes: Mapping[str, Sequence[int]], *, sharing: bool = False
+    ) -> list[Comparison]:
         words = [f"{name}:{size}" for name, wanted in sizes.items() for size in wanted]
         places = ["-platform", str(platform.platform), "-hostfile", str(platform.hostfile)]
-        options = [*SMPI_NEUTRAL, *platform.options]
+        unlimited = ["--cfg=maxmin/concurrency-limit:-1"] if sharing else []
+        options = [*SMPI_NEUTRAL, *platform.options, *unlimited]
         done = subprocess.run(
             ["smpirun", "-np", str(ranks), *places, *options, str(program), *words],
             capture_output=True,
@@ -127,19 +143,24 @@ def compare(program: Path, platform: SimulatedPlatform, fits: tuple[Fit, ...]) -
 
 
 def test_predictions_are_within_five_per_cent_of_a_simulated_cluster(compare: Compare) -> None:
-    found = [one for ranks in RANKS for one in compare(ranks, SIZES)]
-    for name in OPERATIONS:
-        errors = [abs(one.error) for one in found if one.name == name]
-        assert statistics.mean(errors) <= LARGEST_MEAN_ERROR, name
+    errors = defaultdict(list)
+    for one in (one for ranks in RANKS for one in compare(ranks, SIZES)):
+        size = f"{one.name}, {one.message_bytes} B"
+        for group in (size, one.name, "all"):
+            errors[group].append(abs(one.error))
+    means = {group: statistics.mean(found) for group, found in errors.items()}
+    for group, mean in means.items():
+        print(f"{group:<24} mean relative error {mean:.2%}, largest {max(errors[group]):.2%}")
+    assert {group: mean for group, mean in means.items() if mean > LARGEST_MEAN_ERROR} == {}
 
 
-def test_a_burst_of_sends_shares_the_simulated_link_and_takes_longer_than_predicted(
+def test_a_burst_whose_messages_share_the_link_takes_longer_than_predicted(
     compare: Compare,
 ) -> None:
-    """The limit of the model: its NIC sends one message after the other, SMPI's link sends all at once.
+    """The limit of the model: its NIC sends one message after the other, a shared link all at once.
 
     So the first message of a burst, on which a broadcast waits, comes late. It would fail if predictions of such
     bursts were as good as the others, and the documentation then had to say so.
     """
-    (one,) = compare(16, {"binomial": (1000,)})
+    (one,) = compare(16, {"binomial": (1000,)}, sharing=True)
     assert -0.5 < one.error < -0.1

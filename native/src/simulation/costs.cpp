@@ -23,6 +23,16 @@ Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_
   return static_cast<Picoseconds>(time);
 }
 
+Picoseconds free_gaps(const Parameters& parameters) {
+  const Protocols& protocols =
+      parameters.pairs.classes.empty() ? parameters.protocols : parameters.pairs.classes.front();
+  if (parameters.free_messages == 0 || protocols.empty())
+    throw std::invalid_argument("f must be 1 or more, and there must be a protocol");
+  Picoseconds gaps = 0;
+  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().g, &gaps)) throw TimeOverflow();
+  return gaps;
+}
+
 Costs::Costs(Protocols protocols) : protocols_(std::move(protocols)) {
   if (protocols_.empty() || protocols_.front().first_bytes != 0)
     throw std::invalid_argument("the first protocol must begin at 0 bytes");

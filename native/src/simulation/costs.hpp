@@ -42,6 +42,10 @@ struct Parameters {
 // Time of the bytes of a message after the first, rounded to the nearest picosecond, halves up. Throws TimeOverflow.
 [[nodiscard]] Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_byte);
 
+// How long before its NIC is free a send may start. The first of `free_messages` in a row waits for nobody, so that 1
+// of them is plain LogGOPS. Throws std::invalid_argument where there are none, and TimeOverflow.
+[[nodiscard]] Picoseconds free_gaps(const Parameters& parameters);
+
 // How long a message occupies its ends.
 struct MessageCost {
   std::uint64_t bytes = 0;

@@ -11,8 +11,8 @@ constexpr std::size_t kMany = 2048;
 constexpr unsigned kDigitBits = 11;
 
 // As objects, so that sorting inlines them.
-constexpr auto earlier = [](const Event& a, const Event& b) { return a.order < b.order; };
-constexpr auto later = [](const Event& a, const Event& b) { return a.order > b.order; };
+constexpr auto earlier = [](const Event& a, const Event& b) { return a.before(b); };
+constexpr auto later = [](const Event& a, const Event& b) { return b.before(a); };
 
 }  // namespace
 
@@ -37,24 +37,28 @@ Event EventQueue::pop_late() {
   return event;
 }
 
-// Moves on to the earliest time there is, and spreads the lowest bucket over those below it.
+// Moves on to the earliest time there is. The lowest bucket has it, and is spread over those below it; often all its
+// events have that time.
 void EventQueue::advance() {
-  const auto lowest = static_cast<std::size_t>(std::countr_zero(occupied_));
-  moving_.swap(buckets_[lowest]);
+  Bucket& lowest = buckets_[static_cast<std::size_t>(std::countr_zero(occupied_))];
   occupied_ &= occupied_ - 1;
-  now_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
-           return a.time < b.time;
-         })->time;
+  now_ = lowest.earliest;
   now_events_.clear();
   next_ = 0;
-  for (const Event& event : moving_) {
-    if (event.time == now_) {
-      now_events_.push_back(event);
-    } else {
-      put_into_bucket(event);
+  if (lowest.earliest == lowest.latest) {
+    now_events_.swap(lowest.events);
+  } else {
+    for (const Event& event : lowest.events) {
+      if (event.time() == now_) {
+        now_events_.push_back(event);
+      } else {
+        put_into_bucket(event);
+      }
     }
+    lowest.events.clear();
   }
-  moving_.clear();
+  lowest.earliest = std::numeric_limits<Picoseconds>::max();
+  lowest.latest = 0;
   if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier)) sort_now_events();
 }
 
@@ -62,20 +66,20 @@ void EventQueue::advance() {
 void EventQueue::sort_now_events() {
   if (now_events_.size() < kMany) return std::sort(now_events_.begin(), now_events_.end(), earlier);
   const auto [first, last] = std::minmax_element(now_events_.begin(), now_events_.end(), earlier);
-  const std::uint64_t least = first->order;
-  const auto bits = static_cast<unsigned>(std::bit_width(last->order - least));
-  moving_.resize(now_events_.size());
+  const std::uint32_t least = first->order();
+  const auto bits = static_cast<unsigned>(std::bit_width(last->order() - least));
+  sorting_.resize(now_events_.size());
   for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
     const auto digit = [=](const Event& event) {
-      return (event.order - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
+      return (event.order() - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
     };
     std::array<std::size_t, (std::size_t{1} << kDigitBits) + 1> begins{};
     for (const Event& event : now_events_) ++begins[digit(event) + 1];
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    for (const Event& event : now_events_) moving_[begins[digit(event)]++] = event;
-    now_events_.swap(moving_);
+    for (const Event& event : now_events_) sorting_[begins[digit(event)]++] = event;
+    now_events_.swap(sorting_);
   }
-  moving_.clear();
+  sorting_.clear();
 }
 
 }  // namespace chiplog::simulation

@@ -1,12 +1,15 @@
 // The events to come, earliest first; a radix heap, since simulated time never runs backwards.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "simulation/huge_pages.hpp"
+#include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
 
 namespace chiplog::simulation {
@@ -20,23 +23,42 @@ enum class What : std::uint8_t {
   become_ready,  // an operation of a rank with several CPUs joins its line
 };
 
-struct Event {
-  Picoseconds time = 0;
-  std::uint64_t order = 0;  // among events of the same time, the lowest comes first
-  std::uint32_t operation = 0;
-  What what = What::calc;
+// In 16 bytes, since events are moved more often than anything else.
+class Event {
+ public:
+  Event() = default;
+  // Among events of the same time, the lowest order comes first: less than 2^31, as all of a schedule's are.
+  Event(Picoseconds time, std::uint32_t order, std::uint32_t operation, What what)
+      : time_(time),
+        packed_(std::uint64_t{order} << kOrderShift | std::uint64_t{operation} << kWhatBits |
+                static_cast<std::uint64_t>(what)) {}
+
+  [[nodiscard]] Picoseconds time() const { return time_; }
+  [[nodiscard]] std::uint32_t order() const { return static_cast<std::uint32_t>(packed_ >> kOrderShift); }
+  [[nodiscard]] std::uint32_t operation() const { return (packed_ >> kWhatBits) & (kMostOperations - 1); }
+  [[nodiscard]] What what() const { return static_cast<What>(packed_ & ((1U << kWhatBits) - 1)); }
+  // The other one must be of the same time.
+  [[nodiscard]] bool before(const Event& other) const { return packed_ < other.packed_; }
+
+ private:
+  static constexpr unsigned kWhatBits = 3;
+  static constexpr unsigned kOrderShift = kWhatBits + std::bit_width(kMostOperations - 1);
+
+  Picoseconds time_ = 0;
+  std::uint64_t packed_ = 0;
 };
+static_assert(sizeof(Event) == 16);
 
 // Pops in order of (time, order). An event moves to a lower bucket at most once per bit of its distance in time, which
 // costs less than the levels of a binary heap do, and most simulated times are few and shared by many events.
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return next_ == now_events_.size() && late_.empty() && occupied_ == 0; }
-  // `event.time` must not lie before that of the event popped last.
+  // Its time must not lie before that of the event popped last.
   void push(const Event& event) {
-    if (event.time != now_) {
+    if (event.time() != now_) {
       put_into_bucket(event);
-    } else if (now_events_.empty() || now_events_.back().order < event.order) {
+    } else if (now_events_.empty() || now_events_.back().before(event)) {
       now_events_.push_back(event);
     } else {
       push_late(event);
@@ -50,24 +72,33 @@ class EventQueue {
   }
 
  private:
+  struct Bucket {
+    LargeVector<Event> events;
+    Picoseconds earliest = std::numeric_limits<Picoseconds>::max();
+    Picoseconds latest = 0;
+  };
+
   void advance();
   void sort_now_events();
   Event pop_late();
   void push_late(const Event& event);
   void put_into_bucket(const Event& event) {
-    const auto differing = static_cast<std::uint64_t>(event.time ^ now_);
-    const std::size_t bucket = 63U - static_cast<std::size_t>(std::countl_zero(differing));
-    buckets_[bucket].push_back(event);
-    occupied_ |= std::uint64_t{1} << bucket;
+    const auto differing = static_cast<std::uint64_t>(event.time() ^ now_);
+    const std::size_t place = 63U - static_cast<std::size_t>(std::countl_zero(differing));
+    Bucket& bucket = buckets_[place];
+    bucket.earliest = std::min(bucket.earliest, event.time());
+    bucket.latest = std::max(bucket.latest, event.time());
+    bucket.events.push_back(event);
+    occupied_ |= std::uint64_t{1} << place;
   }
 
   Picoseconds now_ = 0;
   LargeVector<Event> now_events_;  // of time now_, by order; popped up to next_
   std::size_t next_ = 0;
-  LargeVector<Event> late_;                     // of time now_, pushed out of order: a heap
-  std::array<LargeVector<Event>, 64> buckets_;  // by the highest bit in which time and now_ differ
-  std::uint64_t occupied_ = 0;                  // bit b: buckets_[b] holds events
-  LargeVector<Event> moving_;                   // for advance(); otherwise empty
+  LargeVector<Event> late_;         // of time now_, pushed out of order: a heap
+  std::array<Bucket, 64> buckets_;  // by the highest bit in which time and now_ differ
+  std::uint64_t occupied_ = 0;      // bit b: buckets_[b] holds events
+  LargeVector<Event> sorting_;      // for sort_now_events(); otherwise empty
 };
 
 }  // namespace chiplog::simulation

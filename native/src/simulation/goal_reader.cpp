@@ -177,7 +177,7 @@ class Reader {
       return false;
     }
     attributes(made);
-    if (read_.operations.size() + 1 >= kNone) throw GoalError(line, "a schedule holds up to 2^32 - 2 operations");
+    if (read_.operations.size() >= kMostOperations) throw GoalError(line, "a schedule holds up to 2^30 operations");
     read_.operations.push_back(made);
     read_.lines.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(line, kAny)));
     return true;

@@ -4,23 +4,22 @@
 
 namespace chiplog::simulation {
 
-ExactMatching::ExactMatching(const Schedule& schedule, Links& links)
-    : operations_(schedule.operations), links_(links), lists_(schedule.ranks) {}
+ExactMatching::ExactMatching(const Schedule& schedule, OperationStates& states)
+    : operations_(schedule.operations), states_(states), lists_(schedule.ranks) {}
 
 std::uint32_t ExactMatching::meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag,
                                   std::uint32_t operation) {
   WaitingLists::Slot& slot = lists_.find(rank, source, tag);
-  Links::List& list = slot.list;
+  List& list = slot.list;
   if (list.first == kNone) {
-    links_.next(operation) = kNone;
     lists_.claim(rank, slot, {source, tag, {operation, operation}});
     return kNone;
   }
   if (operations_[list.first].kind == operations_[operation].kind) {
-    links_.append(list, operation);
+    append(states_, list, operation);
     return kNone;
   }
-  const std::uint32_t counterpart = links_.take_first(list);
+  const std::uint32_t counterpart = take_first(states_, list);
   if (list.first == kNone) lists_.release(rank, slot);
   return counterpart;
 }
@@ -28,12 +27,12 @@ std::uint32_t ExactMatching::meet(std::uint32_t rank, std::uint32_t source, std:
 std::vector<std::uint32_t> ExactMatching::waiting() {
   std::vector<std::uint32_t> found;
   lists_.each([&](const WaitingLists::Slot& slot) {
-    for (std::uint32_t one = slot.list.first; one != kNone; one = links_.next(one)) found.push_back(one);
+    each(states_, slot.list, [&](std::uint32_t one) { found.push_back(one); });
   });
   return found;
 }
 
-WildcardMatching::WildcardMatching(const Schedule& schedule, Links& /*links*/)
+WildcardMatching::WildcardMatching(const Schedule& schedule, OperationStates& /*states*/)
     : operations_(schedule.operations),
       lists_(schedule.ranks),
       taken_(schedule.operations.size()),
@@ -69,8 +68,8 @@ std::uint32_t WildcardMatching::meet_receive(std::uint32_t rank, std::uint32_t s
     return kNone;
   }
   WaitingLists::Slot& slot = slot_of(asked, rank, source, tag);
-  Links::List& list = slot.list;
-  links_[asked].take_first(list);
+  List& list = slot.list;
+  take_first(links_[asked], list);
   if (list.first == kNone) lists_.release(rank, slot);
   return longest;
 }
@@ -79,10 +78,10 @@ std::uint32_t WildcardMatching::meet_message(std::uint32_t rank, std::uint32_t s
                                              std::uint32_t receive) {
   const Shape shape = shape_of(source, tag);
   WaitingLists::Slot& slot = lists_.find(rank, source, tag);
-  Links::List& list = slot.list;
+  List& list = slot.list;
   if (list.first != kNone && is_send(list.first)) {
-    std::uint32_t message = links_[shape].take_first(list);
-    while (taken_[message] && list.first != kNone) message = links_[shape].take_first(list);
+    std::uint32_t message = take_first(links_[shape], list);
+    while (taken_[message] && list.first != kNone) message = take_first(links_[shape], list);
     if (list.first == kNone) lists_.release(rank, slot);
     if (!taken_[message]) {
       taken_[message] = true;
@@ -97,9 +96,8 @@ std::uint32_t WildcardMatching::meet_message(std::uint32_t rank, std::uint32_t s
 void WildcardMatching::wait(Shape shape, std::uint32_t rank, std::uint32_t source, std::uint32_t tag,
                             std::uint32_t operation) {
   WaitingLists::Slot& slot = slot_of(shape, rank, source, tag);
-  Links::List& list = slot.list;
-  if (list.first != kNone) return links_[shape].append(list, operation);
-  links_[shape].next(operation) = kNone;
+  List& list = slot.list;
+  if (list.first != kNone) return append(links_[shape], list, operation);
   lists_.claim(rank, slot, {(shape & 1U) != 0 ? kAny : source, (shape & 2U) != 0 ? kAny : tag, {operation, operation}});
 }
 
@@ -107,8 +105,9 @@ std::vector<std::uint32_t> WildcardMatching::waiting() {
   std::vector<std::uint32_t> found;
   lists_.each([&](const WaitingLists::Slot& slot) {
     const Shape shape = shape_of(slot.source, slot.tag);
-    for (std::uint32_t one = slot.list.first; one != kNone; one = links_[shape].next(one))
+    each(links_[shape], slot.list, [&](std::uint32_t one) {
       if (!is_send(one) || (shape == shapes_.front() && !taken_[one])) found.push_back(one);
+    });
   });
   return found;
 }

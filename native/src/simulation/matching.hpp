@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/schedule.hpp"
 #include "simulation/waiting_lists.hpp"
 
@@ -17,8 +17,8 @@ namespace chiplog::simulation {
 // For schedules whose receives all name source and tag.
 class ExactMatching {
  public:
-  // `links` must hold no message that has arrived and no receive that is posted.
-  ExactMatching(const Schedule& schedule, Links& links);
+  // No message that has arrived and no receive that is posted may be in another list of `states`.
+  ExactMatching(const Schedule& schedule, OperationStates& states);
 
   // `operation`, a message (its send) that has arrived at `rank` or a receive posted there, meets the longest-waiting
   // counterpart, which is returned; otherwise it waits itself, and kNone is returned.
@@ -29,14 +29,14 @@ class ExactMatching {
 
  private:
   std::span<const Operation> operations_;
-  Links& links_;
+  OperationStates& states_;
   WaitingLists lists_;  // each of all sends, or all receives
 };
 
 // For schedules with wildcards. A message waits under each of the keys that a receive of the schedule may ask with.
 class WildcardMatching {
  public:
-  WildcardMatching(const Schedule& schedule, Links& links);
+  WildcardMatching(const Schedule& schedule, OperationStates& states);
 
   // As of ExactMatching; source and tag of a receive may be kAny.
   std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation);

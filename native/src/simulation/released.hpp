@@ -1,4 +1,5 @@
-// Operations whose last requirement has been met by one event, in the order in which they take their turn.
+// Operations whose last requirement has been met, in the order in which they take their turn: by rank, then kind, then
+// as requirements were met.
 #pragma once
 
 #include <algorithm>
@@ -6,59 +7,64 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <span>
+#include <vector>
 
 #include "simulation/huge_pages.hpp"
 #include "simulation/schedule.hpp"
 
 namespace chiplog::simulation {
 
-struct Released {
-  std::uint32_t rank;
-  Kind kind;
-  std::uint32_t place;  // in the order in which requirements were met
-  std::uint32_t operation;
-  auto operator<=>(const Released&) const = default;
-};
-
+// By one event, which are few.
 class ReleasedOperations {
  public:
-  explicit ReleasedOperations(std::uint32_t ranks) : ranks_(ranks) {}
-
-  void reserve(std::size_t operations) { released_.reserve(operations); }
   void add(std::uint32_t index, const Operation& operation) {
     released_.push_back({operation.rank, operation.kind, static_cast<std::uint32_t>(released_.size()), index});
   }
   [[nodiscard]] bool empty() const { return released_.empty(); }
-  void clear() { released_.clear(); }
 
-  // By rank, then kind, then as they were added; valid until the next call.
-  [[nodiscard]] std::span<const Released> sorted() {
-    if (released_.size() >= std::max(kMany, ranks_)) {
-      sort_by_counting();
-    } else if (released_.size() > 1) {
-      std::sort(released_.begin(), released_.end());
-    }
-    return released_;
+  // Calls visit(operation, kind) for each in its turn, and forgets them.
+  template <class Visit>
+  void drain(const Visit& visit) {
+    if (released_.size() > 1) std::sort(released_.begin(), released_.end());
+    for (const Released& one : released_) visit(one.operation, one.kind);
+    released_.clear();
   }
 
  private:
-  static constexpr std::size_t kKinds = 3;
-  static constexpr std::uint32_t kMany = 1000;
+  struct Released {
+    std::uint32_t rank;
+    Kind kind;
+    std::uint32_t place;  // in the order in which requirements were met
+    std::uint32_t operation;
+    auto operator<=>(const Released&) const = default;
+  };
 
-  // Cheaper than comparing where there are many.
-  void sort_by_counting() {
-    const auto key = [](const Released& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
-    LargeVector<std::uint32_t> begins(std::size_t{ranks_} * kKinds + 1);
-    for (const Released& one : released_) ++begins[key(one) + 1];
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    LargeVector<Released> sorted(released_.size());
-    for (const Released& one : released_) sorted[begins[key(one)]++] = one;
-    released_.swap(sorted);
-  }
-
-  std::uint32_t ranks_;
-  LargeVector<Released> released_;
+  std::vector<Released> released_;
 };
+
+struct ReleasedOperation {
+  std::uint32_t operation : 30;
+  std::uint32_t kind : 2;
+};
+static_assert(sizeof(ReleasedOperation) == 4 && kMostOperations == 1U << 30);
+
+// The operations of all ranks for which is_released(operation) holds, which may be all: sorted by counting.
+template <class IsReleased>
+LargeVector<ReleasedOperation> released_together(const Schedule& schedule, const IsReleased& is_released) {
+  constexpr std::size_t kKinds = 3;
+  const auto key = [](const Operation& one) { return std::size_t{one.rank} * kKinds + std::size_t(one.kind); };
+  const auto count = static_cast<std::uint32_t>(schedule.operations.size());
+  LargeVector<std::uint32_t> begins(std::size_t{schedule.ranks} * kKinds + 1);
+  for (std::uint32_t index = 0; index < count; ++index)
+    if (is_released(index)) ++begins[key(schedule.operations[index]) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  LargeVector<ReleasedOperation> sorted(begins.back());
+  for (std::uint32_t index = 0; index < count; ++index) {
+    if (!is_released(index)) continue;
+    const Operation& one = schedule.operations[index];
+    sorted[begins[key(one)]++] = {index & (kMostOperations - 1), static_cast<std::uint32_t>(one.kind) & 3U};
+  }
+  return sorted;
+}
 
 }  // namespace chiplog::simulation

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/prefetch.hpp"
 #include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
@@ -16,16 +17,14 @@ namespace chiplog::simulation {
 
 class Resources {
  public:
-  explicit Resources(const Schedule& schedule) {
-    for (const Operation& operation : schedule.operations) {
-      cpus_ = std::max<std::size_t>(cpus_, operation.cpu + 1U);
-      nics_ = std::max<std::size_t>(nics_, operation.nic + 1U);
-    }
-    stride_ = cpus_ + 2 * cpus_ * nics_;
-    places_.resize(schedule.ranks * stride_);
-  }
+  // A send may start `free_gaps` before its NIC is free.
+  Resources(std::uint32_t ranks, const Needs& needs, Picoseconds free_gaps)
+      : cpus_(needs.cpus),
+        nics_(needs.nics),
+        stride_(cpus_ + 2 * cpus_ * nics_),
+        places_(ranks * stride_),
+        free_gaps_(free_gaps) {}
 
-  [[nodiscard]] std::size_t cpus() const { return cpus_; }
   [[nodiscard]] Picoseconds& cpu(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).taken_until; }
   [[nodiscard]] Picoseconds& sending_nic(std::uint32_t rank, std::uint8_t nic) {
     return at(rank, cpus_ + nic).taken_until;
@@ -34,13 +33,29 @@ class Resources {
     return at(rank, cpus_ + cpus_ * nics_ + nic).taken_until;
   }
 
-  // Those in one line wait for the same resources, so that only the first in line has to try.
-  [[nodiscard]] Links::List& calcs(std::uint32_t rank, std::uint8_t cpu) { return at(rank, cpu).line; }
-  [[nodiscard]] Links::List& sends(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return at(rank, cpus_ + cpu * nics_ + nic).line;
+  // When all that an operation, or a message that has arrived, needs will be free.
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
+    switch (what) {
+      case What::send:
+        return std::max(cpu(operation.rank, operation.cpu), sending_nic(operation.rank, operation.nic) - free_gaps_);
+      case What::take:
+        return std::max(cpu(operation.peer, operation.cpu), receiving_nic(operation.peer, operation.nic));
+      default:
+        return cpu(operation.rank, operation.cpu);
+    }
   }
-  [[nodiscard]] Links::List& messages(std::uint32_t rank, std::uint8_t cpu, std::uint8_t nic) {
-    return at(rank, cpus_ + (cpus_ + cpu) * nics_ + nic).line;
+
+  // Where it waits for them. Those in one line wait for the same resources, so that only the first one has to try.
+  [[nodiscard]] List& line_of(const Operation& operation, What what) {
+    const std::size_t with_nic = operation.cpu * nics_ + operation.nic;
+    switch (what) {
+      case What::send:
+        return at(operation.rank, cpus_ + with_nic).line;
+      case What::take:
+        return at(operation.peer, cpus_ + cpus_ * nics_ + with_nic).line;
+      default:
+        return at(operation.rank, operation.cpu).line;
+    }
   }
 
   // When each rank's last CPU becomes free.
@@ -62,15 +77,16 @@ class Resources {
   // with the first CPU. So all that one CPU and one NIC need lies side by side.
   struct Place {
     Picoseconds taken_until = 0;
-    Links::List line;
+    List line;
   };
 
   [[nodiscard]] Place& at(std::uint32_t rank, std::size_t place) { return places_[rank * stride_ + place]; }
 
-  std::size_t cpus_ = 1;
-  std::size_t nics_ = 1;
-  std::size_t stride_ = 3;
+  std::size_t cpus_;
+  std::size_t nics_;
+  std::size_t stride_;
   LargeVector<Place> places_;
+  Picoseconds free_gaps_;
 };
 
 }  // namespace chiplog::simulation

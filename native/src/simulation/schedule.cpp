@@ -1,5 +1,6 @@
 #include "simulation/schedule.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -23,6 +24,10 @@ void check_operation(const Operation& operation, std::uint32_t ranks) {
   throw std::invalid_argument("an operation must be a send, a receive or a calc");
 }
 
+bool has_wildcard(const Operation& operation) {
+  return operation.kind == Kind::receive && (operation.peer == kAny || operation.tag == kAny);
+}
+
 void check_dependencies(std::span<const Dependency> dependencies, std::span<const Operation> operations) {
   for (const Dependency& one : dependencies) {
     if (one.operation >= operations.size() || one.on >= operations.size())
@@ -34,12 +39,20 @@ void check_dependencies(std::span<const Dependency> dependencies, std::span<cons
 
 }  // namespace
 
-void check(const Schedule& schedule) {
+Needs check(const Schedule& schedule) {
   if (schedule.ranks == 0 || schedule.ranks == kAny) throw std::invalid_argument("a schedule needs ranks");
-  if (schedule.operations.size() >= kNone) throw std::invalid_argument("a schedule holds up to 2^32 - 2 operations");
-  for (const Operation& operation : schedule.operations) check_operation(operation, schedule.ranks);
+  if (schedule.operations.size() > kMostOperations)
+    throw std::invalid_argument("a schedule holds up to 2^30 operations");
+  Needs needs;
+  for (const Operation& operation : schedule.operations) {
+    check_operation(operation, schedule.ranks);
+    needs.cpus = std::max<std::size_t>(needs.cpus, operation.cpu + 1U);
+    needs.nics = std::max<std::size_t>(needs.nics, operation.nic + 1U);
+    needs.wildcards |= has_wildcard(operation);
+  }
   check_dependencies(schedule.requires_end, schedule.operations);
   check_dependencies(schedule.requires_start, schedule.operations);
+  return needs;
 }
 
 }  // namespace chiplog::simulation

@@ -1,6 +1,7 @@
 // A schedule: what each rank sends, receives and computes, and what has to wait for what.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -14,6 +15,9 @@ enum class Kind : std::uint8_t { send, receive, calc };
 inline constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
 // No operation has this index.
 inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// Of a schedule, so that all that is known of an event fits into 16 bytes.
+inline constexpr std::uint32_t kMostOperations = std::uint32_t{1} << 30;
 
 // The layout is shared with NumPy (chiplog.schedule.arrays.OPERATION).
 struct Operation {
@@ -43,7 +47,14 @@ struct Schedule {
   std::span<const Dependency> requires_start;  // `operation` may start when `on` has started
 };
 
+// What a rank needs for its operations.
+struct Needs {
+  std::size_t cpus = 1;
+  std::size_t nics = 1;
+  bool wildcards = false;  // some receive leaves its source or its tag open
+};
+
 // Throws std::invalid_argument unless every rank, peer, kind and dependency is within its range.
-void check(const Schedule& schedule);
+Needs check(const Schedule& schedule);
 
 }  // namespace chiplog::simulation

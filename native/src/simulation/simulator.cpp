@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "simulation/dependents.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
+#include "simulation/lookahead.hpp"
 #include "simulation/matching.hpp"
 #include "simulation/nodes.hpp"
 #include "simulation/noise.hpp"
-#include "simulation/prefetch.hpp"
 #include "simulation/released.hpp"
 #include "simulation/resources.hpp"
 
@@ -22,20 +21,6 @@ namespace {
 
 constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
 constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
-// How many events ahead memory is asked for.
-constexpr std::size_t kFarAhead = 16;
-constexpr std::size_t kAhead = 8;
-
-// The first of `free_messages` in a row waits for nobody, so that 1 of them is plain LogGOPS.
-Picoseconds free_gaps(const Parameters& parameters) {
-  const Protocols& protocols =
-      parameters.pairs.classes.empty() ? parameters.protocols : parameters.pairs.classes.front();
-  if (parameters.free_messages == 0 || protocols.empty())
-    throw std::invalid_argument("f must be 1 or more, and there must be a protocol");
-  Picoseconds gaps = 0;
-  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().g, &gaps)) throw TimeOverflow();
-  return gaps;
-}
 
 What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 
@@ -45,8 +30,9 @@ What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
 template <class Matching>
 class Simulation {
  public:
-  Simulation(const Schedule& schedule, const Parameters& parameters, const Options& options)
-      : operations_(schedule.operations),
+  Simulation(const Schedule& schedule, const Needs& needs, const Parameters& parameters, const Options& options)
+      : schedule_(schedule),
+        operations_(schedule.operations),
         options_(options),
         costs_(parameters, schedule.ranks),
         S_bytes_(parameters.S_bytes),
@@ -56,151 +42,105 @@ class Simulation {
         noisy_(!noise_.silent()),
         waiting_for_end_(schedule.requires_end, schedule.operations.size()),
         waiting_for_start_(schedule.requires_start, schedule.operations.size()),
-        open_(schedule.operations.size()),
-        order_(schedule.operations.size()),
-        links_(schedule.operations.size()),
-        resources_(schedule),
-        matching_(schedule, links_),
-        several_cpus_(resources_.cpus() > 1),
-        released_(schedule.ranks) {
-    for (const Dependency& one : schedule.requires_end) ++open_[one.operation];
-    for (const Dependency& one : schedule.requires_start) ++open_[one.operation];
+        states_(schedule.operations.size()),
+        resources_(schedule.ranks, needs, free_gaps_),
+        matching_(schedule, states_),
+        several_cpus_(needs.cpus > 1),
+        lookahead_(operations_, queue_, states_, resources_, matching_),
+        unfinished_(schedule.operations.size()) {
+    for (const Dependency& one : schedule.requires_end) ++states_.open(one.operation);
+    for (const Dependency& one : schedule.requires_start) ++states_.open(one.operation);
     if (several_cpus_) ready_.resize(operations_.size());
   }
 
   Outcome run() {
-    released_.reserve(static_cast<std::size_t>(std::count(open_.begin(), open_.end(), 0U)));
-    for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (open_[operation] == 0) released_.add(operation, operations_[operation]);
-    schedule_released();
+    schedule_first();
     for (std::uint64_t popped = 1; !queue_.empty(); ++popped) {
-      prefetch();
+      lookahead_.prefetch();
       execute(queue_.pop());
-      schedule_released();
+      if (!released_.empty()) released_.drain([this](std::uint32_t one, Kind kind) { schedule(one, kind); });
       if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
     }
     return outcome();
   }
 
  private:
-  // Schedules of many ranks don't fit into a cache, but many events share their time, so that it is known what the next
-  // ones will read: first their operations, then those operations' ranks.
-  void prefetch() const {
-    const Event* const far = queue_.ahead(kFarAhead);
-    if (far == nullptr) return;
-    simulation::prefetch(&operations_[far->operation]);
-    const std::uint32_t rank = rank_of(*queue_.ahead(kAhead));
-    resources_.prefetch(rank);
-    matching_.lists().prefetch_table(rank);
-  }
-
-  // Where the event happens.
-  [[nodiscard]] std::uint32_t rank_of(const Event& event) const {
-    const Operation& one = operations_[event.operation];
-    return event.what == What::arrive || event.what == What::take ? one.peer : one.rank;
-  }
-
   void execute(const Event& event) {
-    switch (event.what) {
+    switch (event.what()) {
       case What::calc:
       case What::send:
       case What::take:
         return try_first(event);
       case What::post:
-        return post(event.operation, event.time);
+        return post(event.operation(), event.time());
       case What::arrive:
         return join(event, What::take);
       case What::become_ready:
-        return join(event, what_of(operations_[event.operation].kind));
+        return join(event, what_of(operations_[event.operation()].kind));
     }
   }
 
-  void schedule_released() {
-    if (released_.empty()) return;
-    const std::span<const Released> sorted = released_.sorted();
-    for (std::size_t place = 0; place < sorted.size(); ++place) {
-      if (place + kFarAhead < sorted.size()) simulation::prefetch(&operations_[sorted[place + kFarAhead].operation]);
-      const Released& one = sorted[place];
-      const std::uint64_t order = next_order_++;
-      if (one.kind == Kind::receive) {
-        queue_.push({earliest(one.operation, What::post), order, one.operation, What::post});
-      } else if (several_cpus_) {
-        queue_.push({earliest(one.operation, what_of(one.kind)), order, one.operation, What::become_ready});
+  // Those that require nothing. All CPUs are free, so that nothing need be read to post a receive.
+  void schedule_first() {
+    const LargeVector<ReleasedOperation> first =
+        released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
+    const auto is_receive = [](const ReleasedOperation& one) { return static_cast<Kind>(one.kind) == Kind::receive; };
+    for (std::size_t place = 0; place < first.size(); ++place) {
+      if (place + kFarAhead < first.size() && !is_receive(first[place + kFarAhead]))
+        lookahead_.prefetch_operation(first[place + kFarAhead].operation);
+      const std::uint32_t operation = first[place].operation;
+      if (is_receive(first[place])) {
+        queue_.push({0, next_order_++, operation, What::post});
       } else {
-        wait(one.operation, order, what_of(one.kind));
+        schedule(operation, static_cast<Kind>(first[place].kind));
       }
     }
-    released_.clear();
+  }
+
+  // An operation that has been released.
+  void schedule(std::uint32_t operation, Kind kind) {
+    const std::uint32_t order = next_order_++;
+    if (kind == Kind::receive) {
+      queue_.push({earliest(operation, What::post), order, operation, What::post});
+    } else if (several_cpus_) {
+      queue_.push({earliest(operation, what_of(kind)), order, operation, What::become_ready});
+    } else {
+      wait(operation, order, what_of(kind));
+    }
   }
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
   [[nodiscard]] Picoseconds earliest(std::uint32_t operation, What what) {
-    const Picoseconds free = free_at(operations_[operation], what);
+    const Picoseconds free = resources_.free_at(operations_[operation], what);
     return several_cpus_ ? std::max(free, ready_[operation]) : free;
   }
 
-  // When all that an operation, or a message that has arrived, needs will be free.
-  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
-    switch (what) {
-      case What::send:
-        return std::max(resources_.cpu(operation.rank, operation.cpu),
-                        resources_.sending_nic(operation.rank, operation.nic) - free_gaps_);
-      case What::take:
-        return std::max(resources_.cpu(operation.peer, operation.cpu),
-                        resources_.receiving_nic(operation.peer, operation.nic));
-      default:
-        return resources_.cpu(operation.rank, operation.cpu);
-    }
-  }
-
-  [[nodiscard]] Links::List& line_of(const Operation& operation, What what) {
-    switch (what) {
-      case What::send:
-        return resources_.sends(operation.rank, operation.cpu, operation.nic);
-      case What::take:
-        return resources_.messages(operation.peer, operation.cpu, operation.nic);
-      default:
-        return resources_.calcs(operation.rank, operation.cpu);
-    }
-  }
-
   void join(const Event& event, What what) {
-    if (free_at(operations_[event.operation], what) <= event.time) return start(event.operation, what, event.time);
-    wait(event.operation, event.order, what);
+    if (resources_.free_at(operations_[event.operation()], what) <= event.time())
+      return start(event.operation(), what, event.time());
+    wait(event.operation(), event.order(), what);
   }
 
-  void wait(std::uint32_t operation, std::uint64_t order, What what) {
-    Links::List& line = line_of(operations_[operation], what);
-    order_[operation] = order;
-    if (line.first == kNone || order_[line.last] < order) {
-      links_.append(line, operation);
-    } else {
-      insert_by_order(line, operation);
-    }
+  void wait(std::uint32_t operation, std::uint32_t order, What what) {
+    List& line = resources_.line_of(operations_[operation], what);
+    states_.order(operation) = order;
+    insert_by_order(states_, line, operation);
     if (line.first == operation) try_later(operation, what);
   }
 
-  // Only where an operation on several CPUs is released early and becomes ready late, or a message is overtaken by one
-  // of another protocol.
-  void insert_by_order(Links::List& line, std::uint32_t operation) {
-    std::uint32_t* link = &line.first;
-    while (order_[*link] < order_[operation]) link = &links_.next(*link);
-    links_.next(operation) = *link;
-    *link = operation;
-  }
-
   void try_later(std::uint32_t operation, What what) {
-    queue_.push({free_at(operations_[operation], what), order_[operation], operation, what});
+    queue_.push({resources_.free_at(operations_[operation], what), states_.order(operation), operation, what});
   }
 
   // The first in line starts if it can, and the next one moves up.
   void try_first(const Event& event) {
-    Links::List& line = line_of(operations_[event.operation], event.what);
-    if (line.first != event.operation) return;  // somebody came before it, who will let it move up again
-    if (free_at(operations_[event.operation], event.what) > event.time) return try_later(event.operation, event.what);
-    links_.take_first(line);
-    start(event.operation, event.what, event.time);
-    if (line.first != kNone) try_later(line.first, event.what);
+    List& line = resources_.line_of(operations_[event.operation()], event.what());
+    if (line.first != event.operation()) return;  // somebody came before it, who will let it move up again
+    if (resources_.free_at(operations_[event.operation()], event.what()) > event.time())
+      return try_later(event.operation(), event.what());
+    take_first(states_, line);
+    start(event.operation(), event.what(), event.time());
+    if (line.first != kNone) try_later(line.first, event.what());
   }
 
   void start(std::uint32_t operation, What what, Picoseconds now) {
@@ -260,7 +200,7 @@ class Simulation {
     resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic);
     note({now, end, message, Work::receive});
     if (several_cpus_) ready_[message] = end;
-    const std::uint32_t receive = matching_.meet(send.peer, send.rank, send.tag, message);
+    const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
     if (receive == kNone) return;
     let_go(message, now);
     ended(receive, end);
@@ -270,10 +210,16 @@ class Simulation {
     const Operation& receive = operations_[operation];
     ++events_;
     started(operation, now);
-    const std::uint32_t message = matching_.meet(receive.rank, receive.peer, receive.tag, operation);
+    const std::uint32_t message = meet(receive.rank, receive.peer, receive.tag, operation);
     if (message == kNone) return;
     let_go(message, now);
     ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
+  }
+
+  std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation) {
+    const std::uint32_t counterpart = matching_.meet(rank, source, tag, operation);
+    counterpart == kNone ? ++unmatched_ : --unmatched_;
+    return counterpart;
   }
 
   // A message has been received: a sender that waits for that may go on.
@@ -292,14 +238,15 @@ class Simulation {
   }
 
   void ended(std::uint32_t operation, Picoseconds at) {
-    open_[operation] = kEnded;
+    --unfinished_;
+    states_.open(operation) = kEnded;
     if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
   }
 
   void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at) {
     for (const std::uint32_t dependent : dependents) {
       if (several_cpus_) ready_[dependent] = std::max(ready_[dependent], at);
-      if (--open_[dependent] == 0) released_.add(dependent, operations_[dependent]);
+      if (--states_.open(dependent) == 0) released_.add(dependent, operations_[dependent]);
     }
   }
 
@@ -309,14 +256,16 @@ class Simulation {
 
   Outcome outcome() {
     Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
+    if (unfinished_ == 0 && unmatched_ == 0) return found;
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (open_[operation] != kEnded) found.unfinished.push_back(operation);
+      if (states_.open(operation) != kEnded) found.unfinished.push_back(operation);
     for (const std::uint32_t operation : matching_.waiting())
-      if (open_[operation] == kEnded) found.unreceived.push_back(operation);
+      if (states_.open(operation) == kEnded) found.unreceived.push_back(operation);
     std::sort(found.unreceived.begin(), found.unreceived.end());
     return found;
   }
 
+  const Schedule& schedule_;
   std::span<const Operation> operations_;
   const Options& options_;
   PairCosts costs_;
@@ -327,31 +276,27 @@ class Simulation {
   bool noisy_;
   Dependents waiting_for_end_;
   Dependents waiting_for_start_;
-  LargeVector<std::uint32_t> open_;   // by operation: requirements not met yet, or kEnded
-  LargeVector<std::uint64_t> order_;  // by operation: its rank among those that wait for the same time
-  LargeVector<Picoseconds> ready_;    // by operation; for several CPUs only
-  Links links_;
+  LargeVector<Picoseconds> ready_;  // by operation; for several CPUs only
+  OperationStates states_;
   Resources resources_;
   Matching matching_;
   bool several_cpus_;
   EventQueue queue_;
+  Lookahead<Matching> lookahead_;
   ReleasedOperations released_;
   std::vector<Busy> trace_;
-  std::uint64_t next_order_ = 0;
+  std::uint32_t next_order_ = 0;  // up to two an operation
   std::uint64_t events_ = 0;
+  std::size_t unfinished_;     // operations that have not ended
+  std::size_t unmatched_ = 0;  // messages that nobody has received, and receives that wait
 };
-
-bool has_wildcards(const Operation& operation) {
-  return operation.kind == Kind::receive && (operation.peer == kAny || operation.tag == kAny);
-}
 
 }  // namespace
 
 Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options) {
-  check(schedule);
-  if (std::any_of(schedule.operations.begin(), schedule.operations.end(), has_wildcards))
-    return Simulation<WildcardMatching>(schedule, parameters, options).run();
-  return Simulation<ExactMatching>(schedule, parameters, options).run();
+  const Needs needs = check(schedule);
+  return needs.wildcards ? Simulation<WildcardMatching>(schedule, needs, parameters, options).run()
+                         : Simulation<ExactMatching>(schedule, needs, parameters, options).run();
 }
 
 }  // namespace chiplog::simulation

@@ -5,8 +5,7 @@
 //   send s     takes CPU and sending NIC when both are free, at t: the CPU until t + o + (s-1) O, the NIC until
 //              t + g + (s-1) G. The message is at the receiver at t + o + L. The send ends with its CPU time; with
 //              s > S when its message is received, and its CPU and NIC are not free before that.
-//   message s  takes the receiver's CPU and receiving NIC (those its send names) when both are free, at a: the CPU
-//   until
+//   message s  takes the receiver's CPU and receiving NIC (those its send names) when both are free, at a: the CPU to
 //              a + o + max((s-1) O, (s-1) G), the NIC until a + g + (s-1) G. It meets the receive posted first that
 //              matches, which ends with this CPU time, or waits for one, which then ends as it is posted.
 //   receive    is posted when it is ready and its CPU is free.
@@ -55,7 +54,7 @@ struct Outcome {
   [[nodiscard]] bool complete() const { return unfinished.empty() && unreceived.empty(); }
 };
 
-// Throws std::invalid_argument as check() does, and TimeOverflow. Takes about 80 bytes an operation.
+// Throws std::invalid_argument as check() does, and TimeOverflow. It takes about 35 bytes an operation.
 [[nodiscard]] Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options = {});
 
 }  // namespace chiplog::simulation

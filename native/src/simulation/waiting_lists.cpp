@@ -7,6 +7,7 @@ namespace chiplog::simulation {
 namespace {
 
 constexpr std::uint32_t kFirstSlots = 2;
+constexpr std::uint32_t kFewSlots = 32;  // with more of them, tables are few and grow faster
 constexpr std::size_t kChunkSlots = std::size_t{1} << 17;
 
 }  // namespace
@@ -43,7 +44,8 @@ void WaitingLists::release(std::uint32_t rank, const Slot& slot) {
 
 void WaitingLists::grow(std::uint32_t rank) {
   const Table old = tables_[rank];
-  tables_[rank] = {allocate((old.mask + 1) * 2), old.mask * 2 + 1, old.used};
+  const std::uint32_t slots = (old.mask + 1) * (old.mask < kFewSlots ? 2 : 4);
+  tables_[rank] = {allocate(slots), slots - 1, old.used};
   for (std::uint32_t place = 0; place <= old.mask; ++place) {
     Slot& moved = old.slots[place];
     if (moved.list.first != kNone) find(rank, moved.source, moved.tag) = moved;

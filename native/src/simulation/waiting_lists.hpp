@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "simulation/huge_pages.hpp"
-#include "simulation/links.hpp"
+#include "simulation/lists.hpp"
 #include "simulation/prefetch.hpp"
 
 namespace chiplog::simulation {
@@ -18,7 +19,7 @@ class WaitingLists {
   struct Slot {
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
-    Links::List list;
+    List list;
   };
 
   explicit WaitingLists(std::uint32_t ranks);
@@ -43,6 +44,13 @@ class WaitingLists {
   }
 
   void prefetch_table(std::uint32_t rank) const { simulation::prefetch(&tables_[rank]); }
+  // Reads the table of the rank.
+  void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
+    const Table& table = tables_[rank];
+    const std::uint32_t place = home(table, source, tag);
+    simulation::prefetch(&table.slots[place]);
+    simulation::prefetch(&table.slots[(place + 2) & table.mask]);  // a search often goes on
+  }
 
  private:
   struct Table {
@@ -51,9 +59,9 @@ class WaitingLists {
     std::uint32_t used = 0;
   };
 
+  // By the highest bits of multiples of the golden ratio, which spread neighbours evenly.
   [[nodiscard]] static std::uint32_t home(const Table& table, std::uint32_t source, std::uint32_t tag) {
-    const std::uint64_t mixed = ((std::uint64_t{tag} << 32) | source) * 0x9E3779B97F4A7C15U;
-    return static_cast<std::uint32_t>(mixed ^ (mixed >> 32)) & table.mask;
+    return (source * 0x9E3779B1U + tag * 0x85EBCA77U) >> std::countl_zero(table.mask);
   }
   void grow(std::uint32_t rank);
   // `count` free slots, a power of two.

@@ -1,4 +1,5 @@
-// Whatever is read as GOAL is either a schedule, which writes and reads again as itself, or a GoalError.
+// Whatever is read as GOAL is either a schedule, which writes and reads again as itself, or a GoalError. A schedule can
+// be simulated: either it is complete, or operations are named that wait, or a time is beyond what can be told.
 
 #include "simulation/goal.hpp"
 
@@ -9,6 +10,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "simulation/simulator.hpp"
 
 namespace {
 
@@ -28,13 +31,27 @@ std::string written(const chiplog::simulation::OwnedSchedule& schedule) {
   return text;
 }
 
+constexpr std::uint32_t kMostRanks = 16;  // so that 255 CPUs and NICs on each of them fit into memory
+
+void simulate_in_time(const chiplog::simulation::Schedule& schedule) {
+  chiplog::simulation::Parameters parameters;
+  parameters.protocols = {{0, 2500, 1500, 1000, 6000, 1000}};
+  parameters.S_bytes = 100;
+  try {
+    const auto outcome = chiplog::simulation::simulate(schedule, parameters);
+    if (outcome.finish.size() != schedule.ranks) std::abort();
+  } catch (const chiplog::simulation::TimeOverflow&) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const std::string once =
-        written(chiplog::simulation::read_goal(source_of({reinterpret_cast<const char*>(data), size})));
+    const auto read = chiplog::simulation::read_goal(source_of({reinterpret_cast<const char*>(data), size}));
+    const std::string once = written(read);
     if (written(chiplog::simulation::read_goal(source_of(once))) != once) std::abort();
+    if (read.ranks <= kMostRanks) simulate_in_time(read.view());
   } catch (const chiplog::simulation::GoalError&) {
   }
   return 0;

@@ -24,8 +24,8 @@ std::vector<Operation> alternating(std::size_t count) {
 TEST(ExactMatching, ServesEachKeyInOrderWhileItsTableGrowsAndShrinks) {
   const std::vector<Operation> operations = alternating(40000);
   const Schedule schedule{2, operations, {}, {}};
-  Links links(operations.size());
-  ExactMatching matching(schedule, links);
+  OperationStates states(operations.size());
+  ExactMatching matching(schedule, states);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::uint32_t>> reference;
   std::mt19937 random(1);
   for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
@@ -60,8 +60,8 @@ TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMess
     if (one.kind == Kind::receive) std::tie(one.peer, one.tag) = keys.back();
   }
   const Schedule schedule{2, operations, {}, {}};
-  Links links(operations.size());
-  WildcardMatching matching(schedule, links);
+  OperationStates states(operations.size());
+  WildcardMatching matching(schedule, states);
   const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == b || a == kAny || b == kAny; };
   std::vector<std::uint32_t> waiting;  // in the order in which they came
   for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {

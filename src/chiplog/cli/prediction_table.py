@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-
 from chiplog.cli.output import note
 from chiplog.predict.result import LOWER_BOUND, Prediction
 from chiplog.report import format
@@ -16,23 +13,33 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     """A row an algorithm, fastest first, the lower bound last; why a row is extrapolated is said on standard error."""
     first = rows[0]
     ranks = "1 rank" if first.ranks == 1 else f"{first.ranks} ranks"
-    table = Table(box=None, pad_edge=False)
-    for title in ("algorithm", "n", "time", "95 % interval", "verdict", "by"):
-        table.add_column(title, no_wrap=True)
+    table = [("algorithm", "n", "time", "95 % interval", "verdict", "by")]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
         is_bound = row.algorithm == LOWER_BOUND
-        table.add_row(
-            "lower bound" if is_bound else row.algorithm,
-            "" if row.peers is None else str(row.peers),
-            seconds,
-            interval,
-            "" if is_bound else row.verdict,
-            ("" if is_bound else row.method) + (" *" if row.extrapolated else ""),
+        table.append(
+            (
+                "lower bound" if is_bound else row.algorithm,
+                "" if row.peers is None else str(row.peers),
+                seconds,
+                interval,
+                "" if is_bound else row.verdict,
+                ("" if is_bound else row.method) + (" *" if row.extrapolated else ""),
+            )
         )
     print(
         f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
-    Console().print(table)
+    print(_aligned(table))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         note(f"* extrapolated: {reason}.")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Plain columns: this command answers before a library for tables would be loaded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)

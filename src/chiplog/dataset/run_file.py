@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
+from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import (
     MAX_LINE_BYTES,
     Where,
@@ -84,20 +85,6 @@ def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
     name = os.fspath(path)
     with open_input(name) as stream:
         return _read_lines(name, stream, salvage=salvage)
-
-
-@contextlib.contextmanager
-def open_input(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file at `path` for reading; UsageError where it can't be opened, RunFailed where it can't be read."""
-    try:
-        stream = open(path, "rb")  # noqa: SIM115  # closed below, after other errors than its own
-    except OSError as error:
-        raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
-    with stream:
-        try:
-            yield stream
-        except OSError as error:
-            raise RunFailed(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
 
 
 def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from chiplog.dataset.exporters.csv_table import csv_text
-from chiplog.dataset.run_file import open_input, read_run
+from chiplog.dataset.input_file import open_input
+from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RunFailed, UsageError
 from chiplog.export.codes import codes_text

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.fields import Fields
+from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
-from chiplog.dataset.run_file import open_input
 from chiplog.errors import RunFailed
 from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
 

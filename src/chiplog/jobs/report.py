@@ -11,8 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from chiplog import __version__
+from chiplog.dataset.input_file import open_input
 from chiplog.dataset.operations import operation_text
-from chiplog.dataset.run_file import open_input, read_run
+from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import read_model

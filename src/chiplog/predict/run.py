@@ -19,10 +19,11 @@ from chiplog.predict.n_way import best_peers
 from chiplog.predict.network import Speaker
 from chiplog.predict.one_to_many import OneToManySpeaker
 from chiplog.predict.result import LOWER_BOUND, Prediction
-from chiplog.predict.simulated import is_small, simulated_seconds
 
 MODELS = (*loggp.MODELS, *one_to_many.MODELS, *max_rate.MODELS)
 """The models that predictions can be made with; of several in a file the first that speaks about the operation."""
+MOST_RANKS_SIMULATED = 128
+MOST_SEGMENTS_SIMULATED = 1024
 
 
 def predict(
@@ -131,10 +132,18 @@ def times(speaker: Speaker, algorithm: Algorithm, task: Task) -> tuple[Seconds, 
     seconds = speaker.seconds(algorithm, task)
     if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
         return seconds, "closed-form"
-    if not is_small(task):
+    if not _is_simulated_quickly(task):
         return seconds, "bound"
+    # Most answers need no simulator, and come sooner without it.
+    from chiplog.predict.simulated import simulated_seconds
+
     own = simulated_seconds(algorithm, task, speaker)
     return seconds * (own / seconds[0] if seconds[0] > 0 else 1.0), "simulation"
+
+
+def _is_simulated_quickly(task: Task) -> bool:
+    most_bytes = MOST_SEGMENTS_SIMULATED * task.segment_bytes
+    return task.ranks <= MOST_RANKS_SIMULATED and task.message_bytes <= most_bytes
 
 
 def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:

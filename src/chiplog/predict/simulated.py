@@ -12,13 +12,6 @@ from chiplog.simulate.parameters import NO_LIMIT_BYTES
 
 NS_PER_SECOND = 1e9
 PS_PER_SECOND = 1e12
-MOST_RANKS = 128
-MOST_SEGMENTS = 1024
-
-
-def is_small(task: Task) -> bool:
-    """Does a simulation take a moment only?"""
-    return task.ranks <= MOST_RANKS and task.message_bytes <= MOST_SEGMENTS * task.segment_bytes
 
 
 def simulated_seconds(algorithm: Algorithm, task: Task, speaker: LogGPSpeaker) -> float:

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 import chiplog
 from chiplog.dataset.fields import LARGEST
+from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where
 from chiplog.dataset.records import SCHEMA
-from chiplog.dataset.run_file import RunWriter, open_input
+from chiplog.dataset.run_file import RunWriter
 from chiplog.errors import CorruptFile, UsageError
 
 MAX_SOURCE_BYTES = 1 << 30
