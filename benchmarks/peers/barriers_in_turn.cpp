@@ -1,5 +1,6 @@
-// MPI_Barrier (the library's where it is preloaded), PMPI_Barrier (the MPI's own) and, for two ranks of one node, the
-// bare exchange of two flags, in turn in one run. Usage: barriers_in_turn BLOCKS BARRIERS_A_BLOCK [pin]
+// MPI_Barrier (the library's where it is preloaded) and PMPI_Barrier (the MPI's own), in turn in one run. For two ranks
+// of one node also the bare exchange of two flags, and a flag's way there and back: how far apart the cores are.
+// Usage: barriers_in_turn BLOCKS BARRIERS_A_BLOCK [pin]
 // Rank 0 prints a line a way: its name and the median over the blocks of the time of one barrier, in nanoseconds.
 #include <mpi.h>
 #include <sched.h>
@@ -13,8 +14,16 @@
 #include <string>
 #include <vector>
 
-struct alignas(128) Flag {
-  std::atomic<unsigned long> barriers{0};
+#include "core/cache_lines.hpp"
+
+struct alignas(chiplog::apart_bytes) Flag {
+  std::atomic<unsigned long> value{0};
+};
+
+// What one of two ranks writes.
+struct Flags {
+  Flag entered[2];  // used in turn, so that each can be fetched before it is written
+  Flag ball;
 };
 
 struct Way {
@@ -35,8 +44,8 @@ static void pin(int rank) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-// The flags of the two ranks, or null where they don't share memory.
-static Flag* shared_flags(MPI_Win* window) {
+// Those of the two ranks, or null where they don't share memory.
+static Flags* shared_flags(MPI_Win* window) {
   MPI_Comm node;
   int ranks = 0, rank = 0;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -50,7 +59,29 @@ static Flag* shared_flags(MPI_Win* window) {
   void* first = nullptr;
   MPI_Win_shared_query(*window, 0, &bytes, &unit, &first);
   const auto aligned = (reinterpret_cast<std::uintptr_t>(first) + 127) / 128 * 128;
-  return reinterpret_cast<Flag*>(aligned);
+  return reinterpret_cast<Flags*>(aligned);
+}
+
+// The fastest exchange known: as little as can be between two barriers.
+static void exchange(Flags& own, Flags& other, unsigned long& done, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::size_t place = ++done % 2;
+    own.entered[place].value.store(done, std::memory_order_release);
+    do {
+      chiplog::relax();
+    } while (other.entered[place].value.load(std::memory_order_acquire) < done);
+    chiplog::fetch_for_writing(&own.entered[1 - place]);
+  }
+}
+
+static void there_and_back(Flags& own, Flags& other, bool begins, unsigned long& done, int count) {
+  for (int i = 0; i < count; ++i) {
+    ++done;
+    if (begins) own.ball.value.store(done, std::memory_order_release);
+    while (other.ball.value.load(std::memory_order_acquire) < done) {
+    }
+    if (!begins) own.ball.value.store(done, std::memory_order_release);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -74,20 +105,13 @@ int main(int argc, char** argv) {
                   },
                   {}});
   MPI_Win window = MPI_WIN_NULL;
-  unsigned long done = 0;
-  Flag* flags = ranks == 2 ? shared_flags(&window) : nullptr;
+  unsigned long exchanged = 0, returned = 0;
+  Flags* flags = ranks == 2 ? shared_flags(&window) : nullptr;
   if (flags != nullptr) {
-    ways.push_back({"flags",
-                    [&](int count) {
-                      Flag& own = flags[rank];
-                      Flag& other = flags[1 - rank];
-                      for (int i = 0; i < count; ++i) {
-                        own.barriers.store(++done, std::memory_order_release);
-                        while (other.barriers.load(std::memory_order_acquire) < done) {
-                        }
-                      }
-                    },
-                    {}});
+    Flags& own = flags[rank];
+    Flags& other = flags[1 - rank];
+    ways.push_back({"flags", [&](int count) { exchange(own, other, exchanged, count); }, {}});
+    ways.push_back({"return", [&](int count) { there_and_back(own, other, rank == 0, returned, count); }, {}});
   }
   for (int block = -1; block < blocks; ++block) {  // the first is warm-up
     for (Way& way : ways) {
