@@ -1,6 +1,7 @@
 // MPI_Barrier (the library's where it is preloaded) and PMPI_Barrier (the MPI's own), in turn in one run. For two ranks
 // of one node also the bare exchange of two flags, and a flag's way there and back: how far apart the cores are.
-// Usage: barriers_in_turn BLOCKS BARRIERS_A_BLOCK [pin]
+// Usage: barriers_in_turn BLOCKS BARRIERS_A_BLOCK [pin] [VARIABLE=VALUE ...]
+// With each of the variables set in turn, the library serves a communicator of its own: one more way.
 // Rank 0 prints a line a way: its name and the median over the blocks of the time of one barrier, in nanoseconds.
 #include <mpi.h>
 #include <sched.h>
@@ -84,6 +85,21 @@ static void there_and_back(Flags& own, Flags& other, bool begins, unsigned long&
   }
 }
 
+static MPI_Comm communicator_with(const std::string& setting) {
+  const std::size_t end = setting.find('=');
+  const std::string variable = setting.substr(0, end);
+  setenv(variable.c_str(), setting.c_str() + end + 1, 1);
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Barrier(copy);  // the first one reads the settings
+  unsetenv(variable.c_str());
+  return copy;
+}
+
+static void meet(MPI_Comm communicator, int count) {
+  for (int i = 0; i < count; ++i) MPI_Barrier(communicator);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int ranks = 0, rank = 0;
@@ -91,19 +107,23 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
   const int blocks = std::atoi(argv[1]), barriers = std::atoi(argv[2]);
-  if (argc > 3 && std::strcmp(argv[3], "pin") == 0) pin(rank);
+  int argument = 3;
+  if (argc > argument && std::strcmp(argv[argument], "pin") == 0) {
+    pin(rank);
+    ++argument;
+  }
 
   std::vector<Way> ways;
-  ways.push_back({"library",
-                  [](int count) {
-                    for (int i = 0; i < count; ++i) MPI_Barrier(MPI_COMM_WORLD);
-                  },
-                  {}});
+  ways.push_back({"library", [](int count) { meet(MPI_COMM_WORLD, count); }, {}});
   ways.push_back({"own",
                   [](int count) {
                     for (int i = 0; i < count; ++i) PMPI_Barrier(MPI_COMM_WORLD);
                   },
                   {}});
+  for (; argument < argc; ++argument) {
+    const MPI_Comm copy = communicator_with(argv[argument]);
+    ways.push_back({argv[argument], [copy](int count) { meet(copy, count); }, {}});
+  }
   MPI_Win window = MPI_WIN_NULL;
   unsigned long exchanged = 0, returned = 0;
   Flags* flags = ranks == 2 ? shared_flags(&window) : nullptr;
