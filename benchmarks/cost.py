@@ -1,6 +1,6 @@
 """What a LogGP assessment costs here, and how well it repeats.
 
-    python benchmarks/cost.py [--runs 10] [--only mpi|tcp]
+    python benchmarks/cost.py [--runs 10] [--only mpi|tcp] [--keep DIRECTORY]
 
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
@@ -145,15 +145,18 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--only", choices=["mpi", "tcp"])
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIRECTORY", help="where the runs' records stay"
+    )
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory() as passing:
+        directory = options.keep or Path(passing)
+        directory.mkdir(parents=True, exist_ok=True)
         for target in [options.only] if options.only else ["mpi", "tcp"]:
             print(f"{target}:")
             runs = []
             for number in range(options.runs):
-                runs.append(
-                    assess(target, Path(directory) / f"{target}{number}.jsonl", seed=number + 1)
-                )
+                runs.append(assess(target, directory / f"{target}{number}.jsonl", seed=number + 1))
                 print(" ", runs[-1].line(), flush=True)
             print("\n".join(spread_lines(runs)), flush=True)
 

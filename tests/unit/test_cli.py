@@ -57,6 +57,16 @@ def test_help_and_version_load_no_numerics(words: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_ranks_start_before_numerics_are_loaded() -> None:
+    script = (
+        "import sys; import chiplog.jobs.measure; "
+        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_dry_run_tells_the_plan_and_its_cost_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ Interval barrier(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const DisseminationRounds rounds = dissemination_steps(setup.ranks, static_cast<int>(setup.peers));
   pass_barrier(bench, setup, rounds);
-  if constexpr (requires { transport.settle_together(1); }) transport.settle_together(setup.ranks);
+  if constexpr (requires { bench.transport.settle_together(1); }) transport.settle_together(setup.ranks);
   const Ticks begin = clock.now();
   for (std::int64_t i = 0; i < setup.batch; ++i) pass_barrier(bench, setup, rounds);
   return {begin, clock.now()};

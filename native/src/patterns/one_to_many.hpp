@@ -12,7 +12,7 @@ Interval one_to_many_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const auto peers = static_cast<Rank>(setup.peers);
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
-  if constexpr (requires { transport.settle(); }) transport.settle();
+  if constexpr (requires { bench.transport.settle(); }) transport.settle();
   const Ticks begin = clock.now();
   for (Rank peer = 1; peer <= peers; ++peer) transport.post_send(peer, out, setup.message_bytes);
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, setup.message_bytes);
@@ -28,7 +28,7 @@ Interval one_to_many_list_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   const auto peers = static_cast<Rank>(setup.peers);
   PeerList list(transport, server_rank, peers, out, setup.message_bytes);
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, no_bytes);
-  if constexpr (requires { transport.settle(); }) transport.settle();
+  if constexpr (requires { bench.transport.settle(); }) transport.settle();
   const Ticks begin = clock.now();
   list.start();
   for (Rank peer = 1; peer <= peers; ++peer) transport.recv(peer, in, setup.message_bytes);

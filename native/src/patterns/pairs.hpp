@@ -22,7 +22,7 @@ void start_together(Bench<T, C>& bench, const SeriesSetup& setup) {
     for (const Rank other : clients.subspan(1)) transport.recv(other, in, no_bytes);
     for (const Rank other : clients.subspan(1)) transport.send(other, out, no_bytes);
   }
-  if constexpr (requires { transport.settle_together(1); }) {
+  if constexpr (requires { bench.transport.settle_together(1); }) {
     transport.settle_together(static_cast<int>(setup.pairs));
   }
 }

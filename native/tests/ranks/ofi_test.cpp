@@ -77,7 +77,7 @@ TEST_F(Ofi, LeavesNothingInSharedMemoryWhenARankIsKilled) {
     if (rank == 1) std::raise(SIGKILL);
     transport.recv(1, buffer, 1);
   });
-  EXPECT_EQ(outcome, "PeerLost: rank 1 has ended");
+  EXPECT_EQ(outcome, "PeerLost: rank 1 has left the run");
   expect_no_files(pids);
 }
 

@@ -6,12 +6,14 @@ import math
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LARGEST = 2**63 - 1
 _KINDS = {
@@ -164,6 +166,8 @@ class Fields:
 
     def counts(self, name: str) -> NDArray[np.int64]:
         """A list of integers, none negative, shape (samples,); an array of them stays as it is."""
+        import numpy as np
+
         value = self.required(name)
         if isinstance(value, np.ndarray):
             return value

@@ -8,16 +8,18 @@ left to the plain parser, which says what is wrong with it.
 from __future__ import annotations
 
 import re
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from chiplog.dataset.lines import Where, parse_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SAMPLE_LISTS = ("samples_ns", "samples_ps")
 
 _LIST = re.compile(rb'"(samples_[np]s)":\[([0-9][0-9,]*)\]')
-_LARGEST = np.iinfo(np.int64).max
+_LARGEST = 2**63 - 1
 
 
 def parse_record(text: bytes, where: Where) -> object:
@@ -36,6 +38,8 @@ def parse_record(text: bytes, where: Where) -> object:
 
 
 def _integers(digits: bytes) -> NDArray[np.int64] | None:
+    import numpy as np
+
     if b",," in digits or digits.endswith(b","):
         return None
     array = np.fromstring(digits, dtype=np.int64, sep=",")

@@ -1,4 +1,7 @@
-"""The checked, immutable table of what was measured."""
+"""The checked, immutable table of what was measured.
+
+NumPy is loaded where it is used: a run starts its ranks before.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from chiplog.dataset.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Series:
     @cached_property
     def median(self) -> float:
         """Median duration of one operation in seconds."""
+        import numpy as np
+
         return float(np.median(self.seconds))
 
 
@@ -161,6 +168,8 @@ class Dataset:
 
     def medians_by_size(self) -> MediansBySize:
         """The medians over all samples of each size: of all series, so select one kind of them first."""
+        import numpy as np
+
         sizes = self.sizes()
         pooled = tuple(
             np.concatenate([series.seconds for series in self._by_size[size]])
@@ -171,4 +180,6 @@ class Dataset:
 
     def sizes(self) -> NDArray[np.int64]:
         """The distinct message sizes in bytes, ascending, shape (sizes,)."""
+        import numpy as np
+
         return np.unique(np.array([s.message_bytes for s in self.series], dtype=np.int64))

@@ -6,18 +6,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from chiplog.dataset.series import Dataset
 from chiplog.measure.progress import ProgressBar
-from chiplog.measure.revisit import Revisit
 from chiplog.measure.run import FollowUp, Measured
 from chiplog.measure.run import measure as measure_plan
 from chiplog.measure.start import launch_of
-from chiplog.measure.top_up import TopUp
 from chiplog.plan import PlanOptions
-from chiplog.plan.bell import BellLadders
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
 
 LADDER_BUDGET_NS = 100_000_000
 LADDER_SAMPLES = 60
@@ -91,14 +91,20 @@ def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
     What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders. The last two
     take one operation and posting at a time, so a plan with several goes without them.
     """
+    # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now.
+    from chiplog.measure.revisit import Revisit
+    from chiplog.measure.top_up import TopUp
+
     chosen: list[FollowUp] = [TopUp(options), Revisit(options)]
     if len(options.ways) > 1:
         return chosen
     if refine and len(options.sizes) > 1:
-        from chiplog.jobs.refine import Refine  # SciPy, which takes longer to load than a point
+        from chiplog.jobs.refine import Refine
 
         chosen.append(Refine())
     if {"prtt", "flood"} <= set(options.patterns):
+        from chiplog.plan.bell import BellLadders
+
         stop = StopRule(
             options.relative_half_width,
             MIN_SAMPLES,

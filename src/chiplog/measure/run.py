@@ -7,20 +7,22 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
-from chiplog.measure.precision import Imprecise, imprecise_points
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
 from chiplog.plan.assessment import within_inline_limit, without_late_receiver
 from chiplog.plan.cost import nominal_of, predict
 from chiplog.plan.units import format_bytes
+
+if TYPE_CHECKING:
+    from chiplog.measure.precision import Imprecise
 
 
 class FollowUp(Protocol):
@@ -31,7 +33,7 @@ class FollowUp(Protocol):
 
 
 FollowUps = Callable[[PlanOptions], Sequence[FollowUp]]
-"""The follow-ups of a plan, in the order in which they are asked."""
+"""The follow-ups of a plan, in the order in which they are asked; called when the plan is measured."""
 
 Launch = Callable[[int], Session]
 """Starts the probe for the launch of that number."""
@@ -102,7 +104,7 @@ def measure(
     with InterruptGuard() as guard:
         run = _Run(target, options, Path(out), launch, guard, watcher or Silent())
         run.begin(resume=resume)
-        run.measure(follow_ups(run.options))
+        run.measure(follow_ups)
     measured = Measured(Path(out), run.records, time.monotonic() - began, run.imprecise())
     if strict and measured.imprecise:
         raise PrecisionNotMet(_not_met(measured.imprecise, run.options.relative_half_width))
@@ -166,7 +168,7 @@ class _Run:
         if isinstance(stored, dict):
             self.options = PlanOptions.from_json(stored, str(self.out))
 
-    def measure(self, follow_ups: Sequence[FollowUp]) -> None:
+    def measure(self, follow_ups: FollowUps) -> None:
         """All launches in turn, those without a missing point left out; the last one stays for the follow-ups."""
         if self.writer is not None and self.writer.complete:
             self.writer.close()
@@ -192,7 +194,7 @@ class _Run:
         self.writer.finish(complete=True)
 
     def _launch(
-        self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: Sequence[FollowUp]
+        self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: FollowUps
     ) -> None:
         with self.guard.waiting():
             session = self.launch(self._label(number)).__enter__()
@@ -202,8 +204,9 @@ class _Run:
                 self.writer = RunWriter.create(self.out, self.header)
             for request in requests:
                 self._record(session, request)
-            for follow_up in follow_ups if number == self._last(plan) else ():
-                self._follow(session, follow_up, plan)
+            if number == self._last(plan):
+                for follow_up in follow_ups(self.options):
+                    self._follow(session, follow_up, plan)
         except BaseException as error:
             session.__exit__(type(error), error, error.__traceback__)
             raise
@@ -256,6 +259,8 @@ class _Run:
         return Dataset(self.header, tuple(self.series), False, str(self.out))
 
     def imprecise(self) -> tuple[Imprecise, ...]:
+        from chiplog.measure.precision import imprecise_points  # NumPy: loaded while ranks are up
+
         grid = [one for one in self.series if one.tag.get("purpose") == GRID]
         clock = self.header.get("clock")
         resolution_ns = clock.get("resolution_ns") if isinstance(clock, dict) else 0.0
