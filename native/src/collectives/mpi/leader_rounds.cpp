@@ -47,26 +47,16 @@ void LeaderRounds::make_requests(const Schedule& schedule) {
 
 int LeaderRounds::run() { return rounds_.empty() ? PMPI_Barrier(own_) : run_rounds(); }
 
-// Others wait for the first sends, so they go before all else. Then all receives are posted at once, so that no message
-// of a later round comes unexpected.
+// All receives are posted at once, so that no message of a later round comes unexpected.
 int LeaderRounds::run_rounds() {
-  int error = start_sends(rounds_.front());
-  if (error == MPI_SUCCESS) error = PMPI_Startall(static_cast<int>(receives_.size()), receives_.data());
-  if (error == MPI_SUCCESS) error = wait_for_receives(rounds_.front());
-  for (std::size_t next = 1; next < rounds_.size() && error == MPI_SUCCESS; ++next) {
-    error = start_sends(rounds_[next]);
-    if (error == MPI_SUCCESS) error = wait_for_receives(rounds_[next]);
+  int error = PMPI_Startall(static_cast<int>(receives_.size()), receives_.data());
+  for (const Part& round : rounds_) {
+    if (error == MPI_SUCCESS) error = PMPI_Startall(round.sends, sends_.data() + round.first_send);
+    if (error != MPI_SUCCESS) return error;
+    error = PMPI_Waitall(round.receives, receives_.data() + round.first_receive, MPI_STATUSES_IGNORE);
   }
   if (error != MPI_SUCCESS) return error;
   return PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
-}
-
-int LeaderRounds::start_sends(const Part& round) {
-  return PMPI_Startall(round.sends, sends_.data() + round.first_send);
-}
-
-int LeaderRounds::wait_for_receives(const Part& round) {
-  return PMPI_Waitall(round.receives, receives_.data() + round.first_receive, MPI_STATUSES_IGNORE);
 }
 
 }  // namespace chiplog::collectives

@@ -37,8 +37,6 @@ class LeaderRounds {
 
   void make_requests(const Schedule& schedule);
   int run_rounds();
-  int start_sends(const Part& round);
-  int wait_for_receives(const Part& round);
 
   MPI_Comm own_;
   std::vector<Part> rounds_;  // none: the MPI's own barrier
