@@ -124,7 +124,10 @@ def broken(smpi_library: BuiltLibrary, build_directory: Path) -> Path:
     return compile_program(smpi_library.mpi, "barrier_cases.cpp", target, "-DBROKEN_BARRIER")
 
 
-@pytest.mark.parametrize(("first", "last"), [(1, 64)] if LONG else [(1, 20), (62, 64)])
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [(1, 40), (41, 50), (51, 58), (59, 64)] if LONG else [(1, 20), (62, 64)],
+)
 def test_one_to_64_simulated_ranks_meet_by_one_to_eight_peers(
     simulated: Path, tmp_path: Path, first: int, last: int
 ) -> None:
@@ -142,6 +145,14 @@ def test_a_barrier_that_lacks_one_message_is_caught(
     done = SimulatedStar(tmp_path, ranks).run(ranks, broken, "meet", ranks, ranks, 1, 30, ranks)
     assert "ok" not in done.stdout
     assert "not so: all leave after the last has entered" in done.stderr
+
+
+def test_a_trial_finds_the_fastest_barrier_between_nodes(simulated: Path, tmp_path: Path) -> None:
+    """On a star of this latency, one round with all 3 peers."""
+    settings = {"CHIPLOG_BARRIER_ALGORITHM": "fastest", "CHIPLOG_VERBOSE": "1"}
+    done = SimulatedStar(tmp_path, 4).run(4, simulated, "in-a-row", 10, **settings)
+    accepted(done, "in-a-row")
+    assert "3-way dissemination among 4 ranks, n by trial" in done.stderr
 
 
 def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Path) -> None:

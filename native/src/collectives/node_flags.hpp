@@ -5,20 +5,40 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace chiplog::collectives {
+#include "core/cache_lines.hpp"
 
-// Pairs of lines, because the adjacent-line prefetcher fetches two.
-inline constexpr std::size_t apart_bytes = 128;
+namespace chiplog::collectives {
 
 // How many barriers a rank has come to.
 using Flag = std::atomic<std::uint64_t>;
 static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be without a lock");
 
-// What lies in the shared memory for one rank, each flag on lines of its own. Two ranks' flags on one line take half
-// the time as long as nothing at all happens between two barriers, and a third more as soon as anything does.
+// One flag in two places, each on lines of its own: barriers use them in turn. A rank that leaves a barrier knows that
+// nobody looks any more at its place of the one before, and fetches it for the next: the store there is seen at once.
+class AlternatingFlag {
+ public:
+  void announce(std::uint64_t barrier) { at(barrier).store(barrier, std::memory_order_release); }
+  [[nodiscard]] bool has_come_to(std::uint64_t barrier) const {
+    return at(barrier).load(std::memory_order_acquire) >= barrier;
+  }
+  void prepare(std::uint64_t barrier) const { fetch_for_writing(&at(barrier)); }
+
+ private:
+  struct alignas(apart_bytes) Place {
+    Flag flag;
+  };
+
+  [[nodiscard]] Flag& at(std::uint64_t barrier) { return places_[barrier % 2].flag; }
+  [[nodiscard]] const Flag& at(std::uint64_t barrier) const { return places_[barrier % 2].flag; }
+
+  Place places_[2];
+};
+
+// What lies in the shared memory for one rank. Two ranks' flags on one line take half the time as long as nothing at
+// all happens between two barriers, and a third more as soon as anything does.
 struct RankFlags {
-  alignas(apart_bytes) Flag entered;
-  alignas(apart_bytes) Flag released;  // written for those below in the tree
+  AlternatingFlag entered;
+  AlternatingFlag released;  // written for those below in the tree
 };
 
 // One rank's end. `Idle` is called whenever a number of looks was in vain; it returns 0 to go on, else an error that
@@ -48,7 +68,7 @@ class NodeFlags {
     for (int child = first_child(); child < end_of_children(); ++child) {
       if (const int error = wait(flags_[child].entered, idle); error != 0) return error;
     }
-    flags_[rank_].entered.store(barrier_, std::memory_order_release);
+    flags_[rank_].entered.announce(barrier_);
     return 0;
   }
 
@@ -59,7 +79,11 @@ class NodeFlags {
       const int parent = (rank_ - 1) / fan_in;
       if (const int error = wait(flags_[parent].released, idle); error != 0) return error;
     }
-    if (first_child() < ranks_) flags_[rank_].released.store(barrier_, std::memory_order_release);
+    if (first_child() < ranks_) {
+      flags_[rank_].released.announce(barrier_);
+      flags_[rank_].released.prepare(barrier_ + 1);
+    }
+    flags_[rank_].entered.prepare(barrier_ + 1);
     return 0;
   }
 
@@ -76,20 +100,22 @@ class NodeFlags {
 
   template <class Idle>
   int exchange(Idle&& idle) {
-    flags_[rank_].entered.store(++barrier_, std::memory_order_release);
+    flags_[rank_].entered.announce(++barrier_);
+    relax();  // a look too early takes the line away from its writer
     for (int other = 0; other < ranks_; ++other) {
       if (other == rank_) continue;  // a look at the own flag would only slow the next write
       if (const int error = wait(flags_[other].entered, idle); error != 0) return error;
     }
+    flags_[rank_].entered.prepare(barrier_ + 1);
     return 0;
   }
 
-  // A flag may be ahead: its rank can have entered the next barrier already.
   template <class Idle>
-  [[gnu::always_inline]] int wait(const Flag& flag, Idle&& idle) const {
+  [[gnu::always_inline]] int wait(const AlternatingFlag& flag, Idle&& idle) const {
     while (true) {
       for (int look = 0; look < looks_; ++look) {
-        if (flag.load(std::memory_order_acquire) >= barrier_) return 0;
+        if (flag.has_come_to(barrier_)) return 0;
+        relax();
       }
       if (const int error = idle(); error != 0) return error;
     }

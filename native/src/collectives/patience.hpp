@@ -9,8 +9,8 @@ namespace chiplog::collectives {
 struct Patience {
   bool crowded = false;  // more ranks than cores
 
-  static constexpr int idle_looks = 1024;
-  static constexpr int crowded_looks = 32;
+  static constexpr int idle_looks = 32;
+  static constexpr int crowded_looks = 2;
 
   [[nodiscard]] int looks() const { return crowded ? crowded_looks : idle_looks; }
 };

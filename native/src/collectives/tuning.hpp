@@ -1,23 +1,35 @@
-// How many peers a rank has in a round of the barrier, and why.
+// By which algorithm the ranks that exchange messages do so, one on each node, and why.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace chiplog::collectives {
 
-struct PeerChoice {
-  int peers = 0;        // n; 0 leaves the barrier among these ranks to the MPI's own
-  std::string why;      // where n comes from
+enum class Algorithm : int {
+  own,            // the MPI's
+  dissemination,  // n-way
+  linear,
+  fastest,  // whichever of these a trial finds
+};
+
+struct Choice {
+  Algorithm algorithm = Algorithm::own;
+  int peers = 0;        // n of dissemination
+  std::string why;      // where the choice comes from
   std::string problem;  // what was wrong with a setting that is not in force, or nothing
 };
 
-// For `ranks` ranks that exchange messages, one on each node. CHIPLOG_BARRIER_N goes before the file CHIPLOG_TUNING (a
-// `chiplog.tuning/1`), and that before `default_peers`. Of a file the choice for the most ranks counts that are not
-// more than `ranks`, else that for the fewest.
-[[nodiscard]] PeerChoice choose_peers(int ranks);
+// For `ranks` ranks. CHIPLOG_BARRIER_ALGORITHM goes before CHIPLOG_BARRIER_N, that before the file CHIPLOG_TUNING (a
+// `chiplog.tuning/1`), and that before n-way dissemination with `default_peers`. Of a file the choice for the most
+// ranks counts that are not more than `ranks`, else that for the fewest.
+[[nodiscard]] Choice choose(int ranks);
 
 // The smallest n up to 3 that gives the fewest rounds: it is no worse than plain dissemination (n = 1) wherever a
 // round's latency exceeds two gaps.
 [[nodiscard]] int default_peers(int ranks);
+
+// What a trial compares: the MPI's own, linear, and the smallest n for each number of rounds.
+[[nodiscard]] std::vector<Choice> candidates(int ranks);
 
 }  // namespace chiplog::collectives

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "collectives/tuning.hpp"
 
@@ -15,6 +16,7 @@ class BarrierTuning : public testing::Test {
  protected:
   BarrierTuning() { TearDown(); }
   void TearDown() override {
+    unsetenv("CHIPLOG_BARRIER_ALGORITHM");
     unsetenv("CHIPLOG_BARRIER_N");
     unsetenv("CHIPLOG_TUNING");
     std::remove(path_.c_str());
@@ -36,23 +38,45 @@ TEST_F(BarrierTuning, TheDefaultIsTheSmallestNUpToThreeWithTheFewestRounds) {
   EXPECT_EQ(default_peers(4), 3);
   EXPECT_EQ(default_peers(8), 2);
   EXPECT_EQ(default_peers(64), 3);
-  EXPECT_EQ(choose_peers(64).peers, 3);
-  EXPECT_EQ(choose_peers(64).why, "by default");
+  EXPECT_EQ(choose(64).peers, 3);
+  EXPECT_EQ(choose(64).why, "by default");
 }
 
 TEST_F(BarrierTuning, TheVariableGoesBeforeTheFile) {
   write_choices(R"({"ranks": 8, "algorithm": "n-way-dissemination", "peers": 7})");
   setenv("CHIPLOG_BARRIER_N", "5", 1);
-  EXPECT_EQ(choose_peers(8).peers, 5);
+  EXPECT_EQ(choose(8).peers, 5);
   setenv("CHIPLOG_BARRIER_N", "0", 1);
-  EXPECT_EQ(choose_peers(8).peers, 0);
+  EXPECT_EQ(choose(8).algorithm, Algorithm::own);
+}
+
+TEST_F(BarrierTuning, AnAlgorithmGoesBeforeTheNumberOfPeers) {
+  setenv("CHIPLOG_BARRIER_N", "5", 1);
+  setenv("CHIPLOG_BARRIER_ALGORITHM", "linear", 1);
+  EXPECT_EQ(choose(8).algorithm, Algorithm::linear);
+  setenv("CHIPLOG_BARRIER_ALGORITHM", "fastest", 1);
+  EXPECT_EQ(choose(8).algorithm, Algorithm::fastest);
+  setenv("CHIPLOG_BARRIER_ALGORITHM", "own", 1);
+  EXPECT_EQ(choose(8).algorithm, Algorithm::own);
+  setenv("CHIPLOG_BARRIER_ALGORITHM", "lineal", 1);
+  EXPECT_EQ(choose(8).algorithm, Algorithm::dissemination);
+  EXPECT_NE(choose(8).problem.find("lineal"), std::string::npos);
+}
+
+TEST_F(BarrierTuning, ATrialComparesOneNForEachNumberOfRounds) {
+  std::vector<int> peers;
+  for (const Choice& one : candidates(64)) {
+    if (one.algorithm == Algorithm::dissemination) peers.push_back(one.peers);
+  }
+  EXPECT_EQ(peers, (std::vector<int>{1, 2, 3, 7})) << "6, 4, 3 and 2 rounds";
+  EXPECT_EQ(candidates(64).size(), peers.size() + 2) << "and linear, and the MPI's own";
 }
 
 TEST_F(BarrierTuning, AVariableThatIsNoNumberIsNotInForceAndSaysSo) {
   for (const char* wrong : {"-1", "three", "3x", "99999999999"}) {
     setenv("CHIPLOG_BARRIER_N", wrong, 1);
-    EXPECT_EQ(choose_peers(64).peers, 3);
-    EXPECT_NE(choose_peers(64).problem.find(wrong), std::string::npos);
+    EXPECT_EQ(choose(64).peers, 3);
+    EXPECT_NE(choose(64).problem.find(wrong), std::string::npos);
   }
 }
 
@@ -60,14 +84,16 @@ TEST_F(BarrierTuning, OfAFileTheChoiceForAsManyRanksOrFewerCounts) {
   write_choices(R"({"ranks": 64, "algorithm": "n-way-dissemination", "peers": 4},
                    {"ranks": 8, "algorithm": "n-way-dissemination", "peers": 7},
                    {"ranks": 16, "algorithm": "dissemination", "peers": null},
+                   {"ranks": 20, "algorithm": "linear", "peers": null},
                    {"ranks": 32, "algorithm": "double-ring", "peers": null})");
-  EXPECT_EQ(choose_peers(4).peers, 7);
-  EXPECT_EQ(choose_peers(8).peers, 7);
-  EXPECT_EQ(choose_peers(15).peers, 7);
-  EXPECT_EQ(choose_peers(16).peers, 1);
-  EXPECT_EQ(choose_peers(40).peers, 0) << "an algorithm that the library doesn't have is left to the MPI";
-  EXPECT_EQ(choose_peers(1000).peers, 4);
-  EXPECT_TRUE(choose_peers(64).problem.empty());
+  EXPECT_EQ(choose(4).peers, 7);
+  EXPECT_EQ(choose(8).peers, 7);
+  EXPECT_EQ(choose(15).peers, 7);
+  EXPECT_EQ(choose(16).peers, 1);
+  EXPECT_EQ(choose(20).algorithm, Algorithm::linear);
+  EXPECT_EQ(choose(40).algorithm, Algorithm::own) << "an algorithm that the library doesn't have is left to the MPI";
+  EXPECT_EQ(choose(1000).peers, 4);
+  EXPECT_TRUE(choose(64).problem.empty());
 }
 
 TEST_F(BarrierTuning, AFileThatCantBeUsedIsNotInForceAndSaysWhy) {
@@ -83,12 +109,12 @@ TEST_F(BarrierTuning, AFileThatCantBeUsedIsNotInForceAndSaysWhy) {
   };
   for (const std::string& text : wrong) {
     write(text);
-    const PeerChoice choice = choose_peers(8);
+    const Choice choice = choose(8);
     EXPECT_EQ(choice.peers, 2) << text;
     EXPECT_NE(choice.problem.find(path_), std::string::npos) << text;
   }
   setenv("CHIPLOG_TUNING", "/nowhere/tuning.json", 1);
-  EXPECT_NE(choose_peers(8).problem.find("can't be read"), std::string::npos);
+  EXPECT_NE(choose(8).problem.find("can't be read"), std::string::npos);
 }
 
 }  // namespace

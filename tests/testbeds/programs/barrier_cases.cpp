@@ -70,27 +70,41 @@ void late_barrier(MPI_Comm communicator, int late, long late_us) {
   require(first_left >= last_entered, "all leave after the last has entered");
 }
 
-// The first `ranks` ranks of MPI_COMM_WORLD by one n: `late_ranks` of them are late one after the other, others at
-// random.
-void meet(int ranks, int peers, long late_us, int late_ranks) {
-  setenv("CHIPLOG_BARRIER_N", std::to_string(peers).c_str(), 1);
-  PMPI_Barrier(MPI_COMM_WORLD);
+// The first `ranks` ranks of MPI_COMM_WORLD: `late_ranks` of them are late one after the other, others at random.
+void meet(int ranks, unsigned seed, long late_us, int late_ranks) {
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) < ranks ? 0 : MPI_UNDEFINED, 0, &part);
   if (part == MPI_COMM_NULL) return;
-  std::minstd_rand random(static_cast<unsigned>(1000 * ranks + peers));  // the same on all ranks
+  std::minstd_rand random(seed);  // the same on all ranks
   for (int number = 0; number < std::min(late_ranks, ranks); ++number) {
-    late_barrier(part, (number + peers - 1) % ranks, late_us);
+    late_barrier(part, static_cast<int>((static_cast<unsigned>(number) + seed) % static_cast<unsigned>(ranks)),
+                 late_us);
     late_barrier(part, static_cast<int>(random() % static_cast<unsigned>(ranks)), static_cast<long>(random() % 50));
     MPI_Barrier(part);
   }
   MPI_Comm_free(&part);
 }
 
-// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS, how late, how many late ranks.
+// Simulated ranks share their environment, so it changes while none is in a part.
+void meet_with(const char* variable, const std::string& value, int ranks, unsigned seed, const Numbers& given) {
+  setenv(variable, value.c_str(), 1);
+  PMPI_Barrier(MPI_COMM_WORLD);
+  meet(ranks, seed, given.at(3), given.at(4));
+  PMPI_Barrier(MPI_COMM_WORLD);
+  unsetenv(variable);
+  PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS and linear, how late, how many late ranks.
 void meet_all(const Numbers& given) {
   for (int ranks = given.at(0); ranks <= given.at(1); ++ranks) {
-    for (int peers = 1; peers <= given.at(2); ++peers) meet(ranks, peers, given.at(3), given.at(4));
+    for (int peers = 1; peers <= given.at(2); ++peers) {
+      const auto seed = static_cast<unsigned>(1000 * ranks + peers);
+      meet_with("CHIPLOG_BARRIER_N", std::to_string(peers), ranks, seed, given);
+    }
+#ifndef BROKEN_BARRIER
+    meet_with("CHIPLOG_BARRIER_ALGORITHM", "linear", ranks, static_cast<unsigned>(ranks), given);
+#endif
   }
 }
 

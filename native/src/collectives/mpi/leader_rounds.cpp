@@ -1,40 +1,46 @@
 #include "collectives/mpi/leader_rounds.hpp"
 
-#include "core/dissemination.hpp"
-
 namespace chiplog::collectives {
 namespace {
 
-constexpr int tag = 0;  // two ranks exchange at most one message a barrier, and messages don't overtake
+constexpr int tag = 0;  // at most one message a barrier goes from one rank to another, and messages don't overtake
+
+// One that couldn't be made is none.
+void free_all(std::vector<MPI_Request>& requests) {
+  for (MPI_Request& request : requests) {
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
+  }
+}
 
 }  // namespace
 
-LeaderRounds::LeaderRounds(MPI_Comm own, int peers) : own_(own) {
+LeaderRounds::LeaderRounds(MPI_Comm own, Algorithm algorithm, int peers) : own_(own) {
   PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  if (peers > 0) make_requests(peers);
-}
-
-LeaderRounds::~LeaderRounds() {
-  for (MPI_Request& request : receives_) PMPI_Request_free(&request);
-  for (MPI_Request& request : sends_) PMPI_Request_free(&request);
-  PMPI_Comm_free(&own_);
-}
-
-void LeaderRounds::make_requests(int peers) {
   int rank = 0;
   int ranks = 0;
   PMPI_Comm_rank(own_, &rank);
   PMPI_Comm_size(own_, &ranks);
-  for (const std::vector<int>& steps : dissemination_steps(ranks, peers)) {
-    rounds_.push_back({static_cast<int>(sends_.size()), static_cast<int>(steps.size())});
-    for (const int step : steps) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      error_ = PMPI_Recv_init(nullptr, 0, MPI_BYTE, (rank - step + ranks) % ranks, tag, own_, &request);
+  if (algorithm == Algorithm::dissemination) make_requests(dissemination_schedule(ranks, rank, peers));
+  if (algorithm == Algorithm::linear) make_requests(linear_schedule(ranks, rank));
+}
+
+LeaderRounds::~LeaderRounds() {
+  free_all(receives_);
+  free_all(sends_);
+  PMPI_Comm_free(&own_);
+}
+
+void LeaderRounds::make_requests(const Schedule& schedule) {
+  for (const Round& round : schedule) {
+    rounds_.push_back(
+        {sends_.size(), receives_.size(), static_cast<int>(round.tells.size()), static_cast<int>(round.hears.size())});
+    for (const int other : round.hears) {
+      error_ = PMPI_Recv_init(nullptr, 0, MPI_BYTE, other, tag, own_, &receives_.emplace_back(MPI_REQUEST_NULL));
       if (error_ != MPI_SUCCESS) return;
-      receives_.push_back(request);
-      error_ = PMPI_Send_init(nullptr, 0, MPI_BYTE, (rank + step) % ranks, tag, own_, &request);
+    }
+    for (const int other : round.tells) {
+      error_ = PMPI_Send_init(nullptr, 0, MPI_BYTE, other, tag, own_, &sends_.emplace_back(MPI_REQUEST_NULL));
       if (error_ != MPI_SUCCESS) return;
-      sends_.push_back(request);
     }
   }
 }
@@ -43,14 +49,14 @@ int LeaderRounds::run() { return rounds_.empty() ? PMPI_Barrier(own_) : run_roun
 
 // All receives are posted at once, so that no message of a later round comes unexpected.
 int LeaderRounds::run_rounds() {
-  const auto all = static_cast<int>(receives_.size());
-  int error = PMPI_Startall(all, receives_.data());
-  for (const Round& round : rounds_) {
-    if (error == MPI_SUCCESS) error = PMPI_Startall(round.count, &sends_[static_cast<std::size_t>(round.first)]);
+  int error = PMPI_Startall(static_cast<int>(receives_.size()), receives_.data());
+  for (const Part& round : rounds_) {
+    if (error == MPI_SUCCESS) error = PMPI_Startall(round.sends, sends_.data() + round.first_send);
     if (error != MPI_SUCCESS) return error;
-    error = PMPI_Waitall(round.count, &receives_[static_cast<std::size_t>(round.first)], MPI_STATUSES_IGNORE);
+    error = PMPI_Waitall(round.receives, receives_.data() + round.first_receive, MPI_STATUSES_IGNORE);
   }
-  return error == MPI_SUCCESS ? PMPI_Waitall(all, sends_.data(), MPI_STATUSES_IGNORE) : error;
+  if (error != MPI_SUCCESS) return error;
+  return PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
 }
 
 }  // namespace chiplog::collectives

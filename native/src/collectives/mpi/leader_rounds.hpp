@@ -1,9 +1,13 @@
-// The n-way dissemination barrier over messages of the MPI, one rank of each node.
+// The barrier over messages of the MPI, among one rank of each node.
 #pragma once
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
+
+#include "collectives/schedule.hpp"
+#include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
 
@@ -11,9 +15,9 @@ namespace chiplog::collectives {
 // are returned, not handled.
 class LeaderRounds {
  public:
-  // Takes the communicator; all its ranks give the same `peers` (0: the MPI's own barrier). `error()` says whether
-  // the requests could be made.
-  LeaderRounds(MPI_Comm own, int peers);
+  // Takes the communicator; all its ranks give the same `algorithm`, which isn't `fastest`, and `peers`. `error()` says
+  // whether the requests could be made.
+  LeaderRounds(MPI_Comm own, Algorithm algorithm, int peers);
   ~LeaderRounds();
   LeaderRounds(const LeaderRounds&) = delete;
   LeaderRounds& operator=(const LeaderRounds&) = delete;
@@ -23,16 +27,19 @@ class LeaderRounds {
   int run();
 
  private:
-  struct Round {
-    int first = 0;  // of its receives in `receives_`, and of its sends in `sends_`
-    int count = 0;
+  // Which of the requests belong to a round.
+  struct Part {
+    std::size_t first_send = 0;
+    std::size_t first_receive = 0;
+    int sends = 0;
+    int receives = 0;
   };
 
-  void make_requests(int peers);
+  void make_requests(const Schedule& schedule);
   int run_rounds();
 
   MPI_Comm own_;
-  std::vector<Round> rounds_;
+  std::vector<Part> rounds_;  // none: the MPI's own barrier
   std::vector<MPI_Request> receives_;
   std::vector<MPI_Request> sends_;
   int error_ = MPI_SUCCESS;

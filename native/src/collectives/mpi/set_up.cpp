@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/mpi/errors_returned.hpp"
+#include "collectives/mpi/trial.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -36,7 +37,7 @@ struct Story {
   int leaders = 0;
   bool meets_on_node = false;
   std::string node_failure;
-  PeerChoice choice;
+  Choice choice;
 };
 
 void say(const std::string& sentence) { std::fprintf(stderr, "chiplog: %s\n", sentence.c_str()); }
@@ -61,8 +62,10 @@ std::string name_of(MPI_Comm communicator) {
 
 std::string messages(const Story& story) {
   const std::string among = " among " + std::to_string(story.leaders) + (story.meets_on_node ? " nodes" : " ranks");
-  if (story.choice.peers == 0) return "the MPI's own barrier" + among + ", " + story.choice.why;
-  return std::to_string(story.choice.peers) + "-way dissemination" + among + ", n " + story.choice.why;
+  const Choice& choice = story.choice;
+  if (choice.algorithm == Algorithm::own) return "the MPI's own barrier" + among + ", " + choice.why;
+  if (choice.algorithm == Algorithm::linear) return "linear barrier" + among + ", " + choice.why;
+  return std::to_string(choice.peers) + "-way dissemination" + among + ", n " + choice.why;
 }
 
 void tell(MPI_Comm communicator, const Story& story) {
@@ -92,18 +95,29 @@ Size size_of(MPI_Comm communicator) {
   return size;
 }
 
+// What rank 0 has chosen, for all; its reasons stay with it.
+bool share(Choice& choice, MPI_Comm own) {
+  int shared[] = {static_cast<int>(choice.algorithm), choice.peers};
+  if (PMPI_Bcast(shared, 2, MPI_INT, 0, own) != MPI_SUCCESS) return false;
+  choice.algorithm = static_cast<Algorithm>(shared[0]);
+  choice.peers = shared[1];
+  return true;
+}
+
 // The first of the leaders is rank 0 of the whole communicator; its environment counts.
 std::unique_ptr<LeaderRounds> join_leaders(MPI_Comm communicator, const Size& size, bool leads, Story& story) {
   MPI_Comm own = MPI_COMM_NULL;
   if (PMPI_Comm_split(communicator, leads ? 0 : MPI_UNDEFINED, size.rank, &own) != MPI_SUCCESS) return nullptr;
   if (!leads) return nullptr;
   PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  if (size.rank == 0) story.choice = choose_peers(story.leaders);
-  if (PMPI_Bcast(&story.choice.peers, 1, MPI_INT, 0, own) != MPI_SUCCESS) {
+  if (size.rank == 0) story.choice = choose(story.leaders);
+  bool usable = share(story.choice, own);
+  if (usable && story.choice.algorithm == Algorithm::fastest) usable = try_all(own, story.choice);
+  if (!usable) {
     PMPI_Comm_free(&own);
     return nullptr;
   }
-  auto rounds = std::make_unique<LeaderRounds>(own, story.choice.peers);
+  auto rounds = std::make_unique<LeaderRounds>(own, story.choice.algorithm, story.choice.peers);
   return rounds->error() == MPI_SUCCESS ? std::move(rounds) : nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "chiplog/error.hpp"
+#include "core/cache_lines.hpp"
 #include "transports/shm/layout.hpp"
 #include "transports/watch.hpp"
 
@@ -34,15 +35,6 @@ inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) 
   } else {
     both_ends.template operator()<32>();
   }
-}
-
-inline void fetch_for_writing(const void* line) {
-#if defined(__x86_64__)
-  // The built-in becomes a prefetch for reading unless the compiler is told of a newer processor.
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const std::byte*>(line)));
-#else
-  __builtin_prefetch(line, 1);
-#endif
 }
 
 // A place in the ring of bytes.

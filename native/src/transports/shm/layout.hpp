@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/cache_lines.hpp"
+
 namespace chiplog::shm {
 
-// Pairs of lines, because the adjacent-line prefetcher fetches two.
-inline constexpr std::size_t line_bytes = 64;
-inline constexpr std::size_t apart_bytes = 128;
 inline constexpr std::size_t page_bytes = 4096;
 
 inline constexpr std::size_t inline_bytes = line_bytes - sizeof(std::uint64_t);
