@@ -155,6 +155,15 @@ def test_a_trial_finds_the_fastest_barrier_between_nodes(simulated: Path, tmp_pa
     assert "3-way dissemination among 4 ranks, n by trial" in done.stderr
 
 
+def test_a_communicator_that_goes_on_gets_the_fastest_barrier_by_itself(
+    simulated: Path, tmp_path: Path
+) -> None:
+    done = SimulatedStar(tmp_path, 8).run(8, simulated, "in-a-row", 1100, CHIPLOG_VERBOSE="1")
+    accepted(done, "in-a-row")
+    assert "2-way dissemination among 8 ranks, n by default" in done.stderr
+    assert "after 1000 barriers, 7-way dissemination among 8 ranks, n by trial" in done.stderr
+
+
 def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Path) -> None:
     done = SimulatedStar(tmp_path, 8).run(8, simulated, "communicators", 50)
     accepted(done, "communicators")

@@ -66,7 +66,7 @@ std::optional<int> number(std::string_view text) {
 }
 
 Choice by_default(int ranks, std::string problem = {}) {
-  return {Algorithm::dissemination, default_peers(ranks), "by default", std::move(problem)};
+  return {Algorithm::dissemination, default_peers(ranks), "by default", std::move(problem), true};
 }
 
 // The variable's value, or null where it isn't set.

@@ -15,9 +15,10 @@ enum class Algorithm : int {
 
 struct Choice {
   Algorithm algorithm = Algorithm::own;
-  int peers = 0;        // n of dissemination
-  std::string why;      // where the choice comes from
-  std::string problem;  // what was wrong with a setting that is not in force, or nothing
+  int peers = 0;             // n of dissemination
+  std::string why;           // where the choice comes from
+  std::string problem;       // what was wrong with a setting that is not in force, or nothing
+  bool provisional = false;  // nobody asked for it: a trial may replace it
 };
 
 // For `ranks` ranks. CHIPLOG_BARRIER_ALGORITHM goes before CHIPLOG_BARRIER_N, that before the file CHIPLOG_TUNING (a

@@ -40,12 +40,14 @@ TEST_F(BarrierTuning, TheDefaultIsTheSmallestNUpToThreeWithTheFewestRounds) {
   EXPECT_EQ(default_peers(64), 3);
   EXPECT_EQ(choose(64).peers, 3);
   EXPECT_EQ(choose(64).why, "by default");
+  EXPECT_TRUE(choose(64).provisional);
 }
 
 TEST_F(BarrierTuning, TheVariableGoesBeforeTheFile) {
   write_choices(R"({"ranks": 8, "algorithm": "n-way-dissemination", "peers": 7})");
   setenv("CHIPLOG_BARRIER_N", "5", 1);
   EXPECT_EQ(choose(8).peers, 5);
+  EXPECT_FALSE(choose(8).provisional);
   setenv("CHIPLOG_BARRIER_N", "0", 1);
   EXPECT_EQ(choose(8).algorithm, Algorithm::own);
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/mpi/leader_rounds.hpp"
+#include "collectives/mpi/leaders.hpp"
 #include "collectives/mpi/node_part.hpp"
 #include "collectives/mpi/progress.hpp"
 #include "collectives/node_flags.hpp"
@@ -19,7 +19,7 @@ namespace chiplog::collectives {
 class Barrier {
  public:
   // `leaders` is null where all ranks share one node, and on ranks other than their node's first.
-  Barrier(NodePart node, std::unique_ptr<LeaderRounds> leaders, bool one_node)
+  Barrier(NodePart node, std::unique_ptr<Leaders> leaders, bool one_node)
       : node_(std::move(node)),
         flags_(node_.flags()),
         leaders_(std::move(leaders)),
@@ -58,7 +58,7 @@ class Barrier {
 
   NodePart node_;
   NodeFlags flags_;
-  std::unique_ptr<LeaderRounds> leaders_;
+  std::unique_ptr<Leaders> leaders_;
   std::unique_ptr<Progress> progress_;  // null for a rank alone on its node
   bool one_node_;
 };

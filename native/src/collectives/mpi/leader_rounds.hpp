@@ -23,6 +23,7 @@ class LeaderRounds {
   LeaderRounds& operator=(const LeaderRounds&) = delete;
 
   [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] MPI_Comm communicator() const { return own_; }
   // MPI_SUCCESS, or the MPI's error.
   int run();
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "collectives/mpi/errors_returned.hpp"
-#include "collectives/mpi/trial.hpp"
+#include "collectives/mpi/leaders.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -68,14 +68,27 @@ std::string messages(const Story& story) {
   return std::to_string(choice.peers) + "-way dissemination" + among + ", n " + choice.why;
 }
 
+std::string subject(MPI_Comm communicator, const Story& story) {
+  return "barrier of " + std::to_string(story.size.ranks) + " ranks (" + name_of(communicator) + "): ";
+}
+
 void tell(MPI_Comm communicator, const Story& story) {
   if (!story.choice.problem.empty()) say(story.choice.problem + ": not in force");
   if (!verbose()) return;
-  std::string text = "barrier of " + std::to_string(story.size.ranks) + " ranks (" + name_of(communicator) + "): ";
+  std::string text = subject(communicator, story);
   if (story.meets_on_node) text += "shared memory on each node";
   if (story.leaders > 1) text += (story.meets_on_node ? ", then " : "") + messages(story);
   if (!story.node_failure.empty()) text += " (no shared memory: " + story.node_failure + ")";
   say(text);
+}
+
+// What is to be called when a trial has found another barrier; nothing where nobody listens.
+Leaders::Tell tell_of_trial(MPI_Comm communicator, const Story& story) {
+  if (story.size.rank != 0 || !verbose()) return nullptr;
+  return [about = subject(communicator, story), found = story](const Choice& choice) mutable {
+    found.choice = choice;
+    say(about + "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, " + messages(found));
+  };
 }
 
 void tell_unserved(MPI_Comm communicator, const Size& size, const char* why) {
@@ -97,28 +110,27 @@ Size size_of(MPI_Comm communicator) {
 
 // What rank 0 has chosen, for all; its reasons stay with it.
 bool share(Choice& choice, MPI_Comm own) {
-  int shared[] = {static_cast<int>(choice.algorithm), choice.peers};
-  if (PMPI_Bcast(shared, 2, MPI_INT, 0, own) != MPI_SUCCESS) return false;
+  int shared[] = {static_cast<int>(choice.algorithm), choice.peers, choice.provisional ? 1 : 0};
+  if (PMPI_Bcast(shared, 3, MPI_INT, 0, own) != MPI_SUCCESS) return false;
   choice.algorithm = static_cast<Algorithm>(shared[0]);
   choice.peers = shared[1];
+  choice.provisional = shared[2] != 0;
   return true;
 }
 
 // The first of the leaders is rank 0 of the whole communicator; its environment counts.
-std::unique_ptr<LeaderRounds> join_leaders(MPI_Comm communicator, const Size& size, bool leads, Story& story) {
+std::unique_ptr<Leaders> join_leaders(MPI_Comm communicator, const Size& size, bool leads, Story& story) {
   MPI_Comm own = MPI_COMM_NULL;
   if (PMPI_Comm_split(communicator, leads ? 0 : MPI_UNDEFINED, size.rank, &own) != MPI_SUCCESS) return nullptr;
   if (!leads) return nullptr;
   PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
   if (size.rank == 0) story.choice = choose(story.leaders);
-  bool usable = share(story.choice, own);
-  if (usable && story.choice.algorithm == Algorithm::fastest) usable = try_all(own, story.choice);
-  if (!usable) {
+  if (!share(story.choice, own)) {
     PMPI_Comm_free(&own);
     return nullptr;
   }
-  auto rounds = std::make_unique<LeaderRounds>(own, story.choice.algorithm, story.choice.peers);
-  return rounds->error() == MPI_SUCCESS ? std::move(rounds) : nullptr;
+  auto leaders = std::make_unique<Leaders>(own, story.choice, tell_of_trial(communicator, story));
+  return leaders->error() == MPI_SUCCESS ? std::move(leaders) : nullptr;
 }
 
 // Whatever a rank finds, it takes part in all steps: nobody waits for it in vain.
@@ -132,7 +144,7 @@ std::unique_ptr<Barrier> try_to_set_up(MPI_Comm communicator, const Size& size, 
     story.leaders = size.ranks;
     story.meets_on_node = false;
   }
-  std::unique_ptr<LeaderRounds> leaders;
+  std::unique_ptr<Leaders> leaders;
   if (story.leaders > 1) leaders = join_leaders(communicator, size, node.rank == 0, story);
   const bool has_rounds = leaders || story.leaders == 1 || node.rank != 0;
   if (count(communicator, !willing || !has_rounds, false).failures > 0) return nullptr;

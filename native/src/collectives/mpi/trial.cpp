@@ -60,19 +60,20 @@ int fastest(std::vector<Tried>& all) {
 
 }  // namespace
 
-bool try_all(MPI_Comm own, Choice& choice) {
+std::unique_ptr<LeaderRounds> fastest_of_all(MPI_Comm own, Choice& choice) {
   int ranks = 0;
   PMPI_Comm_size(own, &ranks);
   bool usable = true;
   std::vector<Tried> all = make_all(own, ranks, usable);
   const int mine = usable ? 1 : 0;
   int everybodys = 0;
-  if (PMPI_Allreduce(&mine, &everybodys, 1, MPI_INT, MPI_MIN, own) != MPI_SUCCESS || everybodys == 0) return false;
-  if (!run_in_turn(all)) return false;
+  if (PMPI_Allreduce(&mine, &everybodys, 1, MPI_INT, MPI_MIN, own) != MPI_SUCCESS || everybodys == 0) return nullptr;
+  if (!run_in_turn(all)) return nullptr;
   int index = fastest(all);
-  if (PMPI_Bcast(&index, 1, MPI_INT, 0, own) != MPI_SUCCESS) return false;
-  choice = all[static_cast<std::size_t>(index)].choice;
-  return true;
+  if (PMPI_Bcast(&index, 1, MPI_INT, 0, own) != MPI_SUCCESS) return nullptr;
+  Tried& found = all[static_cast<std::size_t>(index)];
+  choice = found.choice;
+  return std::move(found.rounds);
 }
 
 }  // namespace chiplog::collectives
