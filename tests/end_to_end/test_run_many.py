@@ -42,8 +42,8 @@ def section(text: str, title: str) -> str:
 def test_each_pattern_has_a_run_file_with_all_numbers(many: Path) -> None:
     peers, pairs = (read_run(part(many, pattern)) for pattern in PARTS)
     assert {one.peers for one in peers.series} == set(range(1, 10))
-    sizes = {one.message_bytes for one in peers.series if one.operation != "atomic"}
-    assert sizes == {1, 8192}
+    sizes = {(one.operation == "atomic", one.message_bytes) for one in peers.series}
+    assert sizes == {(False, 1), (False, 8), (False, 8192), (True, 8)}
     assert {one.pairs for one in pairs.series} == set(range(1, 6))
     assert peers.header["oversubscribed"] is None
 
