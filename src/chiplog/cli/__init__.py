@@ -18,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     CHIPLOG_DEBUG=1 in the environment shows the traceback, too.
     """
+    # Matrices are small here: further threads would only spin, beside what is being measured too.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words == ["--version"]:
         print(f"chiplog {__version__}")
