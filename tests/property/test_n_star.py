@@ -6,16 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chiplog.collectives.algorithm import Task
-from chiplog.collectives.barrier.n_way_dissemination import round_count
+from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
 from chiplog.collectives.registry import load
 from chiplog.fit.result import Fit
 from chiplog.models.lop_paper import identifiable
 from chiplog.predict import draws
-from chiplog.predict.n_way import best_peers, best_peers_exhaustively, candidates
+from chiplog.predict.n_way import (
+    best_peers,
+    best_peers_exhaustively,
+    candidates,
+    ragged_candidates,
+)
 from chiplog.predict.run import speaker_for
 from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import barrier_seconds
@@ -63,6 +68,7 @@ def test_under_logp_too() -> None:
 
 
 @settings(max_examples=60, deadline=None)
+@example(ranks=13, L=13.0, o=4.0, g=8.0)
 @given(
     ranks=st.integers(2, 40),
     L=st.floats(0.1, 100),
@@ -84,3 +90,11 @@ def test_under_the_closed_form_of_logp_no_other_n_is_faster(
 
     best = seconds(best_peers(ranks, seconds))
     assert best == pytest.approx(seconds(best_peers_exhaustively(ranks, seconds)), rel=1e-9)
+
+
+def test_the_candidates_are_the_smallest_n_for_each_number_of_rounds_and_of_last_peers() -> None:
+    for ranks in range(2, 200):
+        smallest: dict[tuple[int, int], int] = {}
+        for n in range(1, ranks):
+            smallest.setdefault((round_count(ranks, n), last_peers(ranks, n)), n)
+        assert ragged_candidates(ranks) == sorted(smallest.values())

@@ -10,6 +10,7 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import Refiner, find_changes
+from chiplog.fit.changes.marks import MAX_SERIES
 from chiplog.fit.changes.refine import MOST_BYTES, SWEEPS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
@@ -37,9 +38,8 @@ def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> 
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
     refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=MOST_BYTES)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
-    assert len(machine.requests) <= 36 + SWEEPS + 2
-    assert all(len(request.series) <= 32 for request in machine.requests[: -2 - SWEEPS])
-    assert all(len(request.series) <= 63 for request in machine.requests[-2 - SWEEPS :])
+    assert len(machine.requests) <= 36 + 3 * SWEEPS + 2
+    assert all(len(request.series) <= MAX_SERIES for request in machine.requests)
 
 
 def test_an_interval_beside_the_change_is_moved_to_it() -> None:
@@ -163,3 +163,25 @@ def test_an_answer_without_samples_changes_nothing(broken: str) -> None:
             record = [replace(s, seconds=s.seconds[:0]) for s in machine.measure(request)]
         refiner.feed(record)
     assert refiner.changes == changes
+
+
+def test_a_moment_of_disturbance_does_not_lose_a_change() -> None:
+    suspect = Change(1448, 2896, "slope", 0.4, ("gap",))
+    jump = (Piece(2048, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))
+
+    class Disturbed(Machine):
+        """As good as blind for three records, once the change is known to 64 bytes."""
+
+        blind = 3
+
+        def measure(self, request: Request) -> list[Series]:
+            sizes = {one.message_bytes for one in request.series}
+            near = len(sizes) == 3 and max(sizes) - min(sizes) < 64
+            self.noise = 3.0 if near and self.blind else 0.05
+            self.blind -= bool(near and self.blind)
+            return super().measure(request)
+
+    machine = Disturbed(jump)
+    refiner = Refiner(run(ONE_PROTOCOL), (), suspects=(suspect,))
+    assert limits(finish(refiner, machine)) == [(2048, 2049)]
+    assert machine.blind == 0

@@ -20,17 +20,20 @@ from chiplog.plan.request import SeriesRequest
 MAX_MARKS = 3
 WORTHY = 2.0
 """How many times their cost other marks may add to the cheapest one's."""
-CHEAP = 3_000_000.0
+CHEAP = 1_500_000.0
 """Cost below which marks are measured beside each other anyhow."""
 TELLING = 8.0
 """How many times the rounds of the best mark another may need."""
 BYTES_PER_MESSAGE = 1000
 CLEARANCE = 8.0
 """Standard errors that the first rounds aim at, between a place and the middle."""
-NOISE_OF_PLACE = 1.55
-"""Standard error of a place between two others over that of a mean: medians, and three of them."""
-SCANNED = ("half_round_trip", "gap", "o_r", "o_s", "send_overhead", "flood", "late_receiver")
-"""Quantities to look at, those first that differ most between protocols for the series that they need."""
+NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
+"""Standard errors over that of a mean: of a place between two others, three medians, and of a step between two rises,
+where the two medians in the middle count twice."""
+SCANNED = ("half_round_trip", "o_r", "gap", "o_s", "flood")
+"""Quantities to look at, those first that differ most between protocols for the bytes that they need."""
+SCANNED_ALONE = ("send_overhead", "late_receiver")
+"""Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
 """Of one request."""
 MIN_ROUNDS, MAX_ROUNDS = 16, 24
@@ -86,7 +89,7 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     observed = {one.quantity: one for one in reversed(observe(dataset)) if one.quantity in wanted}
     known = [_mark(one, change, changes) for one in observed.values()]
     marks = [mark for mark in known if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
-    marks = _affordable(marks, change)
+    marks = affordable(marks, change.first_after_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
         marks = [
             *marks[: MAX_MARKS - 1],
@@ -97,14 +100,17 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     return tuple(marks[:MAX_MARKS])
 
 
-def _affordable(marks: Sequence[Mark], change: Change) -> list[Mark]:
-    """The mark that tells at the least cost, and those that add little to it; none that says far less than the best."""
+def affordable(marks: Sequence[Mark], message_bytes: int) -> list[Mark]:
+    """The mark that tells at the least cost, and those that add little to it; none that says far less than the best.
+
+    `message_bytes` is about the size at which they will be asked for. The cheapest comes first.
+    """
     best = min((mark.rounds for mark in marks), default=0.0)
     telling = [mark for mark in marks if mark.rounds <= TELLING * best]
     chosen: list[Mark] = []
     spent = 0.0
-    for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, change)):
-        cost = min(mark.rounds, MAX_ROUNDS) * _round_cost(mark, change)
+    for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, message_bytes)):
+        cost = min(mark.rounds, MAX_ROUNDS) * _round_cost(mark, message_bytes)
         if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
             chosen.append(mark)
             spent += cost
@@ -121,10 +127,10 @@ def quantities_to_scan(
     """
     chosen: list[str] = []
     series: set[SeriesRequest] = set()
-    for name in SCANNED:
+    for name in [name for name in SCANNED if name in present] or sorted(present & {*SCANNED_ALONE}):
         wider = series.union(*(series_for(name, size) for size in sizes))
         affordable = sum(one.bytes for one in wider) <= round_bytes and len(wider) <= MAX_SERIES
-        if name in present and (affordable or not chosen):
+        if affordable or not chosen:
             chosen.append(name)
             series = wider
     return tuple(chosen)
@@ -140,8 +146,11 @@ def rounds_to_ask(marks: Sequence[Mark]) -> int:
     return int(np.clip(math.ceil(min(mark.rounds for mark in marks)), MIN_ROUNDS, MAX_ROUNDS))
 
 
-def _rounds(jump: float, noise: float) -> float:
-    """Rounds after which the middle of three sizes is told from either side with room to spare."""
+def rounds_needed(jump: float, noise: float) -> float:
+    """Rounds after which the middle of three sizes is told from either side with room to spare.
+
+    `jump` is logarithmic, `noise` the relative standard deviation of one sample.
+    """
     needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
     return float(max(needed, MIN_ROUNDS))
 
@@ -153,9 +162,9 @@ def _noise(observed: Observed, change: Change) -> float:
     return float(np.median([point.relative_deviation for point in points]))
 
 
-def _round_cost(mark: Mark, change: Change) -> float:
+def _round_cost(mark: Mark, message_bytes: int) -> float:
     """Bytes on the wire for one round at one size, where a message counts as some bytes too."""
-    series = series_for(mark.quantity, change.first_after_bytes)
+    series = series_for(mark.quantity, message_bytes)
     return sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
 
 
@@ -177,7 +186,7 @@ def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark
     before = _line(observed, lower, change.last_before_bytes)
     after = _line(observed, change.first_after_bytes, upper)
     jump = max(abs(_jump(before, after, change)), MIN_JUMP)
-    return Mark(observed.quantity, before, after, _rounds(jump, _noise(observed, change)))
+    return Mark(observed.quantity, before, after, rounds_needed(jump, _noise(observed, change)))
 
 
 def _line(observed: Observed, first_bytes: int, last_bytes: int) -> Line:

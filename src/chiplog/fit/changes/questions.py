@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.marks import Mark, rounds_to_ask, series_for
+from chiplog.fit.changes.marks import FLAT, Mark, rounds_to_ask, series_for
 from chiplog.fit.changes.verdict import Evidence
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
@@ -18,8 +18,13 @@ TIMES = (1, 4, 8)
 """Rounds, in those that should do, asked for at first and again where the answer is not clear."""
 BUDGET_NS = (30_000_000, 80_000_000, 200_000_000)
 LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
-BYTES_SHARE = 0.03
-"""Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: many steps are to come."""
+BYTES_SHARE, VERIFY_SHARE, SCAN_SHARE = 0.03, 0.10, 0.12
+"""Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: a bisection has many, but the
+last word deserves more rounds."""
+SCAN_ROUNDS, SCAN_BUDGET_NS = 24, 150_000_000
+"""Of a record that looks at many sizes; most of its time goes into its delays."""
+SENT_PER_PLANNED = 1.5
+"""A first guess: the probe warms up, and repeats what is too short for its clock. Each answer gives a better one."""
 WIDTH = 0.02
 
 Record = Sequence[Series]
@@ -31,9 +36,15 @@ class Questions:
     """Makes the requests, with ids from `first_id` on, and counts their bytes."""
 
     def __init__(self, random: np.random.Generator, first_id: int, budget_bytes: int) -> None:
-        self.bytes_left = budget_bytes
+        self._bytes_left = budget_bytes
         self._random = random
         self._next_id = first_id
+        self._sent_per_planned = SENT_PER_PLANNED
+
+    @property
+    def scanned_round_bytes(self) -> float:
+        """What one round of a scan may put on the wire."""
+        return SCAN_SHARE * self._bytes_left / (FAIR_ROUNDS * self._sent_per_planned)
 
     def ask(
         self,
@@ -41,23 +52,49 @@ class Questions:
         marks: Sequence[Mark],
         sizes: Sequence[int],
         clear: Callable[[Evidence], bool],
+        *,
+        share: float = BYTES_SHARE,
     ) -> Asking:
-        """Evidence at `sizes`, asked for again until it is clear; None without an answer."""
+        """Evidence at `sizes`, asked for again until it is clear; None without an answer.
+
+        Each record takes at most about `share` of the bytes that are left.
+        """
         evidence = Evidence(marks, sizes, self._random)
         enough = rounds_to_ask(marks)
         for times, budget_ns in zip(TIMES, BUDGET_NS, strict=True):
-            request = self._request(index, marks, sizes, times * enough, budget_ns)
+            request = self._request(index, marks, sizes, times * enough, budget_ns, share)
             if request is None:
                 break
-            record = yield request
-            self.bytes_left -= sum(series.bytes_sent for series in record)
-            evidence.add(record)
+            yield from self._answer(request, evidence)
             if clear(evidence):
                 break
         return evidence or None
 
+    def scan(self, index: int, quantities: Sequence[str], sizes: Sequence[int]) -> Asking:
+        """Evidence of many quantities at many sizes, asked for once; None without an answer."""
+        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
+        evidence = Evidence(marks, sizes, self._random)
+        request = self._request(index, marks, sizes, SCAN_ROUNDS, SCAN_BUDGET_NS, SCAN_SHARE)
+        if request is not None:
+            yield from self._answer(request, evidence)
+        return evidence or None
+
+    def _answer(self, request: Request, evidence: Evidence) -> Generator[Request, Record, None]:
+        record = yield request
+        sent = sum(series.bytes_sent for series in record)
+        self._bytes_left -= sent
+        rounds = max((series.seconds.size for series in record), default=0)
+        self._sent_per_planned = max(sent / max(request.round_bytes * rounds, 1), 1.0)
+        evidence.add(record)
+
     def _request(
-        self, index: int, marks: Sequence[Mark], sizes: Sequence[int], rounds: int, budget_ns: int
+        self,
+        index: int,
+        marks: Sequence[Mark],
+        sizes: Sequence[int],
+        rounds: int,
+        budget_ns: int,
+        share: float,
     ) -> Request | None:
         series: dict[SeriesRequest, None] = {}
         for size in sizes:
@@ -71,11 +108,11 @@ class Questions:
             tag={"purpose": BISECT, "change": index},
             check_payload=False,
         )
-        affordable = self.bytes_left // max(request.round_bytes, 1)
+        affordable = int(self._bytes_left / max(request.round_bytes * self._sent_per_planned, 1.0))
         if affordable < LEAST_ROUNDS:
             return None
         self._next_id += 1
-        fair = max(int(BYTES_SHARE * affordable), FAIR_ROUNDS)
+        fair = max(int(share * affordable), FAIR_ROUNDS)
         most = min(rounds, affordable, fair)
         stop = replace(request.stop, min_samples=min(most, LEAST_ROUNDS), max_samples=most)
         return replace(request, stop=stop)

@@ -3,9 +3,10 @@
 Sizes on both sides of the change and one between them are measured in turn, in one record; the one between is before or
 after the change, whichever line it lies on, with the lines drawn through the outer two as just measured. So a drift of
 the machine moves all alike. After about log2(interval) such records the two neighbouring sizes are compared directly,
-with one more size on each side as a control; and once more when all questions are answered, since a state of the
-machine that lasts for a second may look like a protocol. A suspect is first looked at over all its sizes at once: the
-pair of neighbours with the largest step is bisected. Nothing here does any input or output.
+with two more sizes on each side as controls: the next one, and one a cache line away, where the jump must last. The
+same is asked once more when all questions are answered, since a state of the machine that lasts for a second may look
+like a protocol. A suspect is first looked at over all its sizes at once: the pair of neighbours with the largest step
+is bisected. Nothing here does any input or output.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.breaks import MIN_JUMP
 from chiplog.fit.changes.marks import (
     FLAT,
+    MAX_ROUNDS,
     Mark,
     marks_of,
     quantities_to_scan,
 )
+from chiplog.fit.changes.neighbourhood import Neighbourhood
 from chiplog.fit.changes.observed import grid_of, observe
-from chiplog.fit.changes.questions import FAIR_ROUNDS, Questions, Record
-from chiplog.fit.changes.step import Step, largest_steps
+from chiplog.fit.changes.questions import VERIFY_SHARE, Questions, Record
+from chiplog.fit.changes.step import Step, largest_steps, overlapping
 from chiplog.fit.changes.verdict import Evidence
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
@@ -44,7 +47,10 @@ ATTEMPTS = 2
 """Times that a change is bisected before one that shows no place, or no jump at its place, counts as none; and steps
 of a suspect that are tried."""
 
-SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.20
+STEPS_BACK = 2
+"""Halvings that an unclear answer takes back."""
+
+SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.15
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
 CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
@@ -53,13 +59,10 @@ SWEEPS = 2
 FIRST_SWEPT_BYTES, LAST_SWEPT_BYTES = 128, 65536
 """Below two cache lines, copies jump by themselves; above, one sweep costs too many bytes."""
 MAX_SWEPT = 21
-SWEPT_TOTAL = 0.40
+SWEPT_TOTAL = 0.25
 """Sum over the quantities of their steps that is needed where the grid shows nothing."""
-MIN_SCANNED, MAX_SCANNED = 4, 16
-"""Sizes of a suspect that are looked at together."""
-SCAN_ROUNDS = 24
-SCAN_SHARE = 0.25
-"""Of the bytes that are left, for looking at one suspect: the bisection needs the others."""
+MAX_SCANNED = 16
+"""Sizes of a suspect that are looked at."""
 
 Interval = tuple[int, int]
 """Two sizes in bytes between which a change lies."""
@@ -218,20 +221,19 @@ class Refiner:
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
         """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
-        marks = self._marks_to_scan(sizes)
-        if len(sizes) < MIN_SCANNED or not marks:
-            return None
+        found: list[Step] | None = None
+        for together in overlapping(sizes):
+            quantities = self._quantities_to_scan(together)
+            if not quantities:
+                continue
+            evidence = yield from self._questions.scan(index, quantities, together)
+            if evidence is not None:
+                found = found or []
+                found += largest_steps(evidence, together, errors=ERRORS, least=least)
+        return found and sorted(found, key=lambda step: step.total, reverse=True)
 
-        def steps(evidence: Evidence) -> Sequence[Step]:
-            return largest_steps(evidence, sizes, errors=ERRORS, least=least)
-
-        evidence = yield from self._questions.ask(index, marks, sizes, lambda e: True)
-        return steps(evidence) if evidence else None
-
-    def _marks_to_scan(self, sizes: Sequence[int]) -> list[Mark]:
-        round_bytes = SCAN_SHARE * self._questions.bytes_left / FAIR_ROUNDS
-        quantities = quantities_to_scan(self._measured, sizes, round_bytes)
-        return [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
+    def _quantities_to_scan(self, sizes: Sequence[int]) -> tuple[str, ...]:
+        return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes)
 
     def _around(self, suspect: Change) -> list[int]:
         """The sizes of the grid within a suspect's interval, and two on each side."""
@@ -248,8 +250,13 @@ class Refiner:
         interval: Interval,
         least_jump: float = MIN_JUMP,
     ) -> Generator[Request, Record, bool | None]:
-        """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
+        """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell.
+
+        What disturbs the machine for a moment makes an answer unclear; then it goes on a little wider, once.
+        """
         low, high = interval
+        wider: list[Interval] = []
+        may_step_back = True
         while high - low > 1:
             middle = (low + high) // 2
             sizes = (low, middle, high)
@@ -258,10 +265,16 @@ class Refiner:
             )
             if evidence is None:
                 return None
-            if not _clear(evidence, sizes):
+            if _clear(evidence, sizes):
+                before = evidence.place(middle, low, high).value < 0.5
+                wider.append((low, high))
+                low, high = (middle, high) if before else (low, middle)
+            elif wider and may_step_back:
+                may_step_back = False
+                low, high = wider[-STEPS_BACK:][0]
+                del wider[-STEPS_BACK:]
+            else:
                 return False
-            before = evidence.place(middle, low, high).value < 0.5
-            low, high = (middle, high) if before else (low, middle)
             self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
         confirmed = yield from self._verify(index, marks, low, least_jump)
@@ -304,21 +317,20 @@ class Refiner:
 
         All quantities are looked at: the one that jumps most need not be one that led here.
         """
-        low, high = last_before, last_before + 1
-        below, above = max(low - 1, 1), high + 1
-        sizes = sorted({below, low, high, above})
+        around = Neighbourhood.of(last_before)
         led = {mark.quantity for mark in marks}
-        others = [mark for mark in self._marks_to_scan(sizes) if mark.quantity not in led]
+        others = [
+            Mark(quantity, FLAT, FLAT, MAX_ROUNDS)
+            for quantity in self._quantities_to_scan(around.sizes)
+            if quantity not in led
+        ]
 
         def jumps(evidence: Evidence) -> bool:
-            return any(
-                jump.significant(ERRORS) and jump.size >= max(least_jump, 2.0 * disturbance)
-                for jump, disturbance in evidence.jumps_and_disturbances(
-                    (below, low, high, above), ERRORS
-                )
-            )
+            return evidence.shows_jump(around, errors=ERRORS, least=least_jump)
 
-        evidence = yield from self._questions.ask(index, [*marks, *others], sizes, jumps)
+        evidence = yield from self._questions.ask(
+            index, [*marks, *others], around.sizes, jumps, share=VERIFY_SHARE
+        )
         return None if evidence is None else jumps(evidence)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.marks import MAX_MARKS, MIN_ROUNDS, Mark
+from chiplog.fit.changes.marks import MAX_MARKS, NOISE_OF_STEP, Mark, affordable, rounds_needed
 from chiplog.fit.changes.verdict import Evidence, spread
+
+MOST_TOGETHER, SHARED = 8, 3
+"""Sizes in a group, and those that it shares with the next one."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,28 @@ class Step:
     """Sum of the logarithmic steps of all quantities that show it, without their signs."""
 
 
+def overlapping(sizes: Sequence[int]) -> list[Sequence[int]]:
+    """The sizes in groups to be measured together, such that every two neighbours have a neighbour on each side.
+
+    But for the first and the last two, of course. Small sizes take few bytes, and get more rounds by themselves.
+
+    >>> overlapping(range(12))
+    [range(0, 8), range(5, 12)]
+    """
+    stride = MOST_TOGETHER - SHARED
+    starts = range(0, max(len(sizes) - SHARED, 0), stride)
+    return [sizes[start : start + MOST_TOGETHER] for start in starts]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A quantity's logarithmic step at one place, with its standard error."""
+
+    quantity: str
+    step: float
+    error: float
+
+
 def largest_steps(
     evidence: Evidence, sizes: Sequence[int], *, errors: float, least: float
 ) -> list[Step]:
@@ -32,31 +58,34 @@ def largest_steps(
 
     A step counts where it is `errors` standard errors and the share `least` large.
     """
-    found: dict[int, list[tuple[float, str]]] = defaultdict(list)
+    found: dict[int, list[_Shown]] = defaultdict(list)
     for quantity, steps in evidence.steps():
         for index in range(steps.shape[1]):
             step, error = float(steps[0, index]), spread(steps[:, index])
             if abs(step) >= max(np.log1p(least), errors * error):
-                found[index + 1].append((step, quantity))
-    places = sorted(found, key=lambda at: sum(abs(step) for step, _ in found[at]), reverse=True)
-    return [_step(evidence, sizes, at, found[at]) for at in places]
+                found[index + 1].append(_Shown(quantity, step, error))
+    places = [_step(evidence, sizes, at, shown) for at, shown in found.items()]
+    return sorted(places, key=lambda place: place.total, reverse=True)
 
 
-def _step(
-    evidence: Evidence, sizes: Sequence[int], at: int, showing: Sequence[tuple[float, str]]
-) -> Step:
-    ranked = sorted(showing, key=lambda entry: abs(entry[0]), reverse=True)[:MAX_MARKS]
-    marks = tuple(_mark(evidence, quantity, sizes, at) for _, quantity in ranked)
-    total = sum(abs(step) for step, _ in showing)
-    return Step((sizes[at], sizes[at + 1]), marks, float(np.expm1(ranked[0][0])), total)
+def _step(evidence: Evidence, sizes: Sequence[int], at: int, shown: Sequence[_Shown]) -> Step:
+    marks = [_mark(evidence, one, sizes, at) for one in shown]
+    largest = max((one.step for one in shown), key=abs)
+    return Step(
+        interval=(sizes[at], sizes[at + 1]),
+        marks=tuple(affordable(marks, sizes[at + 1])[:MAX_MARKS]),
+        relative_jump=float(np.expm1(largest)),
+        total=sum(abs(one.step) for one in shown),
+    )
 
 
-def _mark(evidence: Evidence, quantity: str, sizes: Sequence[int], at: int) -> Mark:
+def _mark(evidence: Evidence, shown: _Shown, sizes: Sequence[int], at: int) -> Mark:
     """The quantity with the lines through the two sizes on each side of the step."""
-    seconds = evidence.medians(quantity)
+    seconds = evidence.medians(shown.quantity)
     before = _through(sizes[at - 1], seconds[at - 1], sizes[at], seconds[at])
     after = _through(sizes[at + 1], seconds[at + 1], sizes[at + 2], seconds[at + 2])
-    return Mark(quantity, before, after, MIN_ROUNDS)
+    noise = shown.error * math.sqrt(evidence.rounds(shown.quantity)) / NOISE_OF_STEP
+    return Mark(shown.quantity, before, after, rounds_needed(abs(shown.step), noise))
 
 
 def _through(low: int, low_seconds: float, high: int, high_seconds: float) -> Line:

@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
 from chiplog.fit.changes.marks import Mark
+from chiplog.fit.changes.neighbourhood import Neighbourhood
 from chiplog.fit.changes.observed import samples_of
 
 Floats = NDArray[np.float64]
 
 REPLICATES = 200
 NORMAL_MAD = 1.4826
+CONTRAST = 2.0
+"""How many times the jumps of its neighbours a jump must be."""
+LASTING = 0.5
+"""Share of a jump that must be left a cache line further, on either side."""
 LEAST_RATIO = 0.01
 """Replicates count as at least so much of their median."""
 
@@ -81,6 +86,10 @@ class Evidence:
         medians: Floats = self._medians[quantity][0]
         return medians
 
+    def rounds(self, quantity: str) -> int:
+        """Of a quantity, over all records."""
+        return sum(len(table) for table in self._rounds[quantity])
+
     def steps(self) -> list[tuple[str, Floats]]:
         """By quantity, how much more its logarithm rises between two neighbouring sizes than beside them.
 
@@ -107,20 +116,34 @@ class Evidence:
             return Estimate(0.0, np.inf)
         return max(estimates, key=lambda e: e.size / e.error)
 
-    def jumps_and_disturbances(
-        self, sizes: tuple[int, int, int, int], errors: float
-    ) -> list[tuple[Estimate, float]]:
-        """By quantity, the jump between the middle two of four neighbouring sizes and the larger one beside it.
+    def shows_jump(self, around: Neighbourhood, *, errors: float, least: float) -> bool:
+        """Whether the time jumps from one byte to the next, by more than beside it, and stays there.
 
-        A jump beside it counts where it is at least `errors` standard errors large.
+        A quantity's jump counts where it is `errors` standard errors and the share `least` large. Of those that do, at
+        least half must stay.
         """
-        below, low, high, above = sizes
-        found = []
-        for mark in self._usable():
-            beside = (self._jump(mark, low, below, low), self._jump(mark, high, high, above))
-            disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
-            found.append((self._jump(mark, high, low, high), disturbance))
-        return found
+        jumping = [mark for mark in self._usable() if self._jumps(mark, around, errors, least)]
+        lasting = [mark for mark in jumping if self._lasts(mark, around)]
+        return bool(lasting) and 2 * len(lasting) >= len(jumping)
+
+    def _jumps(self, mark: Mark, around: Neighbourhood, errors: float, least: float) -> bool:
+        low, high = around.low, around.high
+        jump = self._jump(mark, high, low, high)
+        beside = (
+            self._jump(mark, low, around.below, low),
+            self._jump(mark, high, high, around.above),
+        )
+        disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
+        return jump.significant(errors) and jump.size >= max(least, CONTRAST * disturbance)
+
+    def _lasts(self, mark: Mark, around: Neighbourhood) -> bool:
+        low, high = around.low, around.high
+        jump = self._jump(mark, high, low, high)
+        afar = (
+            self._jump(mark, high, low, around.line_above),
+            self._jump(mark, high, around.line_below, high),
+        )
+        return all(one.value / jump.value >= LASTING for one in afar)
 
     def _usable(self) -> list[Mark]:
         return [
