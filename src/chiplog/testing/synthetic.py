@@ -5,6 +5,7 @@ The clock of these datasets is as fine as float64: nothing is rounded to nanosec
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,6 +71,27 @@ def size_grid(last_bytes: int = 1 << 20, per_octave: int = 2) -> tuple[int, ...]
     return tuple(int(size) for size in sizes)
 
 
+def exact_seconds(
+    pieces: Sequence[Piece], pattern: str, message_bytes: int, train: int = 1, delay: float = 0.0
+) -> float:
+    """The LogGP(S) time in seconds of one operation after a `delay` in seconds; remembered for the next one."""
+    protocols = tuple((piece.last_bytes, tuple(piece.theta.items())) for piece in pieces)
+    return _exact_seconds(protocols, pattern, message_bytes, train, delay)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _exact_seconds(
+    protocols: tuple[tuple[int | None, tuple[tuple[str, float], ...]], ...],
+    pattern: str,
+    message_bytes: int,
+    train: int,
+    delay: float,
+) -> float:
+    pieces = [Piece(last_bytes, dict(theta)) for last_bytes, theta in protocols]
+    asked = points(pattern, message_bytes, train, delay)
+    return float(piecewise_seconds(LOGGPS, pieces, asked)[0])
+
+
 def disturbed(
     seconds: float, samples: int, disturbance: Disturbance, rng: np.random.Generator
 ) -> NDArray[np.float64]:
@@ -108,12 +130,11 @@ def synthetic_dataset(
     made: list[Series] = []
     for record_id, (launch, visit, size) in enumerate(order):
         factor = launch_factors[launch] * np.exp(disturbance.visit_noise * rng.standard_normal())
-        round_trip = float(piecewise_seconds(LOGGPS, pieces, points("prtt", size))[0])
+        round_trip = exact_seconds(pieces, "prtt", size)
         for ask in asks:
             delay = ask.delay_round_trips * round_trip
-            asked = points(ask.pattern, size, ask.train, delay / factor)
-            exact = piecewise_seconds(LOGGPS, pieces, asked)
-            seconds = disturbed(float(exact[0]) * factor, samples, disturbance, rng)
+            exact = exact_seconds(pieces, ask.pattern, size, ask.train, delay / factor)
+            seconds = disturbed(exact * factor, samples, disturbance, rng)
             made.append(
                 Series(
                     pattern=ask.pattern,

@@ -98,11 +98,24 @@ std::string completion_of(const fi_info& info) {
   return "transmit";  // libfabric's rule for reliable endpoints that name none
 }
 
+// libfabric starts all its providers when it is first asked, which takes a fifth of a second: here all ranks do so at
+// once, not one after the other. A failure shows again, and is told, where a provider is chosen.
+void start_providers() {
+  try {
+    fi_info* known = nullptr;
+    const KeepSignalHandlers keep;
+    if (library().get_info(api_version, nullptr, nullptr, FI_PROV_ATTR_ONLY, nullptr, &known) == 0) Info{known};
+  } catch (const Error&) {
+    return;
+  }
+}
+
 bool has(const fi_info& info, std::uint64_t capabilities) { return (info.caps & capabilities) == capabilities; }
 
 }  // namespace
 
 Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options) {
+  start_providers();
   const bool between_hosts = find_nodes(bootstrap).size() > 1;
   const bool chooses = bootstrap.rank() == 0;
   OfiOptions agreed = options;
