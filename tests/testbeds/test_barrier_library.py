@@ -170,6 +170,19 @@ def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Pa
     accepted(done, "communicators")
 
 
+def test_what_is_used_between_nodes_is_said_also_after_a_later_trial(
+    promised_mpi: Callable[[str], Mpi], build_directory: Path
+) -> None:
+    """MPICH takes the ranks of one host for those of two nodes when it is told to."""
+    library = build_library(str(promised_mpi("mpich-wheel").mpicxx))
+    target = build_directory / "two-nodes"
+    program = compile_program(library.mpi, "barrier_cases.cpp", target)
+    done = run_preloaded(library, 4, program, "in-a-row", 1100, MPIR_CVAR_NUM_CLIQUES="2")
+    accepted(done, "in-a-row")
+    assert ": shared memory on each node, then 1-way dissemination among 2 nodes" in done.stderr
+    assert "after 1000 barriers, shared memory on each node, then " in done.stderr
+
+
 FORTRAN = {
     "mpi": "use mpi\nimplicit none\ninteger :: error",
     "mpif.h": "implicit none\ninclude 'mpif.h'\ninteger :: error",
