@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +170,19 @@ def test_communicators_come_and_go_in_a_simulation(simulated: Path, tmp_path: Pa
     accepted(done, "communicators")
 
 
+def test_what_is_used_between_nodes_is_said_also_after_a_later_trial(
+    promised_mpi: Callable[[str], Mpi], build_directory: Path
+) -> None:
+    """MPICH takes the ranks of one host for those of two nodes when it is told to."""
+    library = build_library(str(promised_mpi("mpich-wheel").mpicxx))
+    target = build_directory / "two-nodes"
+    program = compile_program(library.mpi, "barrier_cases.cpp", target)
+    done = run_preloaded(library, 4, program, "in-a-row", 1100, MPIR_CVAR_NUM_CLIQUES="2")
+    accepted(done, "in-a-row")
+    assert ": shared memory on each node, then 1-way dissemination among 2 nodes" in done.stderr
+    assert "after 1000 barriers, shared memory on each node, then " in done.stderr
+
+
 FORTRAN = {
     "mpi": "use mpi\nimplicit none\ninteger :: error",
     "mpif.h": "implicit none\ninclude 'mpif.h'\ninteger :: error",
@@ -190,3 +204,24 @@ def test_fortran_programs_are_served_too(module: str, tmp_path: Path) -> None:
     subprocess.run([str(compiler), str(source), "-o", str(program)], check=True)
     done = run_preloaded(library, 2, program)
     assert done.code == 0 and SERVED in done.stderr
+
+
+PYTHON = """
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+world.Barrier()
+copy = world.Dup()
+copy.barrier()
+copy.Free()
+if world.rank == 0:
+    print("python ok")
+"""
+
+
+def test_python_programs_are_served_too(library: BuiltLibrary) -> None:
+    """The preloaded library brings its MPI along, and mpi4py takes the one that is there."""
+    if library.mpi.kind == "mpich" and library.mpi.mpicxx.parent == Path("/usr/bin"):
+        pytest.skip("mpi4py's wheel knows no MPICH by the name that Debian gives it")
+    done = accepted(run_preloaded(library, 2, Path(sys.executable), "-c", PYTHON), "python")
+    assert SERVED in done.stderr

@@ -20,9 +20,8 @@ inline constexpr std::byte guard{0xa5};
 
 // Whether a byte that somebody else may write at any time has this value.
 inline bool shows(const std::byte* at, std::byte value) {
-  const bool seen = *static_cast<const volatile std::byte*>(at) == value;
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return seen;
+  auto& byte = const_cast<std::byte&>(*at);  // atomic_ref refers to no const objects before C++26
+  return std::atomic_ref(byte).load(std::memory_order_acquire) == value;
 }
 
 // Lets the transport work until `there()`.

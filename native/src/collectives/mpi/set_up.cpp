@@ -72,14 +72,17 @@ std::string subject(MPI_Comm communicator, const Story& story) {
   return "barrier of " + std::to_string(story.size.ranks) + " ranks (" + name_of(communicator) + "): ";
 }
 
-void tell(MPI_Comm communicator, const Story& story) {
-  if (!story.choice.problem.empty()) say(story.choice.problem + ": not in force");
-  if (!verbose()) return;
-  std::string text = subject(communicator, story);
-  if (story.meets_on_node) text += "shared memory on each node";
+// What is used, on nodes and between them.
+std::string parts(const Story& story) {
+  std::string text = story.meets_on_node ? "shared memory on each node" : "";
   if (story.leaders > 1) text += (story.meets_on_node ? ", then " : "") + messages(story);
   if (!story.node_failure.empty()) text += " (no shared memory: " + story.node_failure + ")";
-  say(text);
+  return text;
+}
+
+void tell(MPI_Comm communicator, const Story& story) {
+  if (!story.choice.problem.empty()) say(story.choice.problem + ": not in force");
+  if (verbose()) say(subject(communicator, story) + parts(story));
 }
 
 // What is to be called when a trial has found another barrier; nothing where nobody listens.
@@ -87,7 +90,7 @@ Leaders::Tell tell_of_trial(MPI_Comm communicator, const Story& story) {
   if (story.size.rank != 0 || !verbose()) return nullptr;
   return [about = subject(communicator, story), found = story](const Choice& choice) mutable {
     found.choice = choice;
-    say(about + "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, " + messages(found));
+    say(about + "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, " + parts(found));
   };
 }
 
