@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:
     import typer
 
-    from chiplog.cli.app import app
+    from chiplog.cli.app import app_for
 
     wrong_usage: type[Any] = typer.BadParameter.__bases__[
         0
     ]  # click's, which typer may carry itself
     try:
-        code = app(words, standalone_mode=False)
+        code = app_for(words)(words, standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except typer.Abort as aborted:

@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from chiplog import __version__
-from chiplog.cli.bench import bench
-from chiplog.cli.changes import changes
-from chiplog.cli.check_tuning import check_tuning
-from chiplog.cli.compare import compare
-from chiplog.cli.doctor import doctor
-from chiplog.cli.export import export
-from chiplog.cli.fit import fit
-from chiplog.cli.import_file import import_file
-from chiplog.cli.library import library_app
-from chiplog.cli.list_names import list_names
-from chiplog.cli.measure import measure
-from chiplog.cli.predict import predict
-from chiplog.cli.probe import probe_app
-from chiplog.cli.report import report
-from chiplog.cli.run import run
-from chiplog.cli.schedule import schedule
-from chiplog.cli.simulate import simulate
-from chiplog.cli.tune import tune
 
-app = typer.Typer(
-    name="chiplog",
-    help="Measure how a machine really communicates, fit the LogP family of models, show how far each is off.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "run": "run",
+    "measure": "measure",
+    "import": "import_file",
+    "fit": "fit",
+    "changes": "changes",
+    "compare": "compare",
+    "predict": "predict",
+    "schedule": "schedule",
+    "simulate": "simulate",
+    "tune": "tune",
+    "check-tuning": "check_tuning",
+    "bench": "bench",
+    "export": "export",
+    "report": "report",
+    "list": "list_names",
+    "doctor": "doctor",
+}
+"""Commands, and the functions of that name in modules of that name."""
+GROUPS = {"probe": "probe_app", "library": "library_app"}
+"""Modules with commands of their own, and their Typer."""
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The command that the first of the `words` names, else all of them.
+
+    To import and describe all takes longer than a short measurement.
+    """
+    app = typer.Typer(
+        name="chiplog",
+        help=chiplog.__doc__,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(chiplog)
+    named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
+    for name in named or (*COMMANDS, *GROUPS):
+        if name in GROUPS:
+            app.add_typer(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]), name=name)
+        else:
+            function = COMMANDS[name]
+            app.command(name)(getattr(import_module(f"chiplog.cli.{function}"), function))
+    return app
 
 
 def _show_version(asked: bool) -> None:
@@ -43,7 +64,6 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def chiplog(
     version: Annotated[
         bool,
@@ -51,23 +71,3 @@ def chiplog(
     ] = False,
 ) -> None:
     """Measure how a machine really communicates, fit the LogP family of models, show how far each is off."""
-
-
-app.command()(run)
-app.command()(measure)
-app.command("import")(import_file)
-app.command()(fit)
-app.command()(changes)
-app.command()(compare)
-app.command()(predict)
-app.command()(schedule)
-app.command()(simulate)
-app.command()(tune)
-app.command("check-tuning")(check_tuning)
-app.command()(bench)
-app.command()(export)
-app.command()(report)
-app.add_typer(probe_app, name="probe")
-app.add_typer(library_app, name="library")
-app.command("list")(list_names)
-app.command()(doctor)
