@@ -21,6 +21,13 @@ class Ratio:
     rounds: int
     goal: float | None = None
 
+    @property
+    def standing(self) -> str:
+        """What the interval says of the two."""
+        if self.high < 1.0:
+            return "faster"
+        return "slower" if self.low > 1.0 else "at par"
+
     def line(self) -> str:
         """One row of a table, for people."""
         goal = (

@@ -125,4 +125,5 @@ def of_library(found: Medians) -> str:
 def compared(way: str, name: str, best_own: str, launches: list[Medians]) -> str:
     ours = [found[way] * 1e-9 for found in launches]
     peer = [found["own"] * 1e-9 for found in launches]
-    return ratio(f"library, {name} / own by {best_own}", ours, peer, goal=1.0).line()
+    found = ratio(f"library, {name} / own by {best_own}", ours, peer)
+    return f"{found.line()}   {found.standing}"

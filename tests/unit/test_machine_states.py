@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import slowed_records, slowness
+from chiplog.dataset.states import SLOWED, slowed_records, slowness
 from chiplog.fit.placement import in_one_placement
 from chiplog.measure.revisit import MOST_VISITS, PAUSE_SECONDS, Revisit
 from chiplog.plan import PlanOptions
@@ -62,7 +62,7 @@ def kept(measured: Dataset) -> list[int]:
 
 def test_slowness_is_that_of_the_slowest_part_and_above_1_in_another_state() -> None:
     wobble = Reference(375e-9, 128e-9, 76e-9)
-    how = slowness([FAST, wobble, IN_STEP, SHARED_CORE])
+    how = slowness([FAST, wobble, IN_STEP, SHARED_CORE], SLOWED)
     assert how[0] < 1
     assert how[1] == pytest.approx(375 / 350 / 1.15)
     assert how[2] == pytest.approx(163 / 112 / 1.3)
@@ -70,7 +70,7 @@ def test_slowness_is_that_of_the_slowest_part_and_above_1_in_another_state() -> 
 
 
 def test_a_gap_that_noise_hides_does_not_count() -> None:
-    how = slowness([replace(FAST, gap_seconds=0.0), IN_STEP])
+    how = slowness([replace(FAST, gap_seconds=0.0), IN_STEP], SLOWED)
     assert how[1] < 1
 
 
@@ -85,6 +85,13 @@ def test_of_the_visits_of_a_point_those_in_the_fastest_state_count() -> None:
     )
     assert kept(measured) == [1]
     assert "slower state" in in_one_placement(measured)[1][0]
+
+
+def test_visits_count_together_up_to_what_references_vary_by_in_one_state() -> None:
+    near = replace(FAST, half_round_trip_seconds=1.07 * FAST.half_round_trip_seconds)
+    far = replace(FAST, half_round_trip_seconds=1.09 * FAST.half_round_trip_seconds)
+    visits = [series(visit, one, visit=visit) for visit, one in enumerate((far, FAST, near))]
+    assert kept(dataset(*visits)) == [1, 2]
 
 
 def test_a_point_that_met_slow_states_only_keeps_its_fastest_visit_and_the_reader_is_told() -> None:

@@ -19,12 +19,16 @@ SLOWED = np.array([1.15, 1.3, 1.2])
 
 Within one state they vary by up to a half of that; the states that were seen differ by more.
 """
+ALIKE = np.array([1.08, 1.15, 1.10])
+"""Factors up to which references are of one state: what they vary by within it."""
 FASTEST_SHARE = 0.1
 """Share of the records that may have been lucky: the reference of the next one counts as the fastest."""
 
 
-def slowness(references: Iterable[Reference], fastest_share: float = 0.0) -> NDArray[np.float64]:
-    """How slow each reference is in its slowest part, shape (references,): above 1, it is of a slower state.
+def slowness(
+    references: Iterable[Reference], factors: NDArray[np.float64], fastest_share: float = 0.0
+) -> NDArray[np.float64]:
+    """How slow each reference is in its slowest part, shape (references,): above 1, by more than its factor.
 
     The fastest of each part is its quantile `fastest_share`; parts that noise hides (0) don't count.
     """
@@ -35,7 +39,7 @@ def slowness(references: Iterable[Reference], fastest_share: float = 0.0) -> NDA
     seen = fastest > 0
     if not np.any(seen):
         return np.zeros(len(parts))
-    return np.max(parts[:, seen] / (SLOWED * fastest)[seen], axis=1)  # type: ignore[no-any-return]
+    return np.max(parts[:, seen] / (factors * fastest)[seen], axis=1)  # type: ignore[no-any-return]
 
 
 def slowed_records(series: Iterable[Series]) -> frozenset[int]:
@@ -43,5 +47,5 @@ def slowed_records(series: Iterable[Series]) -> frozenset[int]:
     references = {one.record_id: one.reference for one in series if one.reference}
     if not references:
         return frozenset()
-    slow = slowness(references.values(), FASTEST_SHARE) > 1.0
+    slow = slowness(references.values(), SLOWED, FASTEST_SHARE) > 1.0
     return frozenset(np.array(list(references))[slow].tolist())

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import slowed_records, slowness
+from chiplog.dataset.states import ALIKE, slowed_records, slowness
 
-ALIKE = 1.05
+ALIKE_FLAGS = 1.05
 """Up to this factor above the fastest flag exchange of its point, a record counts as in the same state."""
 MANY = 0.1
 """Share of records in other states from which a reader should know."""
@@ -51,11 +51,12 @@ def _fastest(visits: Mapping[int, Series]) -> set[int]:
     references = {number: one.reference for number, one in visits.items() if one.reference}
     alike = set(visits)
     if len(references) == len(visits):
-        slow = dict(zip(references, slowness(references.values()).tolist(), strict=True))
+        how_slow = slowness(references.values(), ALIKE).tolist()
+        slow = dict(zip(references, how_slow, strict=True))
         limit = max(1.0, min(slow.values()))
         alike = {number for number, how in slow.items() if how <= limit}
     flags = {number: visits[number].placement_seconds or 0.0 for number in alike}
-    return {number for number in alike if flags[number] <= ALIKE * min(flags.values())}
+    return {number for number in alike if flags[number] <= ALIKE_FLAGS * min(flags.values())}
 
 
 def _point(record: Record) -> tuple[object, ...]:
