@@ -56,14 +56,18 @@ class Machine:
         factor = float(np.exp(self.drift * self._random.standard_normal()))
         return [self._series(request, asked, factor) for asked in request.series]
 
+    def _exact(self, pattern: str, size: int, train: int = 1, delay: float = 0.0) -> float:
+        """In seconds, without noise; for other machines to change."""
+        return exact_seconds(self.pieces, pattern, size, train, delay)
+
     def _round_trip(self, size: int, name: str) -> float:
-        return exact_seconds(self.pieces, "prtt", size, {"rtt": 1, "rtt2": 2}[name])
+        return self._exact("prtt", size, {"rtt": 1, "rtt2": 2}[name])
 
     def _series(self, request: Request, asked: SeriesRequest, factor: float) -> Series:
         size, rounds = asked.message_bytes, request.stop.max_samples
         delay = asked.delay_ns
         seconds = 1e-9 * delay if isinstance(delay, float | int) else self._round_trip(size, delay)
-        exact = exact_seconds(self.pieces, asked.pattern, size, asked.train, seconds / factor)
+        exact = self._exact(asked.pattern, size, asked.train, seconds / factor)
         samples = factor * exact * np.exp(self.noise * self._random.standard_normal(rounds))
         samples[self._random.random(rounds) < self.outliers] *= 10.0
         direction = "round-trip" if asked.pattern in ("prtt", "ping_pong") else "call"

@@ -20,17 +20,18 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.breaks import MIN_JUMP
+from chiplog.fit.changes.halving import Halving, Interval
 from chiplog.fit.changes.marks import (
     FLAT,
     MAX_ROUNDS,
     Mark,
     marks_of,
-    quantities_to_scan,
 )
 from chiplog.fit.changes.neighbourhood import Neighbourhood
 from chiplog.fit.changes.observed import grid_of, observe
 from chiplog.fit.changes.questions import VERIFY_SHARE, Questions, Record
-from chiplog.fit.changes.step import Step, largest_steps, overlapping
+from chiplog.fit.changes.scanner import Scanner
+from chiplog.fit.changes.step import Step
 from chiplog.fit.changes.verdict import Evidence
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
@@ -47,25 +48,14 @@ ATTEMPTS = 2
 """Times that a change is bisected before one that shows no place, or no jump at its place, counts as none; and steps
 of a suspect that are tried."""
 
-STEPS_BACK = 2
-"""Halvings that an unclear answer takes back."""
-
 SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.15
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
 CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
 SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
-FIRST_SWEPT_BYTES, LAST_SWEPT_BYTES = 128, 65536
-"""Below two cache lines, copies jump by themselves; above, one sweep costs too many bytes."""
-MAX_SWEPT = 21
 SWEPT_TOTAL = 0.25
 """Sum over the quantities of their steps that is needed where the grid shows nothing."""
-MAX_SCANNED = 16
-"""Sizes of a suspect that are looked at."""
-
-Interval = tuple[int, int]
-"""Two sizes in bytes between which a change lies."""
 
 
 class Refiner:
@@ -94,7 +84,8 @@ class Refiner:
         )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
-        self._measured = {one.quantity for one in observe(self._dataset)}
+        measured = {one.quantity for one in observe(self._dataset)}
+        self._scanner = Scanner(self._sizes, measured, self._questions, errors=ERRORS)
         self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
@@ -161,7 +152,7 @@ class Refiner:
         A slope at its place goes in any case: it was suspected for a jump of its lines, which is found or refuted.
         """
         self._known[index] = None
-        steps = yield from self._steps(index, self._around(suspect), SUSPECT_JUMP)
+        steps = yield from self._scanner.steps(index, self._scanner.around(suspect), SUSPECT_JUMP)
         if steps is not None:
             self._forget_slopes(suspect)
         for step in (steps or ())[:ATTEMPTS]:
@@ -174,8 +165,8 @@ class Refiner:
 
         The grid's records lie seconds apart, and the machine drifts between them; here it moves all sizes alike.
         """
-        sizes = [int(size) for size in self._sizes if FIRST_SWEPT_BYTES <= size <= LAST_SWEPT_BYTES]
-        steps = yield from self._steps(len(self._known), sizes[-MAX_SWEPT:], SWEPT_JUMP)
+        everywhere = self._scanner.everywhere()
+        steps = yield from self._scanner.steps(len(self._known), everywhere, SWEPT_JUMP)
         for step in steps or ():
             if step.total < SWEPT_TOTAL:
                 continue
@@ -217,31 +208,6 @@ class Refiner:
         jumps = [change for change in self._known if change is not None and change.kind != "slope"]
         return any(low <= one.last_before_bytes and one.first_after_bytes <= high for one in jumps)
 
-    def _steps(
-        self, index: int, sizes: Sequence[int], least: float
-    ) -> Generator[Request, Record, Sequence[Step] | None]:
-        """The largest steps between neighbours of `sizes`, measured in turn; None without an answer."""
-        found: list[Step] | None = None
-        for together in overlapping(sizes):
-            quantities = self._quantities_to_scan(together)
-            if not quantities:
-                continue
-            evidence = yield from self._questions.scan(index, quantities, together)
-            if evidence is not None:
-                found = found or []
-                found += largest_steps(evidence, together, errors=ERRORS, least=least)
-        return found and sorted(found, key=lambda step: step.total, reverse=True)
-
-    def _quantities_to_scan(self, sizes: Sequence[int]) -> tuple[str, ...]:
-        return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes)
-
-    def _around(self, suspect: Change) -> list[int]:
-        """The sizes of the grid within a suspect's interval, and two on each side."""
-        known = self._sizes[self._sizes >= FIRST_SWEPT_BYTES]
-        low = int(np.searchsorted(known, suspect.last_before_bytes)) - 2
-        high = int(np.searchsorted(known, suspect.first_after_bytes)) + 3
-        return [int(size) for size in known[max(low, 0) : high]][:MAX_SCANNED]
-
     def _bisect(
         self,
         index: int,
@@ -250,34 +216,23 @@ class Refiner:
         interval: Interval,
         least_jump: float = MIN_JUMP,
     ) -> Generator[Request, Record, bool | None]:
-        """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell.
-
-        What disturbs the machine for a moment makes an answer unclear; then it goes on a little wider, once.
-        """
-        low, high = interval
-        wider: list[Interval] = []
-        may_step_back = True
-        while high - low > 1:
-            middle = (low + high) // 2
-            sizes = (low, middle, high)
+        """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
+        halving = Halving(*interval)
+        while not halving.is_done:
+            sizes = halving.sizes
             evidence = yield from self._questions.ask(
                 index, marks, sizes, partial(_clear, sizes=sizes)
             )
             if evidence is None:
                 return None
+            low, middle, high = sizes
             if _clear(evidence, sizes):
-                before = evidence.place(middle, low, high).value < 0.5
-                wider.append((low, high))
-                low, high = (middle, high) if before else (low, middle)
-            elif wider and may_step_back:
-                may_step_back = False
-                low, high = wider[-STEPS_BACK:][0]
-                del wider[-STEPS_BACK:]
-            else:
+                halving.narrow(middle_is_before=evidence.place(middle, low, high).value < 0.5)
+            elif not halving.step_back():
                 return False
-            self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
-        self._known[index] = replace(change, last_before_bytes=low, first_after_bytes=high)
-        confirmed = yield from self._verify(index, marks, low, least_jump)
+            self._known[index] = halving.narrowed(change)
+        self._known[index] = halving.narrowed(change)
+        confirmed = yield from self._verify(index, marks, halving.low, least_jump)
         if confirmed:
             self._verified[index] = (marks, least_jump)
         return confirmed
@@ -321,7 +276,7 @@ class Refiner:
         led = {mark.quantity for mark in marks}
         others = [
             Mark(quantity, FLAT, FLAT, MAX_ROUNDS)
-            for quantity in self._quantities_to_scan(around.sizes)
+            for quantity in self._scanner.quantities(around.sizes)
             if quantity not in led
         ]
 
