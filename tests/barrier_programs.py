@@ -13,7 +13,7 @@ from chiplog.measure.mpis import Mpi
 from chiplog.measure.probes import native_sources
 
 PROGRAMS = Path(__file__).parent / "testbeds" / "programs"
-PATIENCE_SECONDS = 100
+PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)
