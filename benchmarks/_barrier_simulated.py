@@ -52,8 +52,9 @@ def simulated(build: Path, sizes: list[int]) -> None:
             ]
             for peers in sorted({*range(1, min(MOST_PEERS, ranks - 1) + 1), chosen})
         }
+        settled = {"CHIPLOG_BARRIER_N": str(chosen)}
         own = {
-            name: medians(star.run(ranks, program, 1, 3, selector=name).stdout)["own"]
+            name: medians(star.run(ranks, program, 1, 3, selector=name, **settled).stdout)["own"]
             for name in SELECTORS
         }
         print(simulated_lines(ranks, by_peers, own, chosen, model), flush=True)

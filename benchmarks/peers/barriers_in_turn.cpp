@@ -114,7 +114,8 @@ int main(int argc, char** argv) {
   }
 
   constexpr int until_trials_are_over = 1000;
-  meet(MPI_COMM_WORLD, until_trials_are_over);
+  const bool is_settled = std::getenv("CHIPLOG_BARRIER_N") != nullptr;  // then there is no trial
+  if (!is_settled) meet(MPI_COMM_WORLD, until_trials_are_over);
   std::vector<Way> ways;
   ways.push_back({"library", [](int count) { meet(MPI_COMM_WORLD, count); }, {}});
   ways.push_back({"own",
