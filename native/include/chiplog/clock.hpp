@@ -10,14 +10,15 @@ namespace chiplog {
 // Raw counts of a clock; only differences mean anything, and only through `interval_ns`.
 using Ticks = std::uint64_t;
 
-// `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval.
+// `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval. A busy wait gives
+// back what passed between its first look at the time and its last: at least what was asked for.
 template <class C>
 concept Clock = requires(C clock, Ticks ticks, double nanoseconds) {
   { clock.now() } -> std::same_as<Ticks>;
   { clock.interval_ns(ticks, ticks) } -> std::convertible_to<double>;
   { clock.resolution_ns() } -> std::convertible_to<double>;  // the real step, not the unit
   { clock.overhead_ns() } -> std::convertible_to<double>;    // of one pair of reads with nothing between
-  { clock.busy_wait(nanoseconds) } -> std::same_as<void>;    // computation: the CPU is busy, the network goes on
+  { clock.busy_wait(nanoseconds) } -> std::same_as<Ticks>;   // computation: the CPU is busy, the network goes on
   { clock.name() } -> std::convertible_to<std::string_view>;
 };
 

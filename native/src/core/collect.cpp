@@ -22,7 +22,7 @@ std::vector<double> unpack(const std::string& blob, std::size_t count) {
 }
 
 void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
-                        std::vector<std::vector<double>>& samples_ns) {
+                        std::span<SeriesSamples> samples) {
   const Rank rank = bootstrap.rank();
   const auto length = static_cast<std::size_t>(rounds);
   std::vector<double> latest;
@@ -30,9 +30,9 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
     if (!is_pairs(setups[i].pattern)) continue;
     const bool timed_here = setups[i].groups->role(rank, setups[i].pairs) == Role::client;
     latest.resize(latest.size() + length, 0.0);
-    if (timed_here) std::copy(samples_ns[i].end() - rounds, samples_ns[i].end(), latest.end() - rounds);
+    if (timed_here) std::copy(samples[i].durations_ns.end() - rounds, samples[i].durations_ns.end(), latest.end() - rounds);
     // Rank 0 keeps all samples, those of pairs that it is not one of, too.
-    if (rank == 0 && !timed_here) samples_ns[i].resize(samples_ns[i].size() + length);
+    if (rank == 0 && !timed_here) samples[i].durations_ns.resize(samples[i].durations_ns.size() + length);
   }
   if (latest.empty()) return;
   const std::vector<std::string> all = bootstrap.gather(pack(latest));
@@ -45,13 +45,13 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
   auto from = latest.begin();
   for (std::size_t i = 0; i < setups.size(); ++i) {
     if (!is_pairs(setups[i].pattern)) continue;
-    std::copy(from, from + rounds, samples_ns[i].end() - rounds);
+    std::copy(from, from + rounds, samples[i].durations_ns.end() - rounds);
     from += rounds;
   }
 }
 
 void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
-                         std::vector<std::vector<double>>& samples_ns) {
+                         std::span<SeriesSamples> samples) {
   const Rank rank = bootstrap.rank();
   const auto by_server = [](const SeriesSetup& setup) { return facts_of(setup.pattern).timed_by == Role::server; };
   const auto count = static_cast<std::size_t>(std::count_if(setups.begin(), setups.end(), by_server));
@@ -59,7 +59,7 @@ void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setu
   const auto length = static_cast<std::ptrdiff_t>(rounds);
   std::vector<double> latest;
   for (std::size_t i = 0; rank == 1 && i < setups.size(); ++i) {
-    if (by_server(setups[i])) latest.insert(latest.end(), samples_ns[i].end() - length, samples_ns[i].end());
+    if (by_server(setups[i])) latest.insert(latest.end(), samples[i].durations_ns.end() - length, samples[i].durations_ns.end());
   }
   const std::vector<std::string> all = bootstrap.gather(pack(latest));
   if (rank != 0) return;
@@ -67,7 +67,7 @@ void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setu
   auto next = latest.begin();
   for (std::size_t i = 0; i < setups.size(); ++i) {
     if (!by_server(setups[i])) continue;
-    samples_ns[i].insert(samples_ns[i].end(), next, next + length);
+    samples[i].durations_ns.insert(samples[i].durations_ns.end(), next, next + length);
     next += length;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "core/pattern.hpp"
+#include "core/samples.hpp"
 
 namespace chiplog {
 
@@ -17,10 +18,10 @@ namespace chiplog {
 
 // Appends the latest `rounds` samples of each series that rank 1 times to rank 0's.
 void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
-                         std::vector<std::vector<double>>& samples_ns);
+                         std::span<SeriesSamples> samples);
 
 // Of k pairs, rank 0 keeps the time of the slowest, for each of the latest `rounds` samples.
 void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
-                        std::vector<std::vector<double>>& samples_ns);
+                        std::span<SeriesSamples> samples);
 
 }  // namespace chiplog

@@ -11,6 +11,7 @@
 
 #include "chiplog/transport.hpp"
 #include "core/pattern.hpp"
+#include "core/samples.hpp"
 
 namespace chiplog {
 
@@ -63,18 +64,16 @@ class Endpoint {
   [[nodiscard]] virtual ClockFacts clock_facts() = 0;
   // The clock's frequency measured again, over the time since the first calibration; 0 where it has none.
   [[nodiscard]] virtual double measured_frequency_hz() = 0;
-  // What the clock's busy wait of `delay_ns` costs on average, in nanoseconds; blocks for up to about 0.5 ms.
-  [[nodiscard]] virtual double busy_wait_cost_ns(double delay_ns) = 0;
+  // What a busy wait takes beyond the time between its looks at the clock, in nanoseconds; blocks for about 0.2 ms.
+  [[nodiscard]] virtual double busy_wait_overhead_ns() = 0;
 
   // Room for messages of this size from now on, of this operation and posting. All ranks, at the same time.
   virtual void reserve(const SeriesSetup& setup) = 0;
   // Sends a filled message each way, or whatever the operation moves, and compares; what was wrong, or nothing. All
   // ranks, for the same links in the same order: those that are at neither end only count the check.
   virtual std::optional<std::string> check_payload(const SeriesSetup& setup, const Link& link) = 0;
-  // `rounds` samples of each series, one of each in turn. On the rank that times a series its durations are appended
-  // to its vector, nothing elsewhere. All ranks, at the same time.
-  virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
-                      std::vector<std::vector<double>>& samples_ns) = 0;
+  // `rounds` samples of each series, one of each in turn, appended to those of the series. All ranks, at the same time.
+  virtual void sample(std::span<const SeriesSetup> series, std::int64_t rounds, std::span<SeriesSamples> samples) = 0;
 };
 
 }  // namespace chiplog

@@ -13,8 +13,12 @@
 namespace chiplog {
 namespace {
 
-constexpr std::int64_t warmup_samples = 2;
-constexpr std::int64_t round_trips_for_a_delay = 5;
+// What is not timed costs large messages most of their bytes, and is least needed: they fill caches and links anyhow.
+constexpr std::size_t large_bytes = 32UL * 1024;
+constexpr std::int64_t warmup_samples(std::size_t message_bytes) { return message_bytes <= large_bytes ? 2 : 1; }
+constexpr std::int64_t round_trips_for_a_delay(std::size_t message_bytes) {
+  return message_bytes <= large_bytes ? 5 : 3;
+}
 constexpr std::int64_t fewest_samples = 3;
 constexpr std::int64_t max_batch = 10'000;
 constexpr double max_posted_bytes = 16'384;
@@ -28,10 +32,6 @@ constexpr double clock_reads_a_sample = 400.0;
 // So they are taken together only where the clock would hardly see one, and its overhead is left to the analysis.
 constexpr double steps_a_post = 20.0;
 constexpr std::chrono::microseconds placement_patience{20'000};
-
-Role delay_spender(Pattern pattern) {
-  return pattern == Pattern::receive_overhead || pattern == Pattern::late_receiver ? Role::server : Role::client;
-}
 
 double median(std::vector<double> numbers) {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
@@ -57,10 +57,9 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
       time_limit_(time_limit),
       request_(request),
       rank_(bootstrap.rank()),
-      samples_ns_(request.series.size()),
-      unused_ns_(request.series.size()),
+      samples_(request.series.size()),
+      unused_(request.series.size()),
       rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
-  std::size_t largest = 0;
   for (const SeriesRequest& series : request.series) {
     setups_.push_back({.pattern = series.pattern,
                        .message_bytes = series.message_bytes,
@@ -73,11 +72,11 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
                        .operation = series.operation,
                        .posting = series.posting});
     if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
-    largest = std::max(largest, series.message_bytes);
+    largest_bytes_ = std::max(largest_bytes_, series.message_bytes);
   }
   record_.series.resize(request.series.size());
   for (SeriesSetup setup : setups_) {
-    setup.message_bytes = largest;
+    setup.message_bytes = largest_bytes_;
     endpoint_.reserve(setup);
   }
 }
@@ -87,18 +86,19 @@ Record Experiment::run() {
   if (request_.check_payload) check_payloads();
   measure_placement();
   resolve_delays();
-  measure_spent_delays();
+  measure_wait_overhead();
   warm_up();
   choose_batches();
   warm_up_batched();
   take_samples();
+  collect_spent_delays();
   collect_counters(before);
   record_.reference = reference_.times();
   record_.elapsed_ns = elapsed_ns();
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     record_.series[i].setup = setups_[i];
     record_.series[i].warmup = warmup_rounds_;
-    record_.series[i].samples_ns = std::move(samples_ns_[i]);
+    record_.series[i].samples_ns = std::move(samples_[i].durations_ns);
   }
   return std::move(record_);
 }
@@ -181,9 +181,9 @@ void Experiment::look_at_reference(std::int64_t rounds) {
 }
 
 std::vector<double> Experiment::sample_apart(const SeriesSetup& setup, std::int64_t rounds) {
-  std::vector<std::vector<double>> samples_ns(1);
-  endpoint_.sample({&setup, 1}, rounds, samples_ns);
-  return std::move(samples_ns.front());
+  SeriesSamples samples;
+  endpoint_.sample({&setup, 1}, rounds, {&samples, 1});
+  return std::move(samples.durations_ns);
 }
 
 void Experiment::resolve_delays() {
@@ -201,8 +201,9 @@ void Experiment::resolve_delays() {
                                      .train = train,
                                      .operation = setups_[i].operation,
                                      .posting = setups_[i].posting};
-        count_traffic(i, round_trip, round_trips_for_a_delay);
-        const std::vector<double> samples_ns = sample_apart(round_trip, round_trips_for_a_delay);
+        const std::int64_t round_trips = round_trips_for_a_delay(round_trip.message_bytes);
+        count_traffic(i, round_trip, round_trips);
+        const std::vector<double> samples_ns = sample_apart(round_trip, round_trips);
         if (leads()) at->second = median(samples_ns);
       }
       setups_[i].delay_ns = at->second;
@@ -221,42 +222,41 @@ void Experiment::resolve_delays() {
   }
 }
 
-void Experiment::measure_spent_delays() {
-  const bool delayed =
-      std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.delay_ns > 0.0; });
-  if (!delayed) return;
-  std::map<double, double> spent_of;
-  std::vector<double> spent_ns;
-  for (const SeriesSetup& setup : setups_) {
-    const Role here = rank_ == 0 ? Role::client : rank_ == 1 ? Role::server : Role::onlooker;
-    if (delay_spender(setup.pattern) == here && !spent_of.contains(setup.delay_ns)) {
-      spent_of[setup.delay_ns] = endpoint_.busy_wait_cost_ns(setup.delay_ns);
-    }
-    const auto spent = spent_of.find(setup.delay_ns);
-    spent_ns.push_back(spent == spent_of.end() ? 0.0 : spent->second);
+bool Experiment::is_delayed() const {
+  return std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) { return setup.delay_ns > 0.0; });
+}
+
+void Experiment::measure_wait_overhead() {
+  if (is_delayed() && rank_ <= 1) wait_overhead_ns_ = endpoint_.busy_wait_overhead_ns();
+}
+
+void Experiment::collect_spent_delays() {
+  if (!is_delayed()) return;
+  std::vector<double> here_ns;
+  for (const SeriesSamples& samples : samples_) {
+    here_ns.push_back(samples.waits_ns.empty() ? 0.0 : median(samples.waits_ns) + wait_overhead_ns_);
   }
-  const std::vector<std::string> all = bootstrap_.gather(pack(spent_ns));
+  const std::vector<std::string> all = bootstrap_.gather(pack(here_ns));
   if (!leads()) return;
   const std::vector<double> server_ns = unpack(all[1], setups_.size());
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    const bool by_server = delay_spender(setups_[i].pattern) == Role::server;
-    record_.series[i].spent_delay_ns = by_server ? server_ns[i] : spent_ns[i];
+    record_.series[i].spent_delay_ns = std::max(here_ns[i], server_ns[i]);
   }
 }
 
 void Experiment::sample(std::int64_t rounds) {
   const auto begin = SteadyClock::now();
-  endpoint_.sample(setups_, rounds, samples_ns_);
+  endpoint_.sample(setups_, rounds, samples_);
   sampling_time_ += SteadyClock::now() - begin;
   timed_rounds_ += rounds;
   for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i], rounds);
-  collect_from_server(bootstrap_, setups_, rounds, samples_ns_);
-  collect_from_pairs(bootstrap_, setups_, rounds, samples_ns_);
+  collect_from_server(bootstrap_, setups_, rounds, samples_);
+  collect_from_pairs(bootstrap_, setups_, rounds, samples_);
 }
 
 void Experiment::warm_up() {
-  sample(warmup_samples);
-  warmup_rounds_ = warmup_samples;
+  warmup_rounds_ = warmup_samples(largest_bytes_);
+  sample(warmup_rounds_);
 }
 
 // Posting a large message may take as little time as posting a small one, and would put as many on the wire.
@@ -280,7 +280,7 @@ void Experiment::choose_batches() {
     if (!facts.batches) continue;
     const bool only_posts = facts.posts_sends && setups_[i].pattern != Pattern::barrier;
     const double shortest_ns = only_posts ? shortest_post_ns : shortest_other_ns;
-    const double sample_ns = *std::min_element(samples_ns_[i].begin(), samples_ns_[i].end());
+    const double sample_ns = *std::min_element(samples_[i].durations_ns.begin(), samples_[i].durations_ns.end());
     if (sample_ns >= shortest_ns) continue;
     const double most = only_posts ? most_posted(setups_[i]) : static_cast<double>(max_batch);
     const double wanted = std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch));
@@ -296,14 +296,14 @@ void Experiment::warm_up_batched() {
     return facts_of(setup.pattern).batches && setup.batch > 1;
   });
   if (!batched) return;
-  for (std::vector<double>& samples_ns : samples_ns_) samples_ns.clear();
+  for (SeriesSamples& samples : samples_) samples.clear();
   warm_up();
 }
 
 void Experiment::feed_rule() {
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     for (std::int64_t at = fed_rounds_; at < rounds_; ++at) {
-      rule_.add(i, samples_ns_[i][static_cast<std::size_t>(warmup_rounds_ + at)]);
+      rule_.add(i, samples_[i].durations_ns[static_cast<std::size_t>(warmup_rounds_ + at)]);
     }
   }
   fed_rounds_ = rounds_;
@@ -349,9 +349,9 @@ void Experiment::take_samples() {
     const double decided = leads() ? static_cast<double>(next_rounds()) : 0.0;
     const auto rounds = static_cast<std::int64_t>(agree({decided}).front());
     if (rounds == 0) return;
-    endpoint_.sample(setups_, 1, unused_ns_);
+    endpoint_.sample(setups_, 1, unused_);
     for (std::size_t i = 0; i < setups_.size(); ++i) {
-      unused_ns_[i].clear();
+      unused_[i].clear();
       count_traffic(i, setups_[i], 1);
     }
     sample(rounds);

@@ -42,7 +42,8 @@ class Experiment {
   void measure_placement();
   void look_at_reference(std::int64_t rounds);
   void resolve_delays();
-  void measure_spent_delays();
+  [[nodiscard]] bool is_delayed() const;
+  void measure_wait_overhead();
   void warm_up();
   [[nodiscard]] double most_posted(const SeriesSetup& setup) const;
   void choose_batches();
@@ -57,6 +58,8 @@ class Experiment {
   void feed_rule();
   // Samples, counted as traffic; what other ranks timed is brought to rank 0.
   void sample(std::int64_t rounds);
+  // What the busy waits of each series took on the rank that waits, for rank 0.
+  void collect_spent_delays();
   // What all ranks have counted since `before`, on rank 0.
   void collect_counters(const std::vector<Counter>& before);
   void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
@@ -77,9 +80,11 @@ class Experiment {
 
   Record record_;
   std::vector<SeriesSetup> setups_;
-  std::vector<std::vector<double>> samples_ns_;
-  std::vector<std::vector<double>> unused_ns_;
+  std::vector<SeriesSamples> samples_;
+  std::vector<SeriesSamples> unused_;
+  double wait_overhead_ns_ = 0.0;
   StoppingRule rule_;
+  std::size_t largest_bytes_ = 0;
   std::int64_t warmup_rounds_ = 0;
   std::int64_t rounds_ = 0;  // after warm-up
   std::int64_t fed_rounds_ = 0;

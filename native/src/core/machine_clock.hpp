@@ -57,11 +57,13 @@ class CounterClock {
   }
 
   // Begins when all before it is done.
-  void busy_wait(double nanoseconds) const {
+  Ticks busy_wait(double nanoseconds) const {
     const Ticks begin = now();
     const auto ticks = static_cast<Ticks>(nanoseconds * ticks_per_ns_);
-    while (unordered_now() - begin < ticks) {
+    Ticks waited = 0;
+    while ((waited = unordered_now() - begin) < ticks) {
     }
+    return waited;
   }
 
   [[nodiscard]] double resolution_ns() const { return resolution_ns_; }
@@ -108,11 +110,13 @@ class RawClock {
   [[nodiscard]] double interval_ns(Ticks begin, Ticks end) const {
     return static_cast<double>(static_cast<std::int64_t>(end - begin));
   }
-  void busy_wait(double nanoseconds) const {
+  Ticks busy_wait(double nanoseconds) const {
     const Ticks begin = now();
     const auto ticks = static_cast<Ticks>(nanoseconds);
-    while (now() - begin < ticks) {
+    Ticks waited = 0;
+    while ((waited = now() - begin) < ticks) {
     }
+    return waited;
   }
   [[nodiscard]] double resolution_ns() const { return resolution_ns_; }
   [[nodiscard]] double overhead_ns() const { return overhead_ns_; }

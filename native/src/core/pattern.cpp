@@ -47,6 +47,21 @@ bool speaks_of(Pattern pattern, Operation operation) {
   }
 }
 
+std::int64_t busy_waits(const SeriesSetup& setup) {
+  switch (setup.pattern) {
+    case Pattern::ping_pong:
+      return setup.batch;
+    case Pattern::prtt:
+      return setup.batch * (setup.train - 1);
+    case Pattern::receive_overhead:
+      return setup.train - 1;
+    case Pattern::late_receiver:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 namespace {
 
 // Each operation is a request and its answer. At the end every target hears that all is done; those of some patterns

@@ -85,6 +85,9 @@ struct WireCount {
 // Do its samples make sense of such operations? Patterns of the receiver need an operation that it takes part in.
 [[nodiscard]] bool speaks_of(Pattern pattern, Operation operation);
 
+// The busy waits whose durations one sample of a delayed series tells.
+[[nodiscard]] std::int64_t busy_waits(const SeriesSetup& setup);
+
 // What one sample puts on the wire, both directions, acknowledgements included.
 [[nodiscard]] WireCount wire_count(const SeriesSetup& setup);
 

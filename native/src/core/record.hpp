@@ -15,7 +15,7 @@ namespace chiplog {
 
 struct SeriesRecord {
   SeriesSetup setup;
-  double spent_delay_ns = 0.0;  // what a busy wait of the requested delay really costs
+  double spent_delay_ns = 0.0;  // what its busy waits really took
   std::int64_t warmup = 0;
   WireCount wire;
   std::vector<double> samples_ns;

@@ -24,18 +24,18 @@ const std::array<SeriesSetup, Reference::series> Reference::setups{SeriesSetup{P
                                                                    SeriesSetup{Pattern::send_overhead, 1, 1}};
 
 std::int64_t Reference::look(Endpoint& endpoint, std::int64_t rounds) {
-  std::vector<std::vector<double>> unused_ns(series);
-  endpoint.sample(setups, warmup_rounds, unused_ns);
+  std::array<SeriesSamples, series> unused;
+  endpoint.sample(setups, warmup_rounds, unused);
   const std::int64_t own_rounds = std::clamp(rounds / 4, fewest_rounds, most_rounds);
-  endpoint.sample(setups, own_rounds, samples_ns_);
+  endpoint.sample(setups, own_rounds, samples_);
   return warmup_rounds + own_rounds;
 }
 
 std::optional<ReferenceTimes> Reference::times() const {
-  if (samples_ns_[round_trip].empty()) return std::nullopt;
-  const double round_trip_ns = median(samples_ns_[round_trip]);
-  const double further_ns = (median(samples_ns_[train]) - round_trip_ns) / (train_messages - 1);
-  return ReferenceTimes{round_trip_ns / 2.0, std::max(further_ns, 0.0), median(samples_ns_[posting])};
+  if (samples_[round_trip].durations_ns.empty()) return std::nullopt;
+  const double round_trip_ns = median(samples_[round_trip].durations_ns);
+  const double further_ns = (median(samples_[train].durations_ns) - round_trip_ns) / (train_messages - 1);
+  return ReferenceTimes{round_trip_ns / 2.0, std::max(further_ns, 0.0), median(samples_[posting].durations_ns)};
 }
 
 }  // namespace chiplog

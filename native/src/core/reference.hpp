@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "core/endpoint.hpp"
 
@@ -30,7 +29,7 @@ class Reference {
   [[nodiscard]] std::optional<ReferenceTimes> times() const;
 
  private:
-  std::vector<std::vector<double>> samples_ns_{series};
+  std::array<SeriesSamples, series> samples_;
 };
 
 }  // namespace chiplog

@@ -9,9 +9,11 @@
 
 namespace chiplog {
 
+// A timed interval, on the rank that times one, and the sum of what its busy waits took, on the rank that waits.
 struct Interval {
   Ticks begin = 0;
   Ticks end = 0;
+  Ticks waited = 0;
 };
 
 template <Transport T, Clock C>

@@ -22,10 +22,10 @@ template <Transport T, Clock C>
 Interval late_receiver_server(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   transport.recv(client_rank, in, no_bytes);
-  clock.busy_wait(setup.delay_ns);
+  const Ticks waited = clock.busy_wait(setup.delay_ns);
   transport.recv(client_rank, in, setup.message_bytes);
   transport.send(client_rank, out, no_bytes);
-  return {};
+  return {.waited = waited};
 }
 
 }  // namespace chiplog::patterns

@@ -8,7 +8,7 @@
 
 #include "chiplog/error.hpp"
 #include "core/endpoint.hpp"
-#include "patterns/busy_wait_cost.hpp"
+#include "patterns/busy_wait.hpp"
 #include "patterns/performer.hpp"
 #include "patterns/views/inline_messages.hpp"
 #include "patterns/views/passive_operations.hpp"
@@ -56,7 +56,7 @@ class PatternEndpoint final : public Endpoint {
     return 0.0;
   }
 
-  double busy_wait_cost_ns(double delay_ns) override { return patterns::busy_wait_cost_ns(clock_, delay_ns); }
+  double busy_wait_overhead_ns() override { return patterns::busy_wait_overhead_ns(clock_); }
 
   void reserve(const SeriesSetup& setup) override { performer(setup).reserve(setup.message_bytes); }
 
@@ -73,22 +73,21 @@ class PatternEndpoint final : public Endpoint {
     return mismatch;
   }
 
-  void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
-              std::vector<std::vector<double>>& samples_ns) override {
+  void sample(std::span<const SeriesSetup> series, std::int64_t rounds, std::span<SeriesSamples> samples) override {
     chosen_.clear();
     for (std::size_t i = 0; i < series.size(); ++i) {
       const Role role = role_in(series[i]);
       if (role == Role::onlooker) continue;
       const bool timed_here = facts_of(series[i].pattern).timed_by == role;
-      if (timed_here) samples_ns[i].reserve(samples_ns[i].size() + static_cast<std::size_t>(rounds));
-      chosen_.push_back({&performer(series[i]), role, as_seen_here(series[i]), timed_here ? &samples_ns[i] : nullptr});
+      const auto more = static_cast<std::size_t>(rounds);
+      if (timed_here) samples[i].durations_ns.reserve(samples[i].durations_ns.size() + more);
+      if (series[i].delay_ns > 0.0) samples[i].waits_ns.reserve(samples[i].waits_ns.size() + more);
+      chosen_.push_back({&performer(series[i]), role, as_seen_here(series[i]), timed_here, samples[i]});
     }
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (const Chosen& chosen : chosen_) {
         settle();
-        const Interval interval = chosen.performer->perform(chosen.role, chosen.setup);
-        if (chosen.samples_ns == nullptr) continue;
-        chosen.samples_ns->push_back(clock_.interval_ns(interval.begin, interval.end));
+        keep(chosen, chosen.performer->perform(chosen.role, chosen.setup));
       }
     }
     flush();
@@ -99,13 +98,21 @@ class PatternEndpoint final : public Endpoint {
     Performer* performer;
     Role role;
     SeriesSetup setup;
-    std::vector<double>* samples_ns;
+    bool timed_here;
+    SeriesSamples& samples;
   };
   // Of one operation. A list is posted like normal ones, by another pattern.
   struct Performers {
     std::unique_ptr<Performer> normal;
     std::unique_ptr<Performer> in_line;
   };
+
+  void keep(const Chosen& chosen, const Interval& interval) {
+    if (chosen.timed_here) chosen.samples.durations_ns.push_back(clock_.interval_ns(interval.begin, interval.end));
+    if (interval.waited == 0) return;
+    const auto waits = static_cast<double>(busy_waits(chosen.setup));
+    chosen.samples.waits_ns.push_back(patterns::waited_ns(clock_, interval.waited) / waits);
+  }
 
   // None for what the transport lacks: requests for it are refused.
   void make_performers(const views::Viewer& viewer) {

@@ -9,16 +9,17 @@ template <Transport T, Clock C>
 Interval prtt_client(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   const bool delayed = setup.delay_ns > 0.0;
+  Ticks waited = 0;
   const Ticks begin = clock.now();
   for (std::int64_t i = 0; i < setup.batch; ++i) {
     transport.send(server_rank, out, setup.message_bytes);
     for (std::int64_t sent = 1; sent < setup.train; ++sent) {
-      if (delayed) clock.busy_wait(setup.delay_ns);
+      if (delayed) waited += clock.busy_wait(setup.delay_ns);
       transport.send(server_rank, out, setup.message_bytes);
     }
     transport.recv(server_rank, in, setup.message_bytes);
   }
-  return {begin, clock.now()};
+  return {begin, clock.now(), waited};
 }
 
 template <Transport T, Clock C>

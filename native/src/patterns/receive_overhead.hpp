@@ -19,15 +19,16 @@ template <Transport T, Clock C>
 Interval receive_overhead_server(Bench<T, C>& bench, const SeriesSetup& setup) {
   auto& [transport, clock, out, in] = bench;
   clock.busy_wait(2.0 * setup.delay_ns);
+  Ticks waited = 0;
   const Ticks begin = clock.now();
   transport.recv(client_rank, in, setup.message_bytes);
   for (std::int64_t received = 1; received < setup.train; ++received) {
-    clock.busy_wait(setup.delay_ns);
+    waited += clock.busy_wait(setup.delay_ns);
     transport.recv(client_rank, in, setup.message_bytes);
   }
   const Ticks end = clock.now();
   transport.send(client_rank, out, no_bytes);
-  return {begin, end};
+  return {begin, end, waited};
 }
 
 }  // namespace chiplog::patterns

@@ -108,12 +108,12 @@ void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup)
     }
   }
   bootstrap.barrier();  // no write of the samples may come upon what is still compared
-  std::vector<std::vector<double>> samples_ns(1);
-  endpoint.sample({&setup, 1}, rounds, samples_ns);
+  SeriesSamples samples;
+  endpoint.sample({&setup, 1}, rounds, {&samples, 1});
   const Rank timed_by = facts_of(setup.pattern).timed_by == Role::server ? 1 : 0;
   const std::size_t expected = rank == timed_by ? rounds : 0;
-  if (samples_ns.front().size() != expected) throw std::runtime_error(describe(setup) + ": not every sample was timed");
-  for (const double sample_ns : samples_ns.front()) {
+  if (samples.durations_ns.size() != expected) throw std::runtime_error(describe(setup) + ": not every sample was timed");
+  for (const double sample_ns : samples.durations_ns) {
     if (sample_ns < 0.0) throw std::runtime_error(describe(setup) + ": a negative time");
   }
 }

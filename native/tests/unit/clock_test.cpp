@@ -2,7 +2,7 @@
 
 #include "core/clock_step.hpp"
 #include "core/machine_clock.hpp"
-#include "patterns/busy_wait_cost.hpp"
+#include "patterns/busy_wait.hpp"
 
 namespace chiplog {
 namespace {
@@ -68,17 +68,19 @@ struct SteppedClock {
   static double resolution_ns() { return 10.0; }
   static double overhead_ns() { return 0.0; }
   static std::string_view name() { return "stepped"; }
-  void busy_wait(double nanoseconds) {
-    time_ns += 10.0 * static_cast<double>(static_cast<int>(nanoseconds / 10.0) + 1);
+  // 7 ns before its first look at the time.
+  Ticks busy_wait(double nanoseconds) {
+    const auto waited = 10 * (static_cast<Ticks>(nanoseconds / 10.0) + 1);
+    time_ns += 7.0 + static_cast<double>(waited);
+    return waited;
   }
 };
 static_assert(Clock<SteppedClock>);
 
-TEST(BusyWait, IsChargedWithWhatItReallyTakes) {
+TEST(BusyWait, TellsWhatItReallyTookAndWhatItTakesBeyond) {
   SteppedClock clock;
-  EXPECT_DOUBLE_EQ(patterns::busy_wait_cost_ns(clock, 123.0), 130.0);
-  EXPECT_DOUBLE_EQ(patterns::busy_wait_cost_ns(clock, 1e6), 1'000'010.0);
-  EXPECT_DOUBLE_EQ(patterns::busy_wait_cost_ns(clock, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(patterns::waited_ns(clock, clock.busy_wait(123.0)), 130.0);
+  EXPECT_DOUBLE_EQ(patterns::busy_wait_overhead_ns(clock), 7.0);
 }
 
 }  // namespace

@@ -17,17 +17,17 @@ class Steady final : public Endpoint {
   [[nodiscard]] std::string mpi_json() override { return "null"; }
   [[nodiscard]] ClockFacts clock_facts() override { return {}; }
   [[nodiscard]] double measured_frequency_hz() override { return 0.0; }
-  [[nodiscard]] double busy_wait_cost_ns(double delay_ns) override { return delay_ns; }
+  [[nodiscard]] double busy_wait_overhead_ns() override { return 0.0; }
   void reserve(const SeriesSetup&) override {}
   std::optional<std::string> check_payload(const SeriesSetup&, const Link&) override { return std::nullopt; }
-  void sample(std::span<const SeriesSetup> series, std::int64_t rounds,
-              std::vector<std::vector<double>>& samples_ns) override {
+  void sample(std::span<const SeriesSetup> series, std::int64_t rounds, std::span<SeriesSamples> samples) override {
     const double factor = rounds == 1 ? 10.0 : 1.0;
     for (std::size_t i = 0; i < series.size(); ++i) {
       EXPECT_EQ(series[i].message_bytes, 1U);
       const bool posts = series[i].pattern == Pattern::send_overhead;
       const double one_ns = posts ? 70.0 : 700.0 + 100.0 * static_cast<double>(series[i].train - 1);
-      samples_ns[i].insert(samples_ns[i].end(), static_cast<std::size_t>(rounds), factor * one_ns);
+      auto& all_ns = samples[i].durations_ns;
+      all_ns.insert(all_ns.end(), static_cast<std::size_t>(rounds), factor * one_ns);
     }
   }
 };

@@ -20,7 +20,14 @@ from chiplog.dataset.operations import (
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import SEND, Ways, records_of
 from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
-from chiplog.plan.request import ONE_WAY, ROUND_TRIP, Request, SeriesRequest, StopRule
+from chiplog.plan.request import (
+    LARGE_BYTES,
+    ONE_WAY,
+    ROUND_TRIP,
+    Request,
+    SeriesRequest,
+    StopRule,
+)
 
 GRID = "grid"
 WARM_UP = "warm-up"
@@ -29,13 +36,12 @@ WARM_UP = "warm-up"
 MIN_SAMPLES = 3
 MIN_POOLED_SAMPLES = 8
 """Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
-LARGE_BYTES = 32 * 1024
 LARGE_VISITS = 2
 """Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
 MAX_SAMPLES = 400
 SECONDS_PER_RECORD = 0.020
-BYTES_PER_RUN = 700_000_000
-"""For the grid of a run; measuring again around protocol changes may take 200 MB more."""
+BYTES_PER_RUN = 640_000_000
+"""For the grid of a run; measuring again around protocol changes may take 250 MB more."""
 DEFAULT_SIZES = "1:1MiB"
 DEFAULT_PRECISION = 0.025
 DEFAULT_VISITS = 4

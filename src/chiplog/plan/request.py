@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-WARMUP_SAMPLES = 2
+LARGE_BYTES = 32 * 1024
+"""Above, the probe takes fewer samples that don't count: they would be most of the bytes."""
+WARMUP_SAMPLES, LARGE_WARMUP_SAMPLES = 2, 1
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
-DELAY_ROUND_TRIPS = 5
+DELAY_ROUND_TRIPS, LARGE_DELAY_ROUND_TRIPS = 5, 3
 """Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
 ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
 SAMPLES_AT_A_TIME = 5
@@ -96,18 +98,26 @@ class Request:
         named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
         delays = sum(3 if name == "rtt2" else 2 for name in named)
         links = max((max(one.peers, one.pairs) for one in self.series), default=0)
-        return 2 * links * self.check_payload + DELAY_ROUND_TRIPS * delays
+        round_trips = LARGE_DELAY_ROUND_TRIPS if self._is_large else DELAY_ROUND_TRIPS
+        return 2 * links * self.check_payload + round_trips * delays
 
     @property
     def preparation_bytes(self) -> int:
         """Bytes before the first sample, both directions."""
-        return self.preparation_messages * max(
-            (one.message_bytes for one in self.series), default=0
-        )
+        return self.preparation_messages * self._largest_bytes
 
     def rounds(self, samples: int) -> int:
         """Rounds through all series for so many samples of each, warm-up and unused ones included."""
-        return WARMUP_SAMPLES + samples + _pauses(samples, self.stop.min_samples)
+        warmup = LARGE_WARMUP_SAMPLES if self._is_large else WARMUP_SAMPLES
+        return warmup + samples + _pauses(samples, self.stop.min_samples)
+
+    @property
+    def _largest_bytes(self) -> int:
+        return max((one.message_bytes for one in self.series), default=0)
+
+    @property
+    def _is_large(self) -> bool:
+        return self._largest_bytes > LARGE_BYTES
 
     def line(self) -> str:
         """The request as one JSON line, newline included."""

@@ -27,19 +27,21 @@ class SimulatedClock {
     return interval_ns(begin, now());
   }
   // A simulated sleep: a rank has its host's core for itself, so sleeping and computing are the same to the network.
-  void busy_wait(double nanoseconds) const {
+  Ticks busy_wait(double nanoseconds) const {
     constexpr std::int64_t second_ns = 1'000'000'000;
     const auto whole = static_cast<std::int64_t>(std::llround(nanoseconds));
-    if (whole <= 0) return;
+    if (whole <= 0) return 0;
     timespec duration{};
     duration.tv_sec = static_cast<time_t>(whole / second_ns);
     duration.tv_nsec = static_cast<long>(whole % second_ns);
     nanosleep(&duration, nullptr);
+    return static_cast<Ticks>(whole) * picoseconds_per_ns;
   }
   [[nodiscard]] std::string_view name() const { return "virtual"; }
 
  private:
   static constexpr double picoseconds_per_second = 1e12;
+  static constexpr Ticks picoseconds_per_ns = 1000;
 };
 
 static_assert(Clock<SimulatedClock>);

@@ -32,10 +32,12 @@ class VirtualClock {
     return disturbed(duration_ns, common);
   }
 
-  void busy_wait(double nanoseconds) { network_.compute(rank_, to_picoseconds(nanoseconds)); }
-  [[nodiscard]] double exact_busy_wait_ns(double nanoseconds) const {
-    return static_cast<double>(to_picoseconds(nanoseconds)) * 1e-3;
+  Ticks busy_wait(double nanoseconds) {
+    network_.compute(rank_, to_picoseconds(nanoseconds));
+    return static_cast<Ticks>(to_picoseconds(nanoseconds));
   }
+  // Without noise: waits are what was asked for.
+  [[nodiscard]] static double exact_wait_ns(Ticks ticks) { return static_cast<double>(ticks) * 1e-3; }
   [[nodiscard]] double resolution_ns() const { return 1.0; }
   [[nodiscard]] double overhead_ns() const { return 0.0; }
   [[nodiscard]] std::string_view name() const { return "virtual"; }

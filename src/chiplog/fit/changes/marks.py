@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,25 +85,29 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     Where the transport synchronises a sender above its eager limit, a send to a late receiver is among them, measured
     before or not.
     """
-    wanted = [name for name in change.seen_in if series_for(name, change.first_after_bytes)]
-    observed = {one.quantity: one for one in reversed(observe(dataset)) if one.quantity in wanted}
-    known = [_mark(one, change, changes) for one in observed.values()]
-    marks = [mark for mark in known if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
-    marks = affordable(marks, change.first_after_bytes)
+    observed = {
+        one.quantity: one
+        for one in reversed(observe(dataset))
+        if series_for(one.quantity, change.first_after_bytes)
+    }
+    known = {name: _mark(one, change, changes) for name, one in observed.items()}
+    seen = [known[name] for name in change.seen_in if name in known]
+    marks = [mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
+    marks = affordable(marks, known.values(), change.first_after_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
-        marks = [
-            *marks[: MAX_MARKS - 1],
-            Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True),
-        ]
+        marks.append(Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True))
     if all(mark.rounds >= WEAK_ROUNDS for mark in marks):
         return ()
-    return tuple(marks[:MAX_MARKS])
+    return tuple(marks)
 
 
-def affordable(marks: Sequence[Mark], message_bytes: int) -> list[Mark]:
+def affordable(
+    marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int
+) -> list[Mark]:
     """The mark that tells at the least cost, and those that add little to it; none that says far less than the best.
 
-    `message_bytes` is about the size at which they will be asked for. The cheapest comes first.
+    `message_bytes` is about the size at which they will be asked for. The cheapest comes first. Those of all `known`
+    marks that need no series beyond theirs follow: they cost nothing, and count for as much as they are certain.
     """
     best = min((mark.rounds for mark in marks), default=0.0)
     telling = [mark for mark in marks if mark.rounds <= TELLING * best]
@@ -114,7 +118,18 @@ def affordable(marks: Sequence[Mark], message_bytes: int) -> list[Mark]:
         if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
             chosen.append(mark)
             spent += cost
-    return chosen
+    return _with_free(chosen[:MAX_MARKS], known, message_bytes)
+
+
+def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
+    measured = {one for mark in marks for one in series_for(mark.quantity, message_bytes)}
+    names = {mark.quantity for mark in marks}
+    return marks + [
+        mark
+        for mark in known
+        if mark.quantity not in names
+        and measured.issuperset(series_for(mark.quantity, message_bytes))
+    ]
 
 
 def quantities_to_scan(

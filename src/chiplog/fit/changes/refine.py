@@ -38,7 +38,7 @@ from chiplog.plan.request import Request
 
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
-LEAST_BYTES, MOST_BYTES = 150_000_000, 200_000_000
+LEAST_BYTES, MOST_BYTES = 150_000_000, 250_000_000
 """For all questions of a run together."""
 BYTES_OF_RUN = 980_000_000
 """The grid and the questions together, where the grid leaves enough of them."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.marks import MAX_MARKS, NOISE_OF_STEP, Mark, affordable, rounds_needed
+from chiplog.fit.changes.marks import NOISE_OF_STEP, Mark, affordable, rounds_needed
 from chiplog.fit.changes.verdict import Evidence, spread
 
 MOST_TOGETHER, SHARED = 8, 3
@@ -50,6 +50,9 @@ class _Shown:
     step: float
     error: float
 
+    def is_clear(self, errors: float, least: float) -> bool:
+        return abs(self.step) >= max(np.log1p(least), errors * self.error)
+
 
 def largest_steps(
     evidence: Evidence, sizes: Sequence[int], *, errors: float, least: float
@@ -58,24 +61,34 @@ def largest_steps(
 
     A step counts where it is `errors` standard errors and the share `least` large.
     """
-    found: dict[int, list[_Shown]] = defaultdict(list)
+    all_shown: dict[int, list[_Shown]] = defaultdict(list)
     for quantity, steps in evidence.steps():
         for index in range(steps.shape[1]):
-            step, error = float(steps[0, index]), spread(steps[:, index])
-            if abs(step) >= max(np.log1p(least), errors * error):
-                found[index + 1].append(_Shown(quantity, step, error))
-    places = [_step(evidence, sizes, at, shown) for at, shown in found.items()]
+            step = _Shown(quantity, float(steps[0, index]), spread(steps[:, index]))
+            all_shown[index + 1].append(step)
+    places = [
+        _step(evidence, sizes, at, clearly, shown)
+        for at, shown in all_shown.items()
+        if (clearly := [one for one in shown if one.is_clear(errors, least)])
+    ]
     return sorted(places, key=lambda place: place.total, reverse=True)
 
 
-def _step(evidence: Evidence, sizes: Sequence[int], at: int, shown: Sequence[_Shown]) -> Step:
-    marks = [_mark(evidence, one, sizes, at) for one in shown]
-    largest = max((one.step for one in shown), key=abs)
+def _step(
+    evidence: Evidence,
+    sizes: Sequence[int],
+    at: int,
+    clearly: Sequence[_Shown],
+    shown: Sequence[_Shown],
+) -> Step:
+    marks = {one.quantity: _mark(evidence, one, sizes, at) for one in shown}
+    clear = [marks[one.quantity] for one in clearly]
+    largest = max((one.step for one in clearly), key=abs)
     return Step(
         interval=(sizes[at], sizes[at + 1]),
-        marks=tuple(affordable(marks, sizes[at + 1])[:MAX_MARKS]),
+        marks=tuple(affordable(clear, marks.values(), sizes[at + 1])),
         relative_jump=float(np.expm1(largest)),
-        total=sum(abs(one.step) for one in shown),
+        total=sum(abs(one.step) for one in clearly),
     )
 
 

@@ -1,0 +1,18 @@
+// What one series gave on this rank.
+#pragma once
+
+#include <vector>
+
+namespace chiplog {
+
+struct SeriesSamples {
+  std::vector<double> durations_ns;  // of the timed intervals, on the rank that times them
+  std::vector<double> waits_ns;      // for each sample the mean of its busy waits, on the rank that waits
+
+  void clear() {
+    durations_ns.clear();
+    waits_ns.clear();
+  }
+};
+
+}  // namespace chiplog
