@@ -42,6 +42,8 @@ LEAST_BYTES, MOST_BYTES = 150_000_000, 250_000_000
 """For all questions of a run together."""
 BYTES_OF_RUN = 980_000_000
 """The grid and the questions together, where the grid leaves enough of them."""
+CLEAR_LOG_ODDS = 0.5 * ERRORS**2
+"""Or logarithm of the odds of its side from which it is, where one side scatters too much for that."""
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
@@ -52,6 +54,8 @@ SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.15
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
 CONFIRMED_JUMP = 0.15
 """Jump from one byte to the next that makes a suspect a change."""
+STILL = 0.5
+"""Share of the jump that was asked for at first which a change must show later."""
 SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
 SWEPT_TOTAL = 0.25
@@ -123,13 +127,17 @@ class Refiner:
         yield from self._verify_later()
 
     def _verify_later(self) -> Generator[Request, Record, None]:
-        """Asks once more for every jump that is known to the byte, now that time has passed."""
+        """Asks once more for every jump that is known to the byte, now that time has passed.
+
+        Once it was large enough; now it need only be there still, in whatever state the machine is by now.
+        """
         for index, (marks, least_jump) in self._verified.items():
             change = self._known[index]
             if change is None:
                 continue
+            least = max(STILL * least_jump, MIN_JUMP)
             for _ in range(ATTEMPTS):
-                still = yield from self._verify(index, marks, change.last_before_bytes, least_jump)
+                still = yield from self._verify(index, marks, change.last_before_bytes, least)
                 if still is None or still:
                     break
             else:
@@ -300,7 +308,12 @@ def _clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:
     if size in (low, high):
         return True
     place = evidence.place(size, low, high)
-    return abs(place.value - 0.5) >= max(ERRORS * place.error, HALFWAY)
+    if abs(place.value - 0.5) < HALFWAY:
+        return False
+    if abs(place.value - 0.5) >= ERRORS * place.error:
+        return True
+    log_odds = evidence.log_odds(size, low, high)
+    return abs(log_odds) >= CLEAR_LOG_ODDS and (log_odds > 0.0) == (place.value < 0.5)
 
 
 def _overlap(one: Change, other: Change) -> bool:

@@ -19,8 +19,11 @@ REPLICATES = 200
 NORMAL_MAD = 1.4826
 CONTRAST = 2.0
 """How many times the jumps of its neighbours a jump must be."""
-LASTING = 0.5
+LASTING = 1.0 / 3.0
 """Share of a jump that must be left a cache line further, on either side."""
+SHARE_OFF, SHAPE_OFF = 0.15, 0.02
+"""How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for each
+unit of the logarithm of the sizes' ratio."""
 LEAST_RATIO = 0.01
 """Replicates count as at least so much of their median."""
 
@@ -109,6 +112,13 @@ class Evidence:
         """Where `size` lies between the lines through `low` (0: before the change) and `high` (1: after it)."""
         return _combined([self._place(mark, size, low, high) for mark in self._usable()])
 
+    def log_odds(self, size: int, low: int, high: int) -> float:
+        """Logarithm of the odds that `size` is before the change, as `low` is, and not after it, as `high` is.
+
+        A size scatters as those on its side do. So one protocol may vary by much, and the other hardly at all.
+        """
+        return sum(self._log_odds(mark, size, low, high) for mark in self._usable())
+
     def jump(self, size: float, low: int, high: int) -> Estimate:
         """Largest relative jump of a quantity at `size`, by the lines through `low` and `high`, in its errors."""
         estimates = [self._jump(mark, size, low, high) for mark in self._usable()]
@@ -173,6 +183,19 @@ class Evidence:
             return Estimate(0.5, np.inf)
         value = float(own[0] - before[0]) / apart
         return Estimate(value, spread((own - before) - value * (after - before)) / abs(apart))
+
+    def _log_odds(self, mark: Mark, size: int, low: int, high: int) -> float:
+        if mark.unknown and not self._differs(mark, low, high):
+            return 0.0
+        before, after = (_log(times) for times in self._lines(mark, size, low, high))
+        own = _log(self._at(mark, size))[0]
+        lines = max(SHARE_OFF * abs(after[0] - before[0]), SHAPE_OFF * np.log(high / low))
+        error_before, error_after = (
+            float(np.hypot(np.sqrt(2.0) * spread(times), lines)) for times in (before, after)
+        )
+        off_before, off_after = (own - before[0]) / error_before, (own - after[0]) / error_after
+        likelihoods = 0.5 * (off_after**2 - off_before**2)
+        return float(likelihoods + np.log(error_after / error_before))
 
     def _differs(self, mark: Mark, low: int, high: int) -> bool:
         """Whether a quantity without known lines differs by more than any line through the origin would."""
