@@ -58,7 +58,7 @@ STILL = 0.5
 """Share of the jump that was asked for at first which a change must show later."""
 SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
-SWEPT_TOTAL = 0.25
+SWEPT_TOTAL = 0.18
 """Sum over the quantities of their steps that is needed where the grid shows nothing."""
 
 

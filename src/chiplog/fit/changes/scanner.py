@@ -15,7 +15,7 @@ from chiplog.plan.request import Request
 
 FIRST_BYTES, LAST_BYTES = 128, 65536
 """Below two cache lines, copies jump by themselves; above, to look everywhere costs too many bytes."""
-MOST_EVERYWHERE, MOST_AROUND = 21, 16
+MOST_EVERYWHERE, MOST_AROUND = 22, 16
 """Sizes that are looked at."""
 
 
@@ -39,8 +39,9 @@ class Scanner:
         self._errors = errors
 
     def everywhere(self) -> list[int]:
-        """The sizes where protocols change."""
-        return [int(size) for size in self._sizes if size <= LAST_BYTES][-MOST_EVERYWHERE:]
+        """The sizes where protocols change, and one more, beside which the last of them can be seen to step."""
+        last = int(np.searchsorted(self._sizes, LAST_BYTES, side="right"))
+        return [int(size) for size in self._sizes[: last + 1]][-MOST_EVERYWHERE:]
 
     def around(self, suspect: Change) -> list[int]:
         """The sizes within a suspect's interval, and two on each side."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,12 @@ REPLICATES = 200
 NORMAL_MAD = 1.4826
 CONTRAST = 2.0
 """How many times the jumps of its neighbours a jump must be."""
-LASTING = 1.0 / 3.0
-"""Share of a jump that must be left a cache line further, on either side."""
+LASTING, LASTING_ERRORS = 0.5, 2.0
+"""Share of a jump that must be left a cache line further, on either side, give or take so many standard errors."""
+NEITHER = 1e-4
+"""Probability that a quantity follows neither line at a size, so that what it says there means nothing."""
+OFF_ERRORS = 2.0
+"""Standard errors by which a place may be beyond a line by chance."""
 SHARE_OFF, SHAPE_OFF = 0.15, 0.02
 """How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for each
 unit of the logarithm of the sizes' ratio."""
@@ -153,7 +158,10 @@ class Evidence:
             self._jump(mark, high, low, around.line_above),
             self._jump(mark, high, around.line_below, high),
         )
-        return all(one.value / jump.value >= LASTING for one in afar)
+        sign = math.copysign(1.0, jump.value)
+        return all(
+            sign * one.value + LASTING_ERRORS * one.error >= LASTING * jump.size for one in afar
+        )
 
     def _usable(self) -> list[Mark]:
         return [
@@ -193,9 +201,12 @@ class Evidence:
         error_before, error_after = (
             float(np.hypot(np.sqrt(2.0) * spread(times), lines)) for times in (before, after)
         )
-        off_before, off_after = (own - before[0]) / error_before, (own - after[0]) / error_after
-        likelihoods = 0.5 * (off_after**2 - off_before**2)
-        return float(likelihoods + np.log(error_after / error_before))
+        on_neither = NEITHER / max(error_before, error_after)
+        densities = (
+            np.exp(-0.5 * ((own - line) / error) ** 2) / error + on_neither
+            for line, error in ((before[0], error_before), (after[0], error_after))
+        )
+        return float(np.subtract(*np.log(list(densities))))
 
     def _differs(self, mark: Mark, low: int, high: int) -> bool:
         """Whether a quantity without known lines differs by more than any line through the origin would."""
@@ -227,9 +238,12 @@ def _combined(estimates: Sequence[Estimate]) -> Estimate:
     known = [e for e in estimates if np.isfinite(e.error)]
     if not known:
         return Estimate(0.5, np.inf)
-    # Clipped, so that one quantity with a steep line can't outvote the others by an absurd place.
-    weights = np.array([1.0 / max(e.error, 1e-6) ** 2 for e in known])
+    # Clipped, so that one quantity with a steep line can't outvote the others by an absurd place. And one that
+    # lies beyond either line is as uncertain as it is far from it.
     places = np.array([float(np.clip(e.value, -1.0, 2.0)) for e in known])
+    errors = np.array([max(e.error, 1e-6) for e in known])
+    beyond = np.maximum(-places, places - 1.0)
+    weights = 1.0 / (errors**2 + np.maximum(beyond - OFF_ERRORS * errors, 0.0) ** 2)
     return Estimate(
         float(np.average(places, weights=weights)), float(1.0 / np.sqrt(np.sum(weights)))
     )
