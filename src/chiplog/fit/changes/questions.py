@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
@@ -21,8 +22,10 @@ LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
 BYTES_SHARE, VERIFY_SHARE, SCAN_SHARE = 0.03, 0.10, 0.12
 """Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: a bisection has many, but the
 last word deserves more rounds."""
-SCAN_ROUNDS, SCAN_BUDGET_NS = 24, 150_000_000
-"""Of a record that looks at many sizes; most of its time goes into its delays."""
+SCAN_ROUNDS, ENOUGH_ROUNDS, SCAN_BUDGET_NS = 24, 20, 150_000_000
+"""Of a record that looks at many sizes, and before it looks at another quantity; most of its time goes into delays."""
+CHECKS = 4
+"""Questions beyond the halvings that a bisection takes."""
 SENT_PER_PLANNED = 1.5
 """A first guess: the probe warms up, and repeats what is too short for its clock. Each answer gives a better one."""
 WIDTH = 0.02
@@ -44,7 +47,15 @@ class Questions:
     @property
     def scanned_round_bytes(self) -> float:
         """What one round of a scan may put on the wire."""
-        return SCAN_SHARE * self._bytes_left / (FAIR_ROUNDS * self._sent_per_planned)
+        return SCAN_SHARE * self._bytes_left / (ENOUGH_ROUNDS * self._sent_per_planned)
+
+    def affords_bisection(self, marks: Sequence[Mark], low: int, high: int) -> bool:
+        """Whether the bytes that are left may do for all questions from an interval to a place."""
+        sizes = (low, (low + high) // 2, high)
+        request = self._asking(0, marks, sizes, rounds_to_ask(marks), 0)
+        rounds = min(request.stop.max_samples, FAIR_ROUNDS)
+        questions = math.log2(high - low) + CHECKS
+        return questions * rounds * request.round_bytes * self._sent_per_planned <= self._bytes_left
 
     def ask(
         self,
@@ -87,6 +98,22 @@ class Questions:
         self._sent_per_planned = max(sent / max(request.round_bytes * rounds, 1), 1.0)
         evidence.add(record)
 
+    def _asking(
+        self, index: int, marks: Sequence[Mark], sizes: Sequence[int], rounds: int, budget_ns: int
+    ) -> Request:
+        series: dict[SeriesRequest, None] = {}
+        for size in sizes:
+            for mark in marks:
+                series.update(dict.fromkeys(series_for(mark.quantity, size)))
+        return Request(
+            id=self._next_id,
+            visit=0,
+            series=tuple(series),
+            stop=StopRule(WIDTH, rounds, rounds, budget_ns),
+            tag={"purpose": BISECT, "change": index},
+            check_payload=False,
+        )
+
     def _request(
         self,
         index: int,
@@ -96,18 +123,7 @@ class Questions:
         budget_ns: int,
         share: float,
     ) -> Request | None:
-        series: dict[SeriesRequest, None] = {}
-        for size in sizes:
-            for mark in marks:
-                series.update(dict.fromkeys(series_for(mark.quantity, size)))
-        request = Request(
-            id=self._next_id,
-            visit=0,
-            series=tuple(series),
-            stop=StopRule(WIDTH, rounds, rounds, budget_ns),
-            tag={"purpose": BISECT, "change": index},
-            check_payload=False,
-        )
+        request = self._asking(index, marks, sizes, rounds, budget_ns)
         affordable = int(self._bytes_left / max(request.round_bytes * self._sent_per_planned, 1.0))
         if affordable < LEAST_ROUNDS:
             return None

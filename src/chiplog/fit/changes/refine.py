@@ -42,6 +42,8 @@ LEAST_BYTES, MOST_BYTES = 150_000_000, 250_000_000
 """For all questions of a run together."""
 BYTES_OF_RUN = 980_000_000
 """The grid and the questions together, where the grid leaves enough of them."""
+DEAR_BYTES = 16 * 1024
+"""Size from which on bytes are too dear for quantities that need trains: what steps there is looked for first."""
 CLEAR_LOG_ODDS = 0.5 * ERRORS**2
 """Or logarithm of the odds of its side from which it is, where one side scatters too much for that."""
 HALFWAY = 0.2
@@ -115,6 +117,11 @@ class Refiner:
         for index, change in enumerate(self._all):
             if change.kind == "slope":
                 continue
+            if change.last_before_bytes >= DEAR_BYTES:
+                found = yield from self._look_closer(index, change)
+                if found:
+                    continue
+                self._known[index] = change
             marks = marks_of(self._dataset, change, self._all)
             if marks:
                 yield from self._refine(index, change, marks)
@@ -154,8 +161,8 @@ class Refiner:
                     return
         yield from self._look_closer(index, change)
 
-    def _look_closer(self, index: int, suspect: Change) -> Generator[Request, Record, None]:
-        """Makes a suspect a change where one of its largest steps is a jump to the byte.
+    def _look_closer(self, index: int, suspect: Change) -> Generator[Request, Record, bool]:
+        """Makes a suspect a change where one of its surest steps is a jump to the byte; whether that is so.
 
         A slope at its place goes in any case: it was suspected for a jump of its lines, which is found or refuted.
         """
@@ -166,7 +173,8 @@ class Refiner:
         for step in (steps or ())[:ATTEMPTS]:
             confirmed = yield from self._pin_down(index, suspect, step)
             if confirmed:
-                return
+                return True
+        return False
 
     def _sweep(self) -> Generator[Request, Record, None]:
         """Looks at all sizes where protocols change, once more and in turn, for jumps that the grid did not show.
@@ -225,6 +233,8 @@ class Refiner:
         least_jump: float = MIN_JUMP,
     ) -> Generator[Request, Record, bool | None]:
         """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
+        if not self._questions.affords_bisection(marks, *interval):
+            return None
         halving = Halving(*interval)
         while not halving.is_done:
             sizes = halving.sizes

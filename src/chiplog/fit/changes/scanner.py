@@ -56,7 +56,7 @@ class Scanner:
     def steps(
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
-        """The steps of at least the share `least` between neighbours, the largest first; None without an answer."""
+        """The steps of at least the share `least` between neighbours, the surest first; None without an answer."""
         found: list[Step] | None = None
         for together in overlapping(sizes):
             quantities = self.quantities(together)
@@ -66,4 +66,4 @@ class Scanner:
             if evidence is not None:
                 found = found or []
                 found += largest_steps(evidence, together, errors=self._errors, least=least)
-        return found and sorted(found, key=lambda step: step.total, reverse=True)
+        return found and sorted(found, key=lambda step: step.certain, reverse=True)

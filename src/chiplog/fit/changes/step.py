@@ -27,6 +27,8 @@ class Step:
     """Of the quantity that steps most, beyond what it rises beside it."""
     total: float
     """Sum of the logarithmic steps of all quantities that show it, without their signs."""
+    certain: float
+    """The same, less what errors may have added."""
 
 
 def overlapping(sizes: Sequence[int]) -> list[Sequence[int]]:
@@ -57,7 +59,7 @@ class _Shown:
 def largest_steps(
     evidence: Evidence, sizes: Sequence[int], *, errors: float, least: float
 ) -> list[Step]:
-    """The places where quantities step, the largest sum of their steps first.
+    """The places where quantities step, the surest first.
 
     A step counts where it is `errors` standard errors and the share `least` large.
     """
@@ -67,11 +69,11 @@ def largest_steps(
             step = _Shown(quantity, float(steps[0, index]), spread(steps[:, index]))
             all_shown[index + 1].append(step)
     places = [
-        _step(evidence, sizes, at, clearly, shown)
+        _step(evidence, sizes, at, clearly, shown, errors)
         for at, shown in all_shown.items()
         if (clearly := [one for one in shown if one.is_clear(errors, least)])
     ]
-    return sorted(places, key=lambda place: place.total, reverse=True)
+    return sorted(places, key=lambda place: place.certain, reverse=True)
 
 
 def _step(
@@ -80,6 +82,7 @@ def _step(
     at: int,
     clearly: Sequence[_Shown],
     shown: Sequence[_Shown],
+    errors: float,
 ) -> Step:
     marks = {one.quantity: _mark(evidence, one, sizes, at) for one in shown}
     clear = [marks[one.quantity] for one in clearly]
@@ -89,6 +92,7 @@ def _step(
         marks=tuple(affordable(clear, marks.values(), sizes[at + 1])),
         relative_jump=float(np.expm1(largest)),
         total=sum(abs(one.step) for one in clearly),
+        certain=sum(abs(one.step) - errors * one.error for one in clearly),
     )
 
 

@@ -239,11 +239,10 @@ def _combined(estimates: Sequence[Estimate]) -> Estimate:
     if not known:
         return Estimate(0.5, np.inf)
     # Clipped, so that one quantity with a steep line can't outvote the others by an absurd place. And one that
-    # lies beyond either line is as uncertain as it is far from it.
+    # lies beyond either line counts for the less beside the others the farther off it is.
     places = np.array([float(np.clip(e.value, -1.0, 2.0)) for e in known])
     errors = np.array([max(e.error, 1e-6) for e in known])
     beyond = np.maximum(-places, places - 1.0)
     weights = 1.0 / (errors**2 + np.maximum(beyond - OFF_ERRORS * errors, 0.0) ** 2)
-    return Estimate(
-        float(np.average(places, weights=weights)), float(1.0 / np.sqrt(np.sum(weights)))
-    )
+    weights /= np.sum(weights)
+    return Estimate(float(weights @ places), float(np.linalg.norm(weights * errors)))
