@@ -107,6 +107,33 @@ def test_among_equal_references_the_flags_decide() -> None:
     assert kept(dataset(series(0, FAST, flag=300e-9), series(1, FAST, visit=1))) == [1]
 
 
+CLOSE = Reference(170e-9, 60e-9, 70e-9)
+"""Both ranks on one core."""
+
+
+def one_close_visit() -> list[Series]:
+    sizes = (1, 2, 4, 8)
+    apart = [series(size, FAST, size=size) for size in sizes]
+    return [*apart, series(20, CLOSE, size=8, visit=1, flag=45e-9)]
+
+
+def test_a_placement_that_most_points_never_met_does_not_count() -> None:
+    assert kept(dataset(*one_close_visit())) == [1, 2, 4, 8]
+
+
+def test_a_placement_that_all_points_met_is_the_one_that_counts() -> None:
+    close = [series(size, CLOSE, size=size, visit=1, flag=45e-9) for size in (1, 2, 4, 8)]
+    measured = [replace(one, record_id=10 + one.record_id) for one in close]
+    assert kept(dataset(*one_close_visit()[:4], *measured)) == [11, 12, 14, 18]
+
+
+def test_a_point_that_was_met_in_a_passing_placement_only_is_kept_and_visited_again() -> None:
+    measured = dataset(*one_close_visit()[:3], one_close_visit()[4])
+    assert kept(measured) == [1, 2, 4, 20]
+    (again,) = Revisit(OPTIONS).requests(measured, 30)
+    assert again.series[0].message_bytes == 8
+
+
 def test_small_sizes_that_met_a_slower_state_only_are_visited_again_after_a_pause() -> None:
     pauses: list[float] = []
     revisit = Revisit(OPTIONS, pauses.append)

@@ -21,6 +21,10 @@ Within one state they vary by up to a half of that; the states that were seen di
 """
 ALIKE = np.array([1.08, 1.15, 1.10])
 """Factors up to which references are of one state: what they vary by within it."""
+CLOSER = 1.3
+"""Factor by which flags go faster between cores that are placed closer, such as two threads of one core."""
+MOST_POINTS = 0.75
+"""Share of the points that must have met a placement for it to be the run's."""
 FASTEST_SHARE = 0.1
 """Share of the records that may have been lucky: the reference of the next one counts as the fastest."""
 
@@ -40,6 +44,24 @@ def slowness(
     if not np.any(seen):
         return np.zeros(len(parts))
     return np.max(parts[:, seen] / (factors * fastest)[seen], axis=1)  # type: ignore[no-any-return]
+
+
+def passing_records(points: Iterable[Iterable[Series]]) -> frozenset[int]:
+    """The ids of the records that were taken while the cores were closer to each other than most points ever met them.
+
+    `points` holds the visits of each. What only some points met can't be compared with the others.
+    """
+    flags = [
+        {one.record_id: one.placement_seconds for one in visits if one.placement_seconds}
+        for visits in points
+    ]
+    fastest = [min(known.values()) for known in flags if known]
+    if not fastest:
+        return frozenset()
+    least = float(np.quantile(fastest, MOST_POINTS)) / CLOSER
+    return frozenset(
+        number for known in flags for number, seconds in known.items() if seconds < least
+    )
 
 
 def slowed_records(series: Iterable[Series]) -> frozenset[int]:

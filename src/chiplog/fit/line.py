@@ -7,7 +7,8 @@ a line at all (estimated from the residuals, 0 where the noise explains them). S
 counts is the relative residual, and the intervals carry the model's own error. A size whose time is still about the
 intercept can't miss it by much for being on a curve instead of a line, so tau's share grows with the line's rise, up to
 a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take. Where the
-values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge).
+values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge);
+then no size is trusted to be much more certain than the others.
 Sizes that fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
 
 Source: R. C. Paule, J. Mandel, "Consensus values and weighting factors", J. Res. NBS 87 (1982) for tau; R. T. Birge,
@@ -135,15 +136,17 @@ def fit_line(
         noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
         telling = noise < TELLING
         told = residual[telling], sigma[telling]
-        misfit, noisier = 0.0, 1.0
+        misfit, noisier, alike = 0.0, 1.0, 0.0
         if told[0].size > parameters:
-            if np.median(noise[telling]) > NOISY:
+            typical = float(np.median(noise[telling]))
+            if typical > NOISY:
                 noisier = max(1.0, float(np.sqrt(_excess(*told, parameters))))
+                alike = typical if noisier > 1.0 else 0.0
             else:
                 misfit = _misfit(told[0], scale[telling], told[1], parameters)
         variance = (noisier * sigma) ** 2 + (misfit * scale) ** 2
         z = np.abs(residual) / np.sqrt(variance)
-        weight = HUBER / np.maximum(z, HUBER) / variance
+        weight = HUBER / np.maximum(z, HUBER) / (variance + (noisier * alike * predicted) ** 2)
     intercept, slope = _solve(x, y[:, None], weight)
     own = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
     draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + own

@@ -3,7 +3,8 @@
 A virtual machine's cores move while it measures, and latencies with them by a third and more; other guests take shares
 of them, and overheads grow with it. Each record carries two witnesses: a bare flag exchange between the ranks' cores,
 and a reference, a fixed exchange of 1-byte messages along with its samples. Where the visits of one point differ in
-them, the slower ones measured another machine. The choice looks at the witnesses alone, never at what is fitted.
+them, the slower ones measured another machine; and so did a few that were faster, if cores that most points met apart
+were close to each other for a while. The choice looks at the witnesses alone, never at what is fitted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import ALIKE, slowed_records, slowness
+from chiplog.dataset.states import ALIKE, passing_records, slowed_records, slowness
 
 ALIKE_FLAGS = 1.05
 """Up to this factor above the fastest flag exchange of its point, a record counts as in the same state."""
@@ -24,7 +25,8 @@ Record = list[Series]
 
 
 def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
-    """The dataset without the records taken in a slower state of the machine than another visit of the same points.
+    """The dataset without the records taken in a slower state of the machine than another visit of the same points,
+    or in a faster placement that most points never met.
 
     Also sentences, where that leaves out many, or where many points met a slower state only. At least one visit of
     each point is kept.
@@ -35,9 +37,11 @@ def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     points: dict[tuple[object, ...], dict[int, Series]] = defaultdict(dict)
     for number, record in by_record.items():
         points[_point(record)][number] = record[0]
+    passing = passing_records(visits.values() for visits in points.values())
     kept: set[int] = set()
     for visits in points.values():
-        kept |= _fastest(visits)
+        lasting = {number: one for number, one in visits.items() if number not in passing}
+        kept |= _fastest(lasting or visits)
     slowed = len(slowed_records(dataset.series) & kept)
     told = (*_left_out(len(by_record) - len(kept), len(by_record)), *_slowed(slowed, len(kept)))
     if len(kept) == len(by_record):

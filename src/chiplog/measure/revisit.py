@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import slowed_records
+from chiplog.dataset.states import passing_records, slowed_records
 from chiplog.measure.visits import Point, Visits
 from chiplog.plan import GRID, PlanOptions, Request
 
@@ -52,9 +52,14 @@ class Revisit:
 
 
 def _slowed_points(series: Sequence[Series]) -> set[Point]:
-    """The points that were measured in a slower state of the machine only."""
-    slowed = slowed_records(series)
-    visits: dict[Point, set[int]] = defaultdict(set)
+    """The points that were measured in a slower state of the machine only, or in a placement that passed."""
+    visits: dict[Point, list[Series]] = defaultdict(list)
     for one in series:
-        visits[one.pattern, one.message_bytes].add(one.record_id)
-    return {point for point, records in visits.items() if records <= slowed}
+        visits[one.pattern, one.message_bytes].append(one)
+    passing = passing_records(visits.values())
+    unfit = passing | slowed_records(one for one in series if one.record_id not in passing)
+    return {
+        point
+        for point, members in visits.items()
+        if unfit.issuperset(one.record_id for one in members)
+    }

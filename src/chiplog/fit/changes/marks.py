@@ -101,9 +101,7 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     return tuple(marks)
 
 
-def affordable(
-    marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int
-) -> list[Mark]:
+def affordable(marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
     """The mark that tells at the least cost, and those that add little to it; none that says far less than the best.
 
     `message_bytes` is about the size at which they will be asked for. The cheapest comes first. Those of all `known`

@@ -49,8 +49,8 @@ CLEAR_LOG_ODDS = 0.5 * ERRORS**2
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
-"""Times that a change is bisected before one that shows no place, or no jump at its place, counts as none; and steps
-of a suspect that are tried."""
+"""Times that a step is bisected before one that shows no place, or no jump at its place, counts as none; and steps of
+a suspect that are tried."""
 
 SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.15
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
@@ -60,8 +60,9 @@ STILL = 0.5
 """Share of the jump that was asked for at first which a change must show later."""
 SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
-SWEPT_TOTAL = 0.18
-"""Sum over the quantities of their steps that is needed where the grid shows nothing."""
+SWEPT_TOTAL, SWEPT_ALONE = 0.25, 0.18
+"""Sum over the quantities of their steps that is needed where the grid shows nothing; and where the bytes allowed for
+one quantity only."""
 
 
 class Refiner:
@@ -155,10 +156,9 @@ class Refiner:
     ) -> Generator[Request, Record, None]:
         interval = yield from self._bracket(index, change, marks)
         if interval is not None:
-            for _ in range(ATTEMPTS):
-                confirmed = yield from self._bisect(index, change, marks, interval)
-                if confirmed is None or confirmed:
-                    return
+            confirmed = yield from self._bisect(index, change, marks, interval)
+            if confirmed is None or confirmed:
+                return
         yield from self._look_closer(index, change)
 
     def _look_closer(self, index: int, suspect: Change) -> Generator[Request, Record, bool]:
@@ -184,7 +184,7 @@ class Refiner:
         everywhere = self._scanner.everywhere()
         steps = yield from self._scanner.steps(len(self._known), everywhere, SWEPT_JUMP)
         for step in steps or ():
-            if step.total < SWEPT_TOTAL:
+            if step.total < (SWEPT_TOTAL if step.looked_at > 1 else SWEPT_ALONE):
                 continue
             self._known.append(None)
             unseen = Change(
@@ -261,16 +261,17 @@ class Refiner:
         """The interval that measuring again confirms, or its neighbour; None where it shows no jump."""
         low, high = change.last_before_bytes, change.first_after_bytes
         below, above = self._neighbours(low, high)
+
+        def clear(evidence: Evidence) -> bool:
+            return _clear(evidence, (below, low, above)) and _clear(evidence, (below, high, above))
+
         evidence = yield from self._questions.ask(
-            index,
-            marks,
-            sorted({below, low, high, above}),
-            lambda e: _clear(e, (below, low, above)) and _clear(e, (below, high, above)),
+            index, marks, sorted({below, low, high, above}), clear
         )
         if evidence is None:
             return low, high
         jump = evidence.jump(math.sqrt(low * high), below, above)
-        if jump.size < MIN_JUMP or not jump.significant(ERRORS):
+        if jump.size < MIN_JUMP or not jump.significant(ERRORS) or not clear(evidence):
             return None
         if below < low and evidence.place(low, below, above).value > 0.5:
             return below, low

@@ -29,6 +29,8 @@ class Step:
     """Sum of the logarithmic steps of all quantities that show it, without their signs."""
     certain: float
     """The same, less what errors may have added."""
+    looked_at: int
+    """Quantities that were measured there."""
 
 
 def overlapping(sizes: Sequence[int]) -> list[Sequence[int]]:
@@ -93,6 +95,7 @@ def _step(
         relative_jump=float(np.expm1(largest)),
         total=sum(abs(one.step) for one in clearly),
         certain=sum(abs(one.step) - errors * one.error for one in clearly),
+        looked_at=len(shown),
     )
 
 
