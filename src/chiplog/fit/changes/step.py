@@ -55,7 +55,7 @@ class _Shown:
     error: float
 
     def is_clear(self, errors: float, least: float) -> bool:
-        return abs(self.step) >= max(np.log1p(least), errors * self.error)
+        return abs(self.step) >= max(math.log1p(least), errors * self.error)
 
 
 def largest_steps(

@@ -27,8 +27,8 @@ NEITHER = 1e-4
 OFF_ERRORS = 2.0
 """Standard errors by which a place may be beyond a line by chance."""
 SHARE_OFF, SHAPE_OFF = 0.15, 0.02
-"""How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for each
-unit of the logarithm of the sizes' ratio."""
+"""How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for
+each unit of the logarithm of the sizes' ratio."""
 LEAST_RATIO = 0.01
 """Replicates count as at least so much of their median."""
 
