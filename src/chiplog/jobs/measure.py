@@ -71,6 +71,7 @@ def measure(
         time_limit=time_limit,
         seed=options.seed,
         placements=options.placements,
+        meanwhile=partial(follow_ups, options, refine=refine),
     )
     with ProgressBar(target) as watcher:
         return measure_plan(
@@ -91,7 +92,7 @@ def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
     What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders. The last two
     take one operation and posting at a time, so a plan with several goes without them.
     """
-    # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now.
+    # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
     from chiplog.measure.revisit import Revisit
     from chiplog.measure.top_up import TopUp
 

