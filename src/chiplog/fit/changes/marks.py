@@ -162,8 +162,10 @@ def rounds_to_ask(marks: Sequence[Mark]) -> int:
 def rounds_needed(jump: float, noise: float) -> float:
     """Rounds after which the middle of three sizes is told from either side with room to spare.
 
-    `jump` is logarithmic, `noise` the relative standard deviation of one sample.
+    `jump` is logarithmic, `noise` the relative standard deviation of one sample. Infinite where there is no jump.
     """
+    if jump == 0.0:
+        return math.inf
     needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
     return float(max(needed, MIN_ROUNDS))
 

@@ -196,7 +196,8 @@ class Refiner:
         self, index: int, suspect: Change, step: Step
     ) -> Generator[Request, Record, bool]:
         """Whether a step is a jump to the byte that is not known yet; then it is known."""
-        if self._is_known(step.interval):
+        affordable = self._questions.affords_bisection(step.marks, *step.interval)
+        if not affordable or self._is_known(step.interval):
             return False
         for _ in range(ATTEMPTS):
             confirmed = yield from self._bisect(
@@ -233,8 +234,6 @@ class Refiner:
         least_jump: float = MIN_JUMP,
     ) -> Generator[Request, Record, bool | None]:
         """Whether there is a change between two neighbouring sizes; None where the bytes don't suffice to tell."""
-        if not self._questions.affords_bisection(marks, *interval):
-            return None
         halving = Halving(*interval)
         while not halving.is_done:
             sizes = halving.sizes
