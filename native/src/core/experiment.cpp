@@ -28,6 +28,8 @@ constexpr double longest_chunk_ns = 500e6;
 // is an error of either sign, but the reading is always part of the interval.
 constexpr double steps_a_sample = 100.0;
 constexpr double clock_reads_a_sample = 400.0;
+// Reading the clock is taken off in the analysis, so it's no reason to send many large messages for one sample.
+constexpr double batched_bytes = 4096.0;
 // Sends that are posted one after the other are another operation than one send: the second finds what the first left.
 // So they are taken together only where the clock would hardly see one, and its overhead is left to the analysis.
 constexpr double steps_a_post = 20.0;
@@ -271,20 +273,22 @@ double Experiment::most_posted(const SeriesSetup& setup) const {
 void Experiment::choose_batches() {
   const ClockFacts clock = endpoint_.clock_facts();
   const double shortest_post_ns = steps_a_post * clock.resolution_ns;
-  const double shortest_other_ns =
-      std::max(steps_a_sample * clock.resolution_ns, clock_reads_a_sample * clock.overhead_ns);
+  const double shortest_other_ns = steps_a_sample * clock.resolution_ns;
+  const double unseen_reads_ns = clock_reads_a_sample * clock.overhead_ns;
   std::vector<double> batches;
   for (const SeriesSetup& setup : setups_) batches.push_back(static_cast<double>(setup.batch));
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const PatternFacts& facts = facts_of(setups_[i].pattern);
     if (!facts.batches) continue;
     const bool only_posts = facts.posts_sends && setups_[i].pattern != Pattern::barrier;
-    const double shortest_ns = only_posts ? shortest_post_ns : shortest_other_ns;
     const double sample_ns = *std::min_element(samples_[i].durations_ns.begin(), samples_[i].durations_ns.end());
-    if (sample_ns >= shortest_ns) continue;
-    const double most = only_posts ? most_posted(setups_[i]) : static_cast<double>(max_batch);
-    const double wanted = std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch));
-    batches[i] = std::max(1.0, std::floor(std::min(wanted, most)));
+    const auto reach = [sample_ns](double shortest_ns, double most) {
+      return std::min(std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch)), most);
+    };
+    const double cheap = batched_bytes / static_cast<double>(std::max<std::size_t>(setups_[i].message_bytes, 1));
+    const double wanted = only_posts ? reach(shortest_post_ns, most_posted(setups_[i]))
+                                     : std::max(reach(shortest_other_ns, max_batch), reach(unseen_reads_ns, cheap));
+    batches[i] = std::max(batches[i], std::floor(wanted));
   }
   batches = agree(batches);
   for (std::size_t i = 0; i < setups_.size(); ++i) setups_[i].batch = static_cast<std::int64_t>(batches[i]);

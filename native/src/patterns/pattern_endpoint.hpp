@@ -1,7 +1,9 @@
 // Every pattern over every operation that a transport has, behind the interface that the session drives.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -84,11 +86,11 @@ class PatternEndpoint final : public Endpoint {
       if (series[i].delay_ns > 0.0) samples[i].waits_ns.reserve(samples[i].waits_ns.size() + more);
       chosen_.push_back({&performer(series[i]), role, as_seen_here(series[i]), timed_here, samples[i]});
     }
+    const bool there_and_back = has_several_sizes(series);
     for (std::int64_t round = 0; round < rounds; ++round) {
-      for (const Chosen& chosen : chosen_) {
-        settle();
-        keep(chosen, chosen.performer->perform(chosen.role, chosen.setup));
-      }
+      for (const Chosen& chosen : chosen_) take(chosen);
+      // What a message leaves behind, such as an acknowledgement, is the next one's: each size follows both neighbours.
+      if (there_and_back) std::reverse(chosen_.begin(), chosen_.end());
     }
     flush();
   }
@@ -99,7 +101,7 @@ class PatternEndpoint final : public Endpoint {
     Role role;
     SeriesSetup setup;
     bool timed_here;
-    SeriesSamples& samples;
+    std::reference_wrapper<SeriesSamples> samples;
   };
   // Of one operation. A list is posted like normal ones, by another pattern.
   struct Performers {
@@ -107,11 +109,20 @@ class PatternEndpoint final : public Endpoint {
     std::unique_ptr<Performer> in_line;
   };
 
-  void keep(const Chosen& chosen, const Interval& interval) {
-    if (chosen.timed_here) chosen.samples.durations_ns.push_back(clock_.interval_ns(interval.begin, interval.end));
+  [[nodiscard]] static bool has_several_sizes(std::span<const SeriesSetup> series) {
+    return std::any_of(series.begin(), series.end(), [&series](const SeriesSetup& one) {
+      return one.message_bytes != series.front().message_bytes;
+    });
+  }
+
+  void take(const Chosen& chosen) {
+    settle();
+    const Interval interval = chosen.performer->perform(chosen.role, chosen.setup);
+    SeriesSamples& samples = chosen.samples;
+    if (chosen.timed_here) samples.durations_ns.push_back(clock_.interval_ns(interval.begin, interval.end));
     if (interval.waited == 0) return;
     const auto waits = static_cast<double>(busy_waits(chosen.setup));
-    chosen.samples.waits_ns.push_back(patterns::waited_ns(clock_, interval.waited) / waits);
+    samples.waits_ns.push_back(patterns::waited_ns(clock_, interval.waited) / waits);
   }
 
   // None for what the transport lacks: requests for it are refused.
