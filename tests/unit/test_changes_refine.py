@@ -38,7 +38,8 @@ def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> 
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
     refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=MOST_BYTES)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
-    assert len(machine.requests) <= 36 + 3 * SWEEPS + 2
+    closer_looks, last_words = 2, 2
+    assert len(machine.requests) <= 36 + 3 * SWEEPS + closer_looks + last_words
     assert all(len(request.series) <= MAX_SERIES for request in machine.requests)
 
 

@@ -40,7 +40,7 @@ LARGE_VISITS = 2
 """Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
 MAX_SAMPLES = 400
 SECONDS_PER_RECORD = 0.020
-BYTES_PER_RUN = 640_000_000
+BYTES_PER_RUN = 660_000_000
 """For the grid of a run; measuring again around protocol changes may take 250 MB more."""
 DEFAULT_SIZES = "1:1MiB"
 DEFAULT_PRECISION = 0.025

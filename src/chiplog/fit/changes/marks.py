@@ -28,8 +28,8 @@ BYTES_PER_MESSAGE = 1000
 CLEARANCE = 8.0
 """Standard errors that the first rounds aim at, between a place and the middle."""
 NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
-"""Standard errors over that of a mean: of a place between two others, three medians, and of a step between two rises,
-where the two medians in the middle count twice."""
+"""Standard errors over that of a mean: of a place between two others, three sizes, and of a step between two rises,
+where the two sizes in the middle count twice."""
 SCANNED = ("half_round_trip", "o_r", "gap", "o_s", "flood")
 """Quantities to look at, those first that differ most between protocols for the bytes that they need."""
 SCANNED_ALONE = ("send_overhead", "late_receiver")

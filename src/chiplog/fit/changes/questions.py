@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,12 +22,16 @@ LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
 BYTES_SHARE, VERIFY_SHARE, SCAN_SHARE = 0.03, 0.10, 0.12
 """Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: a bisection has many, but the
 last word deserves more rounds."""
-SCAN_ROUNDS, ENOUGH_ROUNDS, SCAN_BUDGET_NS = 24, 20, 150_000_000
+SCAN_ROUNDS, ENOUGH_ROUNDS, SCAN_BUDGET_NS = 24, 16, 150_000_000
 """Of a record that looks at many sizes, and before it looks at another quantity; most of its time goes into delays."""
+LAST_SHARE = 0.1
+"""Of all bytes, kept for the questions at the end."""
 CHECKS = 4
 """Questions beyond the halvings that a bisection takes."""
 SENT_PER_PLANNED = 1.5
 """A first guess: the probe warms up, and repeats what is too short for its clock. Each answer gives a better one."""
+SHORT_BYTES = 1024
+"""Up to this size, much is too short for the clock."""
 WIDTH = 0.02
 
 Record = Sequence[Series]
@@ -39,15 +43,24 @@ class Questions:
     """Makes the requests, with ids from `first_id` on, and counts their bytes."""
 
     def __init__(self, random: np.random.Generator, first_id: int, budget_bytes: int) -> None:
-        self._bytes_left = budget_bytes
+        self._reserved_bytes = LAST_SHARE * budget_bytes
+        self._bytes_left = budget_bytes - self._reserved_bytes
         self._random = random
         self._next_id = first_id
-        self._sent_per_planned = SENT_PER_PLANNED
+        self._sent_per_planned = {True: SENT_PER_PLANNED, False: SENT_PER_PLANNED}
+        """For questions of short messages only, and for others."""
 
-    @property
-    def scanned_round_bytes(self) -> float:
-        """What one round of a scan may put on the wire."""
-        return SCAN_SHARE * self._bytes_left / (ENOUGH_ROUNDS * self._sent_per_planned)
+    def release_reserve(self) -> None:
+        """Lets the questions from now on have the bytes that were kept for the last ones."""
+        self._bytes_left += self._reserved_bytes
+        self._reserved_bytes = 0.0
+
+    def scanned_round_bytes(self, sizes: Sequence[int]) -> float:
+        """What one round of a scan of `sizes` may put on the wire, as planned."""
+        return SCAN_SHARE * self._bytes_left / (ENOUGH_ROUNDS * self._sent(sizes))
+
+    def _sent(self, sizes: Iterable[int]) -> float:
+        return self._sent_per_planned[max(sizes) <= SHORT_BYTES]
 
     def affords_bisection(self, marks: Sequence[Mark], low: int, high: int) -> bool:
         """Whether the bytes that are left may do for all questions from an interval to a place."""
@@ -55,7 +68,7 @@ class Questions:
         request = self._asking(0, marks, sizes, rounds_to_ask(marks), 0)
         rounds = min(request.stop.max_samples, FAIR_ROUNDS)
         questions = math.log2(high - low) + CHECKS
-        return questions * rounds * request.round_bytes * self._sent_per_planned <= self._bytes_left
+        return questions * rounds * request.round_bytes * self._sent(sizes) <= self._bytes_left
 
     def ask(
         self,
@@ -95,7 +108,8 @@ class Questions:
         sent = sum(series.bytes_sent for series in record)
         self._bytes_left -= sent
         rounds = max((series.seconds.size for series in record), default=0)
-        self._sent_per_planned = max(sent / max(request.round_bytes * rounds, 1), 1.0)
+        short = max(series.message_bytes for series in request.series) <= SHORT_BYTES
+        self._sent_per_planned[short] = max(sent / max(request.round_bytes * rounds, 1), 1.0)
         evidence.add(record)
 
     def _asking(
@@ -124,7 +138,7 @@ class Questions:
         share: float,
     ) -> Request | None:
         request = self._asking(index, marks, sizes, rounds, budget_ns)
-        affordable = int(self._bytes_left / max(request.round_bytes * self._sent_per_planned, 1.0))
+        affordable = int(self._bytes_left / max(request.round_bytes * self._sent(sizes), 1.0))
         if affordable < LEAST_ROUNDS:
             return None
         self._next_id += 1

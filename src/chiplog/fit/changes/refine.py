@@ -38,6 +38,8 @@ from chiplog.plan.request import Request
 
 ERRORS = 4.0
 """Standard errors from the middle at which a size is on one side."""
+STEP_ERRORS = 3.0
+"""Standard errors of a step that is worth looking into."""
 LEAST_BYTES, MOST_BYTES = 150_000_000, 250_000_000
 """For all questions of a run together."""
 BYTES_OF_RUN = 980_000_000
@@ -92,7 +94,7 @@ class Refiner:
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
         measured = {one.quantity for one in observe(self._dataset)}
-        self._scanner = Scanner(self._sizes, measured, self._questions, errors=ERRORS)
+        self._scanner = Scanner(self._sizes, measured, self._questions, errors=STEP_ERRORS)
         self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
@@ -139,6 +141,7 @@ class Refiner:
 
         Once it was large enough; now it need only be there still, in whatever state the machine is by now.
         """
+        self._questions.release_reserve()
         for index, (marks, least_jump) in self._verified.items():
             change = self._known[index]
             if change is None:

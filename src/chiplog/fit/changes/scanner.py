@@ -51,7 +51,7 @@ class Scanner:
 
     def quantities(self, sizes: Sequence[int]) -> tuple[str, ...]:
         """What to look at, as far as the bytes suffice."""
-        return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes)
+        return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes(sizes))
 
     def steps(
         self, index: int, sizes: Sequence[int], least: float

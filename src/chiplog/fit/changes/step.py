@@ -101,7 +101,7 @@ def _step(
 
 def _mark(evidence: Evidence, shown: _Shown, sizes: Sequence[int], at: int) -> Mark:
     """The quantity with the lines through the two sizes on each side of the step."""
-    seconds = evidence.medians(shown.quantity)
+    seconds = evidence.seconds(shown.quantity)
     before = _through(sizes[at - 1], seconds[at - 1], sizes[at], seconds[at])
     after = _through(sizes[at + 1], seconds[at + 1], sizes[at + 2], seconds[at + 2])
     noise = shown.error * math.sqrt(evidence.rounds(shown.quantity)) / NOISE_OF_STEP

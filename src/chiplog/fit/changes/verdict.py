@@ -20,8 +20,9 @@ REPLICATES = 200
 NORMAL_MAD = 1.4826
 CONTRAST = 2.0
 """How many times the jumps of its neighbours a jump must be."""
-LASTING, LASTING_ERRORS = 0.5, 2.0
+LASTING, LASTING_ERRORS = 0.5, 1.0
 """Share of a jump that must be left a cache line further, on either side, give or take so many standard errors."""
+TRIMMED = 0.2
 NEITHER = 1e-4
 """Probability that a quantity follows neither line at a size, so that what it says there means nothing."""
 OFF_ERRORS = 2.0
@@ -30,7 +31,7 @@ SHARE_OFF, SHAPE_OFF = 0.15, 0.02
 """How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for
 each unit of the logarithm of the sizes' ratio."""
 LEAST_RATIO = 0.01
-"""Replicates count as at least so much of their median."""
+"""Replicates count as at least so much of what they are replicates of."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,11 @@ class Evidence:
         self._sizes = tuple(sizes)
         self._random = random
         self._rounds: dict[str, list[Floats]] = {}
-        self._medians: dict[str, Floats] = {}
+        self._means: dict[str, Floats] = {}
 
     def __bool__(self) -> bool:
         """Whether there is any."""
-        return bool(self._medians)
+        return bool(self._means)
 
     def add(self, record: Sequence[Series]) -> None:
         """Takes the rounds of one more record."""
@@ -78,21 +79,20 @@ class Evidence:
                 continue
             table = np.column_stack([column[:rounds] for column in known])
             self._rounds.setdefault(mark.quantity, []).append(table)
-        self._medians = {
+        self._means = {
             name: self._resampled(np.concatenate(rows)) for name, rows in self._rounds.items()
         }
 
     def _resampled(self, rounds: Floats) -> Floats:
-        """Medians by size, shape (1 + REPLICATES, sizes): of all rounds first, then of resamples."""
+        """Trimmed means by size, shape (1 + REPLICATES, sizes): of all rounds first, then of resamples."""
         count = rounds.shape[0]
         picks = self._random.integers(0, count, (REPLICATES, count))
-        replicates = np.median(rounds[picks], axis=1)
-        return np.concatenate([np.median(rounds, axis=0)[None, :], replicates])
+        return np.concatenate([_trimmed_mean(rounds[None, :]), _trimmed_mean(rounds[picks])])
 
-    def medians(self, quantity: str) -> Floats:
-        """Of all rounds of a quantity in seconds, shape (sizes,)."""
-        medians: Floats = self._medians[quantity][0]
-        return medians
+    def seconds(self, quantity: str) -> Floats:
+        """Trimmed mean of all rounds of a quantity, shape (sizes,)."""
+        means: Floats = self._means[quantity][0]
+        return means
 
     def rounds(self, quantity: str) -> int:
         """Of a quantity, over all records."""
@@ -107,7 +107,7 @@ class Evidence:
         """
         found = []
         for mark in self._usable():
-            rise = np.diff(_log(self._medians[mark.quantity]), axis=1)
+            rise = np.diff(_log(self._means[mark.quantity]), axis=1)
             own, left, right = rise[:, 1:-1], rise[:, :-2], rise[:, 2:]
             to_left = np.abs(own[0] - left[0]) <= np.abs(own[0] - right[0])
             found.append((mark.quantity, own - np.where(to_left, left, right)))
@@ -134,12 +134,14 @@ class Evidence:
     def shows_jump(self, around: Neighbourhood, *, errors: float, least: float) -> bool:
         """Whether the time jumps from one byte to the next, by more than beside it, and stays there.
 
-        A quantity's jump counts where it is `errors` standard errors and the share `least` large. Of those that do, at
+        One quantity must jump by the share `least` and by `errors` standard errors. Of all that jump by half of it, at
         least half must stay.
         """
-        jumping = [mark for mark in self._usable() if self._jumps(mark, around, errors, least)]
-        lasting = [mark for mark in jumping if self._lasts(mark, around)]
-        return bool(lasting) and 2 * len(lasting) >= len(jumping)
+        usable = self._usable()
+        if not any(self._jumps(mark, around, errors, least) for mark in usable):
+            return False
+        jumping = [mark for mark in usable if self._jumps(mark, around, errors, 0.5 * least)]
+        return 2 * sum(self._lasts(mark, around) for mark in jumping) >= len(jumping)
 
     def _jumps(self, mark: Mark, around: Neighbourhood, errors: float, least: float) -> bool:
         low, high = around.low, around.high
@@ -167,12 +169,12 @@ class Evidence:
         return [
             m
             for m in self._marks
-            if m.quantity in self._medians and np.all(self._medians[m.quantity][0] > 0.0)
+            if m.quantity in self._means and np.all(self._means[m.quantity][0] > 0.0)
         ]
 
     def _at(self, mark: Mark, size: int) -> Floats:
-        medians: Floats = self._medians[mark.quantity][:, self._sizes.index(size)]
-        return medians
+        means: Floats = self._means[mark.quantity][:, self._sizes.index(size)]
+        return means
 
     def _lines(self, mark: Mark, size: float, low: int, high: int) -> tuple[Floats, Floats]:
         before = self._at(mark, low) * (mark.before(size) / mark.before(float(low)))
@@ -219,6 +221,18 @@ class Evidence:
         before, after = self._lines(mark, size, low, high)
         ratio = after / before - 1.0
         return Estimate(float(ratio[0]), spread(ratio))
+
+
+def _trimmed_mean(rounds: Floats) -> Floats:
+    """Over the last axis but one, without the shortest and the longest fifth.
+
+    Sizes that follow one another may leave each other in one of two states: a median would jump between them.
+    """
+    ordered = np.sort(rounds, axis=-2)
+    count = ordered.shape[-2]
+    off = int(TRIMMED * count)
+    means: Floats = ordered[..., off : count - off, :].mean(axis=-2)
+    return means
 
 
 def _log(seconds: Floats) -> Floats:
