@@ -51,20 +51,18 @@ CLEAR_LOG_ODDS = 0.5 * ERRORS**2
 HALFWAY = 0.2
 """Distance from the middle of the two lines below which a size belongs to neither, whatever its error."""
 ATTEMPTS = 2
-"""Times that a step is bisected before one that shows no place, or no jump at its place, counts as none; and steps of
-a suspect that are tried."""
+"""Steps of a suspect that are tried, and times that a change is asked for later before it counts as none."""
 
 SUSPECT_JUMP, SWEPT_JUMP = 0.10, 0.15
 """Steps between sizes of the grid that are looked into: where the grid is suspicious, and anywhere."""
-CONFIRMED_JUMP = 0.15
-"""Jump from one byte to the next that makes a suspect a change."""
+CONFIRMED_JUMP, CONFIRMED_ALONE = 0.15, 0.10
+"""Jump from one byte to the next that makes a step a change; and where the bytes allowed for one quantity only."""
 STILL = 0.5
 """Share of the jump that was asked for at first which a change must show later."""
 SWEEPS = 2
 """A machine that changes its state may hide a jump for a while."""
-SWEPT_TOTAL, SWEPT_ALONE = 0.25, 0.18
-"""Sum over the quantities of their steps that is needed where the grid shows nothing; and where the bytes allowed for
-one quantity only."""
+SWEPT_TOTAL = 0.25
+"""Sum over the quantities of their steps that is needed where the grid shows nothing, if there are several."""
 
 
 class Refiner:
@@ -187,7 +185,7 @@ class Refiner:
         everywhere = self._scanner.everywhere()
         steps = yield from self._scanner.steps(len(self._known), everywhere, SWEPT_JUMP)
         for step in steps or ():
-            if step.total < (SWEPT_TOTAL if step.looked_at > 1 else SWEPT_ALONE):
+            if step.looked_at > 1 and step.total < SWEPT_TOTAL:
                 continue
             self._known.append(None)
             unseen = Change(
@@ -202,12 +200,8 @@ class Refiner:
         affordable = self._questions.affords_bisection(step.marks, *step.interval)
         if not affordable or self._is_known(step.interval):
             return False
-        for _ in range(ATTEMPTS):
-            confirmed = yield from self._bisect(
-                index, suspect, step.marks, step.interval, CONFIRMED_JUMP
-            )
-            if confirmed is None or confirmed:
-                break
+        least = CONFIRMED_JUMP if step.looked_at > 1 else CONFIRMED_ALONE
+        confirmed = yield from self._bisect(index, suspect, step.marks, step.interval, least)
         found = self._known[index]
         if not confirmed or found is None:
             self._known[index] = None
