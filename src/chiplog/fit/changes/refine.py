@@ -44,8 +44,6 @@ LEAST_BYTES, MOST_BYTES = 150_000_000, 250_000_000
 """For all questions of a run together."""
 BYTES_OF_RUN = 980_000_000
 """The grid and the questions together, where the grid leaves enough of them."""
-DEAR_BYTES = 16 * 1024
-"""Size from which on bytes are too dear for quantities that need trains: what steps there is looked for first."""
 CLEAR_LOG_ODDS = 0.5 * ERRORS**2
 """Or logarithm of the odds of its side from which it is, where one side scatters too much for that."""
 HALFWAY = 0.2
@@ -118,16 +116,14 @@ class Refiner:
         for index, change in enumerate(self._all):
             if change.kind == "slope":
                 continue
-            if change.last_before_bytes >= DEAR_BYTES:
+            marks = marks_of(self._dataset, change, self._all)
+            interval = change.last_before_bytes, change.first_after_bytes
+            if not marks or not self._questions.affords_bisection(marks, *interval):
                 found = yield from self._look_closer(index, change)
-                if found:
+                if found or not marks:
                     continue
                 self._known[index] = change
-            marks = marks_of(self._dataset, change, self._all)
-            if marks:
-                yield from self._refine(index, change, marks)
-            else:
-                yield from self._look_closer(index, change)
+            yield from self._refine(index, change, marks)
         for index, suspect in enumerate(self._suspects, start=len(self._all)):
             yield from self._look_closer(index, suspect)
         for _ in range(SWEEPS):
