@@ -30,7 +30,8 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
     if (!is_pairs(setups[i].pattern)) continue;
     const bool timed_here = setups[i].groups->role(rank, setups[i].pairs) == Role::client;
     latest.resize(latest.size() + length, 0.0);
-    if (timed_here) std::copy(samples[i].durations_ns.end() - rounds, samples[i].durations_ns.end(), latest.end() - rounds);
+    if (timed_here)
+      std::copy(samples[i].durations_ns.end() - rounds, samples[i].durations_ns.end(), latest.end() - rounds);
     // Rank 0 keeps all samples, those of pairs that it is not one of, too.
     if (rank == 0 && !timed_here) samples[i].durations_ns.resize(samples[i].durations_ns.size() + length);
   }
@@ -59,7 +60,8 @@ void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setu
   const auto length = static_cast<std::ptrdiff_t>(rounds);
   std::vector<double> latest;
   for (std::size_t i = 0; rank == 1 && i < setups.size(); ++i) {
-    if (by_server(setups[i])) latest.insert(latest.end(), samples[i].durations_ns.end() - length, samples[i].durations_ns.end());
+    if (by_server(setups[i]))
+      latest.insert(latest.end(), samples[i].durations_ns.end() - length, samples[i].durations_ns.end());
   }
   const std::vector<std::string> all = bootstrap.gather(pack(latest));
   if (rank != 0) return;

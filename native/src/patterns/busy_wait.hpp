@@ -1,6 +1,7 @@
-// What a busy wait really takes. It ends at the first look at the clock past its deadline, so it is longer than asked by
-// up to the time from one look to the next, and how much longer depends on the delay: that part is seen in each wait,
-// as it happens. What comes before the first look and after the last is the same for all waits, and is measured apart.
+// What a busy wait really takes. It ends at the first look at the clock past its deadline, so it is longer than asked
+// by up to the time from one look to the next, and how much longer depends on the delay: that part is seen in each
+// wait, as it happens. What comes before the first look and after the last is the same for all waits, and is measured
+// apart.
 #pragma once
 
 #include <algorithm>

@@ -110,9 +110,8 @@ class PatternEndpoint final : public Endpoint {
   };
 
   [[nodiscard]] static bool has_several_sizes(std::span<const SeriesSetup> series) {
-    return std::any_of(series.begin(), series.end(), [&series](const SeriesSetup& one) {
-      return one.message_bytes != series.front().message_bytes;
-    });
+    return std::any_of(series.begin(), series.end(),
+                       [&series](const SeriesSetup& one) { return one.message_bytes != series.front().message_bytes; });
   }
 
   void take(const Chosen& chosen) {

@@ -112,7 +112,8 @@ void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup)
   endpoint.sample({&setup, 1}, rounds, {&samples, 1});
   const Rank timed_by = facts_of(setup.pattern).timed_by == Role::server ? 1 : 0;
   const std::size_t expected = rank == timed_by ? rounds : 0;
-  if (samples.durations_ns.size() != expected) throw std::runtime_error(describe(setup) + ": not every sample was timed");
+  if (samples.durations_ns.size() != expected)
+    throw std::runtime_error(describe(setup) + ": not every sample was timed");
   for (const double sample_ns : samples.durations_ns) {
     if (sample_ns < 0.0) throw std::runtime_error(describe(setup) + ": a negative time");
   }
