@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +136,24 @@ def test_one_mpi_under_two_names_is_found_once_and_a_simulated_one_comes_last(
     monkeypatch.setattr(mpis, "_wrappers", _only_below(tmp_path, mpis._wrappers))
     monkeypatch.setenv("PATH", path)
     assert [mpi.kind for mpi in mpis.find_mpis()] == ["openmpi", "smpi"]
+
+
+@needs_compiler
+def test_the_first_mpi_is_a_real_one_with_a_launcher_and_the_others_are_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated = make_mpi(tmp_path / "simulated", "#define SMPI_H\n", wrapper="smpicxx")
+    bare = make_mpi(tmp_path / "bare", OPEN_MPI_H)
+    whole = make_mpi(tmp_path / "whole", OPEN_MPI_H, "mpirun")
+
+    def wrappers() -> Iterator[Path]:
+        yield from (simulated, bare, whole)
+        raise AssertionError("one more was asked for")
+
+    monkeypatch.setattr(mpis, "_wrappers", wrappers)
+    first = mpis.first_mpi()
+    assert first is not None
+    assert first.mpicxx == whole
 
 
 def _only_below(root: Path, wrappers):  # type: ignore[no-untyped-def]

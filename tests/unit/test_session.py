@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -20,7 +20,9 @@ RECORD = '{"type":"record","id":7,"series":[]}'
 
 
 @contextmanager
-def probe(script: str, margin_seconds: float = 20.0) -> Iterator[Session]:
+def probe(
+    script: str, margin_seconds: float = 20.0, meanwhile: Callable[[], object] | None = None
+) -> Iterator[Session]:
     """A session with a Python program that has `say`, `read`, `sys`, `os`, `time` and runs `script`."""
     prelude = (
         "import os, sys, time, signal, subprocess\n"
@@ -29,7 +31,9 @@ def probe(script: str, margin_seconds: float = 20.0) -> Iterator[Session]:
         f"header, record = {HEADER!r}, {RECORD!r}\n"
     )
     command = [sys.executable, "-c", prelude + script]
-    with Session(command, margin_seconds=margin_seconds, start_seconds=20.0) as session:
+    with Session(
+        command, margin_seconds=margin_seconds, start_seconds=20.0, meanwhile=meanwhile
+    ) as session:
         yield session
 
 
@@ -47,6 +51,24 @@ def test_a_record_line_comes_back_as_the_probe_wrote_it() -> None:
     with probe("say(header); read(); say(record); read()") as session:
         assert session.header["schema"] == "chiplog.run/1"
         assert session.measure(REQUEST) == RECORD
+
+
+def test_what_is_to_be_done_meanwhile_is_done_once_before_the_session_begins() -> None:
+    done: list[str] = []
+    with probe("say(header); read()", meanwhile=lambda: done.append("loaded")) as session:
+        assert done == ["loaded"]
+        assert session.header["type"] == "header"
+
+
+def test_an_error_meanwhile_leaves_no_process() -> None:
+    def fail() -> None:
+        raise ValueError("mine")
+
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    session = Session(command, meanwhile=fail)
+    with pytest.raises(ValueError, match="mine"), session:
+        raise AssertionError("the session has begun")
+    assert group_is_gone(session.process_group)
 
 
 def test_leaving_the_session_asks_the_probe_to_quit_and_leaves_no_process() -> None:

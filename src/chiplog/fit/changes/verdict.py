@@ -23,6 +23,7 @@ CONTRAST = 2.0
 LASTING, LASTING_ERRORS = 0.5, 1.0
 """Share of a jump that must be left a cache line further, on either side, give or take so many standard errors."""
 TRIMMED = 0.2
+"""Share of the rounds that is left out at either end."""
 NEITHER = 1e-4
 """Probability that a quantity follows neither line at a size, so that what it says there means nothing."""
 OFF_ERRORS = 2.0
