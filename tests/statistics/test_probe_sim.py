@@ -24,7 +24,7 @@ from chiplog.plan.sizes import parse_sizes
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 ONE_PROTOCOL = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns,noise=0.05,outliers=0.01"
 THREE_PROTOCOLS = f"{ONE_PROTOCOL},change=8KiB:L=9us:g=4us,change=64KiB:L=16us:o_s=2us:g=9us"
-SEEDS_FOR_COVERAGE, SEEDS_FOR_CHANGES = 200, 100
+SEEDS_FOR_COVERAGE, SEEDS_FOR_CHANGES = 150, 100
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
