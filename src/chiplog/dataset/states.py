@@ -21,7 +21,7 @@ Within one state they vary by up to a half of that; the states that were seen di
 """
 ALIKE = np.array([1.08, 1.15, 1.10])
 """Factors up to which references are of one state: what they vary by within it."""
-CLOSER = 1.3
+CLOSER = 2.0
 """Factor by which flags go faster between cores that are placed closer, such as two threads of one core."""
 MOST_POINTS = 0.75
 """Share of the points that must have met a placement for it to be the run's."""
