@@ -15,7 +15,7 @@ from chiplog.dataset.states import passing_records, slowed_records
 from chiplog.measure.visits import Point, Visits
 from chiplog.plan import GRID, PlanOptions, Request
 
-MOST_VISITS = 4
+MOST_VISITS = 3
 """Further visits of one size, at most."""
 SMALL_BYTES = 1024
 BYTES = 40_000_000
