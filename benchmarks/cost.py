@@ -27,10 +27,8 @@ from chiplog.fit.placement import in_one_placement
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 SYMBOLS = ("L_half", "L", "o_s", "g")
 FIRST_SEGMENT_BYTES = 256
-SAME_STATE = (1.10, 1.05, 1.10, 1.05)
-"""Runs whose witnesses (flag exchange; half round trip, gap and overhead of the reference) differ by no more than these
-factors were in one state. L is the half round trip less the overheads, and the witness of the overhead has a reading of
-the clock in it: 5 % of these witnesses are 10 % of L and o_s."""
+SAME_STATE = 1.10
+"""Runs whose witnesses differ by no more than this factor were in one state: what the parameters may differ by."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def witnesses_of(dataset: Dataset) -> tuple[float, ...]:
 def same_state(one: Run, other: Run) -> bool:
     """Whether all witnesses of two runs are alike."""
     pairs = zip(one.witnesses_seconds, other.witnesses_seconds, strict=True)
-    return all(max(pair) <= most * min(pair) for pair, most in zip(pairs, SAME_STATE, strict=True))
+    return all(max(pair) <= SAME_STATE * min(pair) for pair in pairs)
 
 
 def states_of(runs: list[Run]) -> list[list[Run]]:
