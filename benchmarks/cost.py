@@ -4,8 +4,9 @@
 
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
-and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and the reference's half round trip,
-gap and overhead in the records that count. Below it, how far the runs lie apart within one state of the machine.
+and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
+of the reference that most small sizes met. Below it, how far the runs lie apart within one state of the machine, as
+`chiplog compare` tells states.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
-from chiplog.dataset.series import Dataset
+from chiplog.dataset.series import Reference
+from chiplog.dataset.states import common_reference, in_one_state
 from chiplog.fit.placement import in_one_placement
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 SYMBOLS = ("L_half", "L", "o_s", "g")
 FIRST_SEGMENT_BYTES = 256
-SAME_STATE = 1.10
-"""Runs whose witnesses differ by no more than this factor were in one state: what the parameters may differ by."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,10 @@ class Run:
     changes: tuple[str, ...]
     parameters: dict[str, float | None]
     negative: tuple[str, ...]
-    witnesses_seconds: tuple[float, ...]
-    """Flag round trip; the reference's half round trip, gap and overhead."""
+    flag_seconds: float
+    """Median bare flag exchange of the records of small messages that count."""
+    reference: Reference
+    """Of the state that most small sizes met."""
 
     def line(self) -> str:
         """One row, for people."""
@@ -50,11 +53,16 @@ class Run:
             f"{symbol} {'      n/a' if value is None else f'{value * 1e9:9.1f}'} ns"
             for symbol, value in self.parameters.items()
         )
-        witnesses = "/".join(f"{seconds * 1e9:.0f}" for seconds in self.witnesses_seconds)
         return (
             f"{self.seconds:5.2f} s  {self.bytes / 1e9:5.3f} GB  {self.messages:7d} messages  {values}  "
-            f"state {witnesses} ns  changes: {', '.join(self.changes) or 'none'}"
+            f"state {self.state()} ns  changes: {', '.join(self.changes) or 'none'}"
             f"{'  NEGATIVE ' + str(self.negative) if self.negative else ''}"
+        )
+
+    def state(self) -> str:
+        """The witnesses of the machine's state in nanoseconds, for people."""
+        return "/".join(
+            f"{seconds * 1e9:.0f}" for seconds in (self.flag_seconds, *astuple(self.reference))
         )
 
 
@@ -72,6 +80,10 @@ def assess(target: str, out: Path, seed: int) -> Run:
     chiplog("measure", target, "-o", str(out), "--seed", str(seed))
     seconds = time.monotonic() - began
     dataset = read_run(out)
+    counting, _ = in_one_placement(dataset)
+    small = [one for one in counting.series if one.message_bytes <= FIRST_SEGMENT_BYTES]
+    common = common_reference(counting.series)
+    assert common is not None
     fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
     parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
     first = fit["segments"][0]["parameters"]
@@ -84,31 +96,17 @@ def assess(target: str, out: Path, seed: int) -> Run:
         ),
         parameters={symbol: first.get(symbol, {}).get("value") for symbol in SYMBOLS},
         negative=tuple(name for name, p in parameters if p["value"] is not None and p["value"] < 0),
-        witnesses_seconds=witnesses_of(dataset),
+        flag_seconds=statistics.median(one.placement_seconds or 0.0 for one in small),
+        reference=common,
     )
 
 
-def witnesses_of(dataset: Dataset) -> tuple[float, ...]:
-    """Medians over the records of small messages that count in the fit."""
-    counting, _ = in_one_placement(dataset)
-    records = {s.record_id: s for s in counting.series if s.message_bytes <= FIRST_SEGMENT_BYTES}
-    rows = [
-        (
-            one.placement_seconds,
-            one.reference.half_round_trip_seconds,
-            one.reference.gap_seconds,
-            one.reference.overhead_seconds,
-        )
-        for one in records.values()
-        if one.reference is not None and one.placement_seconds is not None
-    ]
-    return tuple(statistics.median(column) for column in zip(*rows, strict=True))
-
-
 def same_state(one: Run, other: Run) -> bool:
-    """Whether all witnesses of two runs are alike."""
-    pairs = zip(one.witnesses_seconds, other.witnesses_seconds, strict=True)
-    return all(max(pair) <= SAME_STATE * min(pair) for pair in pairs)
+    """Whether two runs had their cores in one placement, and the machine in one state."""
+    flags = one.flag_seconds, other.flag_seconds
+    return max(flags) <= SAME_PLACEMENT * min(flags) and in_one_state(
+        one.reference, other.reference
+    )
 
 
 def states_of(runs: list[Run]) -> list[list[Run]]:
@@ -125,15 +123,13 @@ def states_of(runs: list[Run]) -> list[list[Run]]:
 def spread_lines(runs: list[Run]) -> list[str]:
     lines = []
     for members in states_of(runs):
-        columns = zip(*(run.witnesses_seconds for run in members), strict=True)
-        state = "/".join(f"{statistics.median(column) * 1e9:.0f}" for column in columns)
         for symbol in SYMBOLS:
             values = [v for run in members if (v := run.parameters[symbol]) is not None]
             if len(values) > 1:
                 centre = statistics.median(values)
                 worst = max(abs(value / centre - 1) for value in values) if centre else float("inf")
                 lines.append(
-                    f"  state {state} ns: {symbol} of {len(values)} runs, "
+                    f"  state {members[0].state()} ns: {symbol} of {len(values)} runs, "
                     f"median {centre * 1e9:.1f} ns, farthest {worst:.1%}"
                 )
     return lines

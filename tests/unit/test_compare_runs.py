@@ -9,7 +9,7 @@ import pytest
 from chiplog.compare.result import comparison_to_json
 from chiplog.compare.runs import compare_runs, judge
 from chiplog.compare.threshold import over_threshold, parse_threshold
-from chiplog.dataset.series import Dataset
+from chiplog.dataset.series import Dataset, Reference
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import Ask, Disturbance, synthetic_dataset
@@ -64,6 +64,20 @@ def test_runs_in_different_placement_states_are_unclear_even_if_they_differ() ->
 def test_runs_in_the_same_placement_state_are_compared() -> None:
     rows = compare_runs(placed(run(seed=1), 120e-9), placed(run(1.5, seed=2), 125e-9))
     assert {row.verdict for row in rows} == {"slower"}
+
+
+def referenced(dataset: Dataset, scale: float) -> Dataset:
+    reference = Reference(350e-9 * scale, 112e-9 * scale, 70e-9 * scale)
+    return replace(dataset, series=tuple(replace(s, reference=reference) for s in dataset.series))
+
+
+def test_references_of_different_states_are_told_and_decide_nothing() -> None:
+    before = referenced(run(seed=1), 1.0)
+    told = compare_runs(before, referenced(run(1.2, seed=2), 1.2))
+    assert {row.verdict for row in told} == {"slower"}
+    assert told[-1].reason.endswith("350 ns, 112 ns, 70 ns in A and 420 ns, 134 ns, 84 ns in B.")
+    alike = compare_runs(before, referenced(run(1.2, seed=2), 1.03))
+    assert "reference" not in alike[-1].reason
 
 
 def test_only_a_verdict_over_the_threshold_fails() -> None:

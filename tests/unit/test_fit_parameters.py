@@ -359,3 +359,23 @@ def test_no_parameter_is_ever_negative_whatever_the_times(data: st.DataObject) -
                 )
                 assert one.identified == (one.value is not None)
                 assert one.identified or one.reason
+
+
+def test_what_the_last_message_of_a_delayed_train_does_is_no_part_of_o_s() -> None:
+    asks = (
+        Ask("prtt"),
+        Ask("prtt", 10),
+        Ask("prtt", 10, 1.0),
+        Ask("prtt", 3, 1.0),
+        Ask("receive_overhead", 1, 1.5),
+    )
+    exact = made(TRUTH, asks=asks)
+
+    def ended(one: Series) -> Series:
+        return replace(one, seconds=one.seconds - (1e-6 if one.delay_seconds > 0 else 0.0))
+
+    trains = [ended(one) if one.pattern == "prtt" else one for one in exact.series]
+    two = parameters(replace(exact, series=tuple(trains)))
+    one = parameters(replace(exact, series=tuple(t for t in trains if t.train != 3)))
+    assert value(two["o_s"]) == pytest.approx(1e-6, rel=1e-6)
+    assert value(one["o_s"]) == pytest.approx(1e-6 - 1e-6 / 9, rel=1e-6)

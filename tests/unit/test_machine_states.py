@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import SLOWED, slowed_records, slowness
+from chiplog.dataset.states import (
+    SLOWED,
+    common_reference,
+    in_one_state,
+    slowed_records,
+    slowness,
+    unlike_records,
+    unlikeness,
+)
 from chiplog.fit.placement import in_one_placement
+from chiplog.fit.run import fit
 from chiplog.measure.revisit import MOST_VISITS, PAUSE_SECONDS, Revisit
+from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions
+from chiplog.testing.synthetic import size_grid, synthetic_dataset
 
 FAST = Reference(350e-9, 112e-9, 70e-9)
 IN_STEP = Reference(350e-9, 163e-9, 68e-9)
@@ -150,9 +161,92 @@ def test_small_sizes_that_met_a_slower_state_only_are_visited_again_after_a_paus
     assert pauses == [PAUSE_SECONDS] * (MOST_VISITS - 1)
 
 
+def test_no_size_is_visited_again_for_a_slower_state_where_most_sizes_met_the_fast_one() -> None:
+    fast = [series(size, FAST, size=size) for size in (1, 2, 4)]
+    assert not Revisit(OPTIONS).requests(dataset(*fast, series(9, IN_STEP, size=8)), 10)
+
+
 def test_nothing_is_visited_again_where_each_size_met_the_fast_state_or_no_reference_is_there() -> (
     None
 ):
     met = dataset(series(0, IN_STEP), series(1, FAST, visit=1))
     assert not Revisit(OPTIONS).requests(met, 2)
     assert not Revisit(OPTIONS).requests(dataset(series(0, None), series(1, None, size=64)), 2)
+
+
+def test_unlikeness_is_the_same_in_both_directions_and_1_at_what_references_of_one_state_vary_by() -> (
+    None
+):
+    varied = Reference(350e-9 * 1.08, 112e-9 * 1.15, 70e-9 / 1.10)
+    assert unlikeness([FAST, varied], FAST) == pytest.approx([0.0, 1.0])
+    assert unlikeness([FAST], varied) == pytest.approx([1.0])
+    assert unlikeness([IN_STEP, SHARED_CORE], FAST).min() > 1.5
+
+
+def test_parts_that_noise_hides_say_nothing_of_likeness() -> None:
+    hidden = Reference(0.0, 0.0, 0.0)
+    assert unlikeness([IN_STEP], hidden) == [0.0]
+    assert unlikeness([IN_STEP], replace(FAST, gap_seconds=0.0)) < 1.0
+
+
+def test_the_common_reference_is_that_of_most_small_sizes_however_often_the_others_were_visited() -> (
+    None
+):
+    fast = [series(size, FAST, size=size) for size in (1, 2, 4)]
+    often = [series(10 + visit, IN_STEP, size=8, visit=visit) for visit in range(9)]
+    large = [series(100 + size, SHARED_CORE, size=size) for size in range(4096, 4106)]
+    measured = [*fast, *often, *large]
+    assert common_reference(measured) == FAST
+    assert unlike_records(measured) == {one.record_id for one in [*often, *large]}
+    assert common_reference([series(0, None)]) is None
+    assert unlike_records([series(0, None)]) == frozenset()
+
+
+def test_two_runs_are_in_one_state_within_half_of_what_their_records_vary_by() -> None:
+    assert in_one_state(FAST, replace(FAST, half_round_trip_seconds=365e-9))
+    assert not in_one_state(FAST, replace(FAST, half_round_trip_seconds=380e-9))
+
+
+def in_states(states: dict[int, Reference], factor: float) -> Dataset:
+    """A run without noise whose sizes in `states` take `factor` times as long."""
+    theta = {"L": 200e-9, "o_s": 40e-9, "o_r": 100e-9, "g": 120e-9, "G": 0.1e-9}
+    measured = synthetic_dataset([Piece(None, theta)], size_grid(4096), samples=9, visits=1)
+
+    def met(one: Series) -> Series:
+        state = states.get(one.message_bytes)
+        seconds = one.seconds * (factor if state else 1.0)
+        return replace(one, seconds=seconds, reference=state or FAST, placement_seconds=250e-9)
+
+    return replace(measured, series=tuple(map(met, measured.series)))
+
+
+def latency(measured: Dataset) -> float:
+    found = fit(measured, boundaries=None)[0].segments[0].parameters["L"].value
+    assert found is not None
+    return found
+
+
+def test_lines_leave_out_sizes_that_met_another_state_than_most() -> None:
+    assert latency(in_states(dict.fromkeys((2, 8, 64, 256), IN_STEP), 1.3)) == pytest.approx(
+        200e-9, rel=1e-3
+    )
+
+
+def test_lines_keep_such_sizes_where_the_smallest_ones_would_be_missing() -> None:
+    smallest = dict.fromkeys((1, 2, 3, 4, 6, 8, 11, 16), IN_STEP)
+    assert latency(in_states(smallest, 1.3)) > 210e-9
+
+
+def test_the_curves_still_show_sizes_that_the_lines_leave_out() -> None:
+    (found,) = fit(in_states(dict.fromkeys((2, 8), IN_STEP), 1.3), boundaries=None)
+    assert {2, 8} <= set(found.curves[0].message_bytes)
+
+
+def test_a_visit_in_another_state_does_not_count_beside_one_in_the_common_state() -> None:
+    bisected = [
+        replace(series(20, SHARED_CORE, size=size, visit=1), tag={"purpose": "bisect"})
+        for size in (8, 9)
+    ]
+    measured = dataset(*(series(size, FAST, size=size) for size in (1, 2, 4, 8)), *bisected)
+    left = [(one.record_id, one.message_bytes) for one in in_one_placement(measured)[0].series]
+    assert left == [(1, 1), (2, 2), (4, 4), (8, 8), (20, 9)]

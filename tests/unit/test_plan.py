@@ -237,6 +237,7 @@ def test_the_loggp_assessment_takes_its_series_in_turn() -> None:
         SeriesRequest("prtt", 8, 1, 0),
         SeriesRequest("prtt", 8, 10, 0),
         SeriesRequest("prtt", 8, 10, "rtt"),
+        SeriesRequest("prtt", 8, 3, "rtt"),
         SeriesRequest("receive_overhead", 8, 4, "rtt"),
         SeriesRequest("send_overhead", 8, 1, 0),
         SeriesRequest("late_receiver", 8, 1, "rtt"),
@@ -246,6 +247,7 @@ def test_the_loggp_assessment_takes_its_series_in_turn() -> None:
 def test_a_transport_whose_sends_never_wait_is_not_asked_for_a_late_receiver() -> None:
     request = make_plan(OPTIONS).requests[1]
     assert [one.pattern for one in without_late_receiver(request).series] == [
+        "prtt",
         "prtt",
         "prtt",
         "prtt",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.compare.result import Compared, RunRow
-from chiplog.dataset.series import Dataset, Series
+from chiplog.dataset.series import Dataset, Reference, Series
+from chiplog.dataset.states import common_reference, in_one_state
 from chiplog.errors import UsageError
 from chiplog.fit.measured import Measured
 from chiplog.fit.parameters import interval
+from chiplog.fit.placement import in_one_placement
 from chiplog.fit.quantities import series_quantity
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.text import seconds_text
@@ -81,7 +84,10 @@ def compare_runs(
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
     mean = np.exp(np.mean(logs, axis=0))
     overall = Compared("all", rows[0].what.operation, train=0)
-    rows.append(_row(overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows))
+    all_of_them = _row(
+        overall, None, float(mean[0]), interval(mean[1:]), tolerance, placement, rows
+    )
+    rows.append(replace(all_of_them, reason=all_of_them.reason + _other_state(a, b)))
     return tuple(rows)
 
 
@@ -155,6 +161,21 @@ def _counts(rows: Sequence[RunRow]) -> str:
         + ", ".join(f"{n} {name}" for name, n in counts.items() if n)
         + "."
     )
+
+
+def _other_state(a: Dataset, b: Dataset) -> str:
+    """A sentence if the references are of different states. It decides nothing: other software differs in them, too."""
+    before, after = (common_reference(in_one_placement(one)[0].series) for one in (a, b))
+    if before is None or after is None or in_one_state(before, after):
+        return ""
+    return (
+        " Either what moves the messages is different, or the machine was in another state: half round trip, gap and "
+        f"overhead of the reference were {_reference_text(before)} in A and {_reference_text(after)} in B."
+    )
+
+
+def _reference_text(reference: Reference) -> str:
+    return ", ".join(seconds_text(part) for part in astuple(reference))
 
 
 def _flag_seconds(dataset: Dataset) -> float | None:

@@ -48,8 +48,8 @@ def _text(number: float | None) -> str:
 
 
 def _train(prtt: Dataset) -> int:
-    """The length of most of the trains with a delay."""
-    lengths = Counter(one.train for one in prtt.series if one.train > 1 and one.delay_seconds > 0)
+    """The length of most of the trains."""
+    lengths = Counter(one.train for one in prtt.series if one.train > 1)
     return lengths.most_common(1)[0][0] if lengths else 0
 
 

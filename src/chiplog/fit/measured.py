@@ -21,6 +21,8 @@ REPLICATES = 400
 OWN_WEIGHT = 0.3
 """How much a series' own standard error counts against those of its kind at neighbouring sizes."""
 NEIGHBOURS = 3
+LONG = 4
+"""Messages from which trains are of one kind."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,10 @@ def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float
     that look precise by chance.
     """
     relative = np.log(np.maximum(at.sigma, 1e-15) / np.maximum(np.abs(at.value), 1e-15))
-    kinds: dict[tuple[str, bool, bool], list[int]] = {}
+    kinds: dict[tuple[str, int, bool], list[int]] = {}
     for index, one in enumerate(series):
-        kinds.setdefault((one.pattern, one.train > 1, one.delay_seconds > 0), []).append(index)
+        kind = (one.pattern, min(one.train, LONG), one.delay_seconds > 0)
+        kinds.setdefault(kind, []).append(index)
     smooth = np.empty_like(relative)
     for members in kinds.values():
         mine = np.array(members)

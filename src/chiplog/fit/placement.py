@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import ALIKE, passing_records, slowed_records, slowness
+from chiplog.dataset.states import ALIKE, passing_records, slowed_records, slowness, unlike_records
 
 ALIKE_FLAGS = 1.05
 """Up to this factor above the fastest flag exchange of its point, a record counts as in the same state."""
@@ -42,12 +42,20 @@ def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     for visits in points.values():
         lasting = {number: one for number, one in visits.items() if number not in passing}
         kept |= _fastest(lasting or visits)
-    slowed = len(slowed_records(dataset.series) & kept)
-    told = (*_left_out(len(by_record) - len(kept), len(by_record)), *_slowed(slowed, len(kept)))
-    if len(kept) == len(by_record):
-        return dataset, told
-    series = tuple(one for one in dataset.series if one.record_id in kept)
-    return replace(dataset, series=series), told
+    slowed = slowed_records(dataset.series) & kept
+    unlike = unlike_records([one for one in dataset.series if one.record_id in kept])
+    told = (
+        *_left_out(len(by_record) - len(kept), len(by_record)),
+        *_slowed(len(slowed), len(kept)),
+    )
+    series = [one for one in dataset.series if one.record_id in kept]
+    met = {(one.pattern, one.message_bytes) for one in series if one.record_id not in unlike}
+    fast = tuple(
+        one
+        for one in series
+        if one.record_id not in unlike or (one.pattern, one.message_bytes) not in met
+    )
+    return (dataset if len(fast) == len(dataset.series) else replace(dataset, series=fast)), told
 
 
 def _fastest(visits: Mapping[int, Series]) -> set[int]:
@@ -94,5 +102,5 @@ def _slowed(slowed: int, kept: int) -> tuple[str, ...]:
         return ()
     return (
         f"{slowed} of the {kept} records that count met the machine in a slower state only: overheads and gaps are too "
-        "long there; repeat the run when it is quiet.",
+        "long there. Lines leave such sizes out where enough others are left; repeat the run when it is quiet.",
     )

@@ -2,8 +2,10 @@
 
     half_round_trip  PRTT(1,0,s)/2
     gap              [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)              or [flood(n,s) - T(s) - T(0)]/(n-1)
-    o_s              [PRTT(n,d,s) - PRTT(1,0,s)]/(n-1) - d          or send_overhead/n
+    o_s              [PRTT(n,d,s) - PRTT(m,d,s)]/(n-m) - d, m < n   or send_overhead/n
     o_r              [receive_overhead - (n-1) d]/n                 or ping_pong(d > RTT) - d - o_s(s)
+
+Where no shorter train with that delay was measured, PRTT(1,0,s) takes its place in o_s, with m = 1.
 
 Source: T. Hoefler et al. 2007 for the PRTT differences; the methods' modules for the others.
 """
@@ -101,17 +103,34 @@ def _smallest_round_trips(measured: Measured) -> dict[int, int]:
 def delayed_send_overhead(measured: Measured, gap: Quantity) -> Quantity:
     """o_s(s) from the trains with a delay above the gap; shorter delays don't show it and are left out."""
     gaps = dict(zip(gap.message_bytes.tolist(), gap.value.tolist(), strict=True))
-    entries = []
+    records: dict[tuple[int, int, int], list[int]] = {}
     for index in measured.indices(
         lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds > 0
     ):
         one = measured.series[index]
-        partner = measured.round_trip_beside(one)
-        if partner is not None and one.delay_seconds >= gaps.get(one.message_bytes, 0.0):
-            share = 1.0 / (one.train - 1)
-            terms = ((index, share), (partner, -share))
-            entries.append(Entry(one.message_bytes, one.launch, terms, -one.delay_seconds))
+        if one.delay_seconds >= gaps.get(one.message_bytes, 0.0):
+            key = (one.launch, one.record_id, one.message_bytes)
+            records.setdefault(key, []).append(index)
+    entries = []
+    for trains in records.values():
+        lengths = {measured.series[index].train for index in trains}
+        shortest = min(trains, key=lambda index: measured.series[index].train)
+        for index in trains:
+            one = measured.series[index]
+            if one.train == max(lengths):
+                fewer = shortest if len(lengths) > 1 else measured.round_trip_beside(one)
+                if fewer is not None:
+                    entries.append(_further_sends(measured, index, fewer))
     return measured.quantity("o_s", entries)
+
+
+def _further_sends(measured: Measured, longest: int, shortest: int) -> Entry:
+    """What each message of one train takes beyond those of a shorter one, the delays before them taken off."""
+    several, few = measured.series[longest], measured.series[shortest]
+    share = 1.0 / (several.train - few.train)
+    waited = (several.train - 1) * several.delay_seconds - (few.train - 1) * few.delay_seconds
+    terms = ((longest, share), (shortest, -share))
+    return Entry(several.message_bytes, several.launch, terms, -share * waited)
 
 
 def knee_send_overhead(measured: Measured) -> Quantity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,10 @@ class Quantity:
         """The quantity at the sizes from `first_bytes` to `last_bytes`, both included."""
         chosen = (self.message_bytes >= first_bytes) & (self.message_bytes <= last_bytes)
         return self.subset(chosen)
+
+    def without(self, sizes: Iterable[int]) -> Quantity:
+        """The quantity at all sizes but these, in bytes."""
+        return self.subset(~np.isin(self.message_bytes, list(sizes)))
 
     def subset(self, chosen: NDArray[np.bool_]) -> Quantity:
         """The quantity at the sizes where `chosen`, shape (S,), is true."""

@@ -40,6 +40,7 @@ from chiplog.fit.quantity import Quantity
 from chiplog.fit.result import Change, Curve, Fit, Segment
 from chiplog.fit.segments import segment_ranges
 from chiplog.fit.short import last_short_size
+from chiplog.fit.slowed import slowed_sizes, without_slowed
 from chiplog.fit.synchronisation import synchronisation_estimate
 from chiplog.models.protocol import Model
 from chiplog.models.registry import BUILT_IN, load_model
@@ -62,6 +63,8 @@ class _Job:
     seed: int
     warnings: tuple[str, ...]
     one_sided: bool
+    slowed: frozenset[int] = frozenset()
+    """Sizes in bytes that met the machine in a slower state only."""
 
 
 def fit(
@@ -140,6 +143,7 @@ def _fit_one_pair(
     chosen, warnings = without_cold_start(dataset)
     chosen, placed = in_one_placement(chosen)
     told = (*warnings, *placed)
+    slowed = slowed_sizes(chosen)
     measured = Measured(chosen, statistic, seed)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
@@ -159,7 +163,9 @@ def _fit_one_pair(
             continue
         quantities = found.setdefault(name, METHODS[name](measured))
         one_sided = operation in ONE_SIDED
-        job = _Job(model, name, measured, quantities, changes, statistic, seed, told, one_sided)
+        job = _Job(
+            model, name, measured, quantities, changes, statistic, seed, told, one_sided, slowed
+        )
         fits.append(_fit_one(job, dataset, operation))
     return fits
 
@@ -180,7 +186,8 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
 
 def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
     ranges, segments_of = _ranges(job), _ESTIMATES[job.model.name]
-    estimates, cautions = segments_of(job, ranges)
+    fitted = replace(job, quantities=without_slowed(job.quantities, ranges, job.slowed))
+    estimates, cautions = segments_of(fitted, ranges)
     segments = tuple(
         Segment(first, last, {symbol: one.parameter for symbol, one in found.items()})
         for (first, last), found in zip(ranges, estimates, strict=True)

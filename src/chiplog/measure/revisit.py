@@ -1,4 +1,4 @@
-"""Visiting small sizes again that met the machine in a slower state than others did.
+"""Visiting small sizes again where many met the machine in a slower state than others did.
 
 A state of the machine may outlast all visits of one size and not those of its neighbour: the two are then of different
 machines. Only small messages are so short that it shows, and only they are cheap enough.
@@ -11,13 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import passing_records, slowed_records
+from chiplog.dataset.states import SMALL_BYTES, passing_records, slowed_records
 from chiplog.measure.visits import Point, Visits
 from chiplog.plan import GRID, PlanOptions, Request
 
 MOST_VISITS = 3
 """Further visits of one size, at most."""
-SMALL_BYTES = 1024
 BYTES = 40_000_000
 """For all of them, in addition to the plan's bytes."""
 SECONDS = 0.5
@@ -42,7 +41,7 @@ class Revisit:
             for one in dataset.select(purpose=GRID).series
             if one.message_bytes <= SMALL_BYTES and one.reference is not None
         ]
-        wanted = _slowed_points(grid)
+        wanted = _unfit_points(grid)
         if not wanted or self._made == MOST_VISITS:
             return ()
         if self._made:
@@ -51,15 +50,17 @@ class Revisit:
         return self._visits.again(wanted, grid, next_id, seconds=self._seconds, volume=self._bytes)
 
 
-def _slowed_points(series: Sequence[Series]) -> set[Point]:
-    """The points that were measured in a slower state of the machine only, or in a placement that passed."""
-    visits: dict[Point, list[Series]] = defaultdict(list)
+def _unfit_points(series: Sequence[Series]) -> set[Point]:
+    """The points that were measured in a placement that passed only; and those that met slower states only, unless
+    most points met the fast one: then it is the run's, and the fit leaves the others out.
+    """
+    visits: dict[Point, set[int]] = defaultdict(set)
+    members: dict[Point, list[Series]] = defaultdict(list)
     for one in series:
-        visits[one.pattern, one.message_bytes].append(one)
-    passing = passing_records(visits.values())
-    unfit = passing | slowed_records(one for one in series if one.record_id not in passing)
-    return {
-        point
-        for point, members in visits.items()
-        if unfit.issuperset(one.record_id for one in members)
-    }
+        visits[one.pattern, one.message_bytes].add(one.record_id)
+        members[one.pattern, one.message_bytes].append(one)
+    passing = passing_records(members.values())
+    slowed = slowed_records(one for one in series if one.record_id not in passing)
+    passed = {point for point, records in visits.items() if records <= passing}
+    slow = {point for point, records in visits.items() if records <= passing | slowed}
+    return passed if 2 * len(slow - passed) < len(visits) else slow

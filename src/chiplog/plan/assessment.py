@@ -24,6 +24,9 @@ from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
+SECOND_TRAIN = 3
+"""Of a delayed train that is taken beside one of more than twice that length: what the last message of a train does is
+in both, and not in their difference. A train of 2 may end like a lone message, or not."""
 RECEIVE_TRAIN = 4
 """Messages that a delayed server finds waiting: the wait for the first, two round trips, is the time of four messages
 on the wire even where they share its bandwidth."""
@@ -40,8 +43,8 @@ WINDOW = 16
 which would look like a change of protocol."""
 
 MEANINGS = {
-    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), o_r, one send and, where sends can wait "
-    "for their receive, a late receiver, taken in turn",
+    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), PRTT(3,d,s), o_r, one send and, "
+    "where sends can wait for their receive, a late receiver, taken in turn",
     "ping_pong": "round trips, bare and with a delay before the receive (Culler's o_r)",
     "send_overhead": "the time that posting sends takes on the sender",
     "receive_overhead": "the time that receiving takes once the message is there",
@@ -210,10 +213,12 @@ def series_of(pattern: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
         return SeriesRequest(name, message_bytes, length, delay_ns)
 
     if pattern == "prtt":
+        short = (series("prtt", SECOND_TRAIN, "rtt"),) if train > 2 * SECOND_TRAIN else ()
         assessment = (
             series("prtt"),
             series("prtt", train),
             series("prtt", train, "rtt"),
+            *short,
             series("receive_overhead", receive_train_length(message_bytes), "rtt"),
             series("send_overhead"),
         )

@@ -1,6 +1,6 @@
 """PRTT: trains of n messages with a busy delay d between them and one answer; nothing floods the network.
 
-    o_s(s) = [PRTT(n,d,s) - PRTT(1,0,s)]/(n-1) - d,     d > g + (s-1)G
+    o_s(s) = [PRTT(n,d,s) - PRTT(m,d,s)]/(n-m) - d,     d > g + (s-1)G, m < n
     g + (s-1)G = [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)      where that exceeds o_s(s)
     o_r(s): receives whose messages are there already
     L = PRTT(1,0,1)/2 - o_s(1) - o_r(1)

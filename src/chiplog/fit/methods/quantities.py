@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from chiplog.fit.quantity import Quantity
 
@@ -23,6 +24,16 @@ class MethodQuantities:
     series: frozenset[int]
     latency_reason: str | None = None
     reports_round_trip: bool = False
+
+    def without(self, sizes: Collection[int]) -> MethodQuantities:
+        """The quantities at all sizes but these, in bytes."""
+        return replace(
+            self,
+            half_round_trip=self.half_round_trip.without(sizes),
+            gap=self.gap.without(sizes),
+            o_s=self.o_s.without(sizes),
+            o_r=self.o_r.without(sizes),
+        )
 
 
 def needed(*quantities: Quantity) -> frozenset[int]:

@@ -36,7 +36,7 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "o_s",
         "Send overhead: time for which the sender's processor is busy with one message. From "
         "trains with a computing "
-        "delay d between messages: [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) − d.",
+        "delay d between messages: [PRTT(n,d,s) − PRTT(m,d,s)]/(n−m) − d; m = 1 has no delay.",
     ),
     (
         "o_r",
