@@ -101,6 +101,16 @@ def test_a_jump_that_the_grid_does_not_show_is_swept_up() -> None:
     assert limits(finish(refiner, Machine(jump))) == [(2048, 2049)]
 
 
+def test_a_slope_beside_a_jump_that_is_swept_up_is_the_same_change() -> None:
+    beside, apart = (
+        Change(1024, 1448, "slope", 0.0, ("gap",)),
+        Change(4096, 5793, "slope", 0.0, ("gap",)),
+    )
+    refiner = Refiner(run(ONE_PROTOCOL), (beside, apart))
+    jump = (Piece(2040, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))
+    assert limits(finish(refiner, Machine(jump))) == [(2040, 2041), (4096, 5793)]
+
+
 def test_a_jump_that_is_gone_when_all_is_answered_is_no_change() -> None:
     suspect = Change(1448, 2896, "slope", 0.4, ("gap",))
     jump = (Piece(2048, theta()), Piece(None, theta(gap=6.0, overhead=2.5)))

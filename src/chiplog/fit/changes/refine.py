@@ -204,8 +204,14 @@ class Refiner:
             return False
         kind = "jump" if suspect.kind == "jump" else "both"
         self._known[index] = replace(found, kind=kind, relative_jump=step.relative_jump)
-        self._forget_slopes(found)
+        self._forget_slopes(self._widened(found))
         return True
+
+    def _widened(self, found: Change) -> Change:
+        """The change with the sampled sizes around it and one more on each side: a slope there is the same change."""
+        low, high = self._neighbours(found.first_after_bytes, found.last_before_bytes)
+        low, high = self._neighbours(low, high)
+        return replace(found, last_before_bytes=low, first_after_bytes=high)
 
     def _forget_slopes(self, suspect: Change) -> None:
         for index, change in enumerate(self._all):
