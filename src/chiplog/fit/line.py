@@ -6,8 +6,8 @@ Weights are 1/(sigma² + tau² y²): the measured variance of each value, plus t
 a line at all (estimated from the residuals, 0 where the noise explains them). So where the noise is small, what
 counts is the relative residual, and the intervals carry the model's own error. A size whose time is still about the
 intercept can't miss it by much for being on a curve instead of a line, so tau's share grows with the line's rise, up to
-a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take. Where the
-values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge);
+a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take, as L_half is
+by its definition. Where the values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge);
 then no size is trusted to be much more certain than the others.
 Sizes that fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
 
@@ -32,6 +32,10 @@ MISFITS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 41)))
 ROUNDS = 8
 FULL_RISE = 0.25
 LEAST_RAMP = 0.3
+BADLY = 0.1
+"""Misfit above which a line says little of single sizes: what those near its intercept may miss it by grows no more."""
+NEAR_OCTAVES, FAR_OCTAVES = 3.0, 5.0
+"""Octaves from the smallest size within which sizes are near the intercept of such a line, and beyond which they aren't."""
 TELLING = 0.5
 """Share of its value up to which a size's error may be for it to have a say on tau: noise alone can't tell."""
 NOISY = 0.02
@@ -80,11 +84,20 @@ def _solve(x: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64
     return intercept, slope
 
 
-def _ramp(predicted: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
-    """By which share of tau each size may miss the line: least where the line has hardly left its intercept."""
+def _ramp(
+    predicted: NDArray[np.float64], intercept: float, octaves: NDArray[np.float64], misfit: float
+) -> NDArray[np.float64]:
+    """By which share of tau (`misfit`, as far as it is known) each size may miss the line.
+
+    Least where the line has hardly left its intercept; where it fits badly, within a few `octaves` of its smallest size.
+    """
     if intercept <= 0.0:
         return np.ones_like(predicted)
-    return np.clip((predicted / intercept - 1.0) / FULL_RISE, LEAST_RAMP, 1.0)
+    risen = (predicted / intercept - 1.0) / FULL_RISE
+    if misfit <= BADLY:
+        return np.clip(risen, LEAST_RAMP, 1.0)
+    far = (octaves - NEAR_OCTAVES) / (FAR_OCTAVES - NEAR_OCTAVES)
+    return np.clip(np.maximum(risen, far), LEAST_RAMP * BADLY / misfit, 1.0)
 
 
 def _excess(
@@ -128,10 +141,14 @@ def fit_line(
     sigma = np.maximum(quantity.sigma, floor)
     weight = sigma**-2.0
     misfit, scale, noisier = 0.0, np.abs(y), 1.0
+    sizes = quantity.message_bytes.clip(1)
+    octaves = np.log2(sizes / sizes.min())
     for _ in range(ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
-        scale = _ramp(predicted, float(intercept[0])) * np.maximum(predicted, 0.1 * np.abs(y))
+        scale = _ramp(predicted, float(intercept[0]), octaves, misfit) * np.maximum(
+            predicted, 0.1 * np.abs(y)
+        )
         residual = y - predicted
         noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
         telling = noise < TELLING

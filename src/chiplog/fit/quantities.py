@@ -5,7 +5,8 @@
     o_s              [PRTT(n,d,s) - PRTT(m,d,s)]/(n-m) - d, m < n   or send_overhead/n
     o_r              [receive_overhead - (n-1) d]/n                 or ping_pong(d > RTT) - d - o_s(s)
 
-Where no shorter train with that delay was measured, PRTT(1,0,s) takes its place in o_s, with m = 1.
+Where no shorter train with that delay was measured, PRTT(1,0,s) takes its place in o_s, with m = 1; a train that has a
+shorter one in other records is left out instead, since the two differ on real machines.
 
 Source: T. Hoefler et al. 2007 for the PRTT differences; the methods' modules for the others.
 """
@@ -111,16 +112,20 @@ def delayed_send_overhead(measured: Measured, gap: Quantity) -> Quantity:
         if one.delay_seconds >= gaps.get(one.message_bytes, 0.0):
             key = (one.launch, one.record_id, one.message_bytes)
             records.setdefault(key, []).append(index)
+    lengths = {key: {measured.series[index].train for index in records[key]} for key in records}
+    paired = {max(found) for found in lengths.values() if len(found) > 1}
     entries = []
-    for trains in records.values():
-        lengths = {measured.series[index].train for index in trains}
+    for key, trains in records.items():
+        longest = [one for one in trains if measured.series[one].train == max(lengths[key])]
         shortest = min(trains, key=lambda index: measured.series[index].train)
-        for index in trains:
+        for index in longest:
             one = measured.series[index]
-            if one.train == max(lengths):
-                fewer = shortest if len(lengths) > 1 else measured.round_trip_beside(one)
-                if fewer is not None:
-                    entries.append(_further_sends(measured, index, fewer))
+            if len(lengths[key]) > 1:
+                entries.append(_further_sends(measured, index, shortest))
+            elif one.train not in paired:
+                bare = measured.round_trip_beside(one)
+                if bare is not None:
+                    entries.append(_further_sends(measured, index, bare))
     return measured.quantity("o_s", entries)
 
 
