@@ -1,7 +1,7 @@
 """The parameters of LogGP for one protocol, from the quantities of any method.
 
 o_s(s) = o_s + (s-1) O, o_r(s) likewise: LogGP's overhead is that of a small message, so the growth with the size,
-which LogGP has not, is fitted along and reported as O where it is seen (LogGOPS's O; the model's trains use it),
+which LogGP has not, is always fitted along, and reported as O where it is seen (LogGOPS's O; the model's trains use it),
 and never averaged into o_s.
 L_half = T(1), from the line through the half round trips;    L = L_half - o_s - o_r
 g, G: the line through the gaps (see `gap`); where overheads hide them, G is the slope of the half round trips.
@@ -20,7 +20,7 @@ from chiplog.fit.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
 
 GROWTH_ERRORS = 3.0
-"""An overhead grows with the size if its slope is above 0 by so many standard errors."""
+"""An overhead is said to grow with the size if its slope is above 0 by so many standard errors."""
 
 G_DIFFERS = 0.2
 """Share by which the round trips' cost of a byte may differ from G before the reader is told."""
@@ -29,14 +29,13 @@ Estimates = dict[str, Estimate]
 
 
 def overhead_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Line | None:
-    """The line o + (s-1) O, or the constant o where growth isn't seen; None without any size."""
+    """The line o + (s-1) O, or the constant o of a `flat` one; None without any size.
+
+    O is fitted whether it is seen or not: o_s would else be one value where it is, and another where it just isn't.
+    """
     if not quantity.value.size:
         return None
-    steps = payload_steps(quantity.message_bytes)
-    line = fit_line(quantity, steps, rng, flat=flat)
-    if flat or line.slope > GROWTH_ERRORS * line.slope_draws.std():
-        return line
-    return fit_line(quantity, steps, rng, flat=True)
+    return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
 
 
 def _overhead(symbol: str, line: Line | None, source: str) -> Estimate:
@@ -104,7 +103,7 @@ def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
 
 
 def _growth(line: Line | None) -> Estimates:
-    if line is None or line.slope == 0:
+    if line is None or line.slope <= GROWTH_ERRORS * line.slope_draws.std():
         return {}
     note = "growth of o_s with the size, which LogGP does not have."
     return {"O": identified("O", "s/B", line.slope, line.slope_draws, note)}
