@@ -7,8 +7,8 @@ a line at all (estimated from the residuals, 0 where the noise explains them). S
 counts is the relative residual, and the intervals carry the model's own error. A size whose time is still about the
 intercept can't miss it by much for being on a curve instead of a line, so tau's share grows with the line's rise, up to
 a rise of a quarter: where a line fits badly, its intercept is still about what the smallest messages take, as L_half is
-by its definition. Where the values are noisy, residuals that are too large mean that the noise was underestimated, and sigma grows instead (Birge);
-then no size is trusted to be much more certain than the others.
+by its definition. Where the values are noisy, residuals that are too large mean that the noise was underestimated, and
+sigma grows instead (Birge); then no size is trusted to be much more certain than the others.
 Sizes that fit the others badly lose weight (Huber). Intercept and slope are constrained to be >= 0, in every replicate.
 
 Source: R. C. Paule, J. Mandel, "Consensus values and weighting factors", J. Res. NBS 87 (1982) for tau; R. T. Birge,
@@ -35,7 +35,7 @@ LEAST_RAMP = 0.3
 BADLY = 0.1
 """Misfit above which a line says little of single sizes: what those near its intercept may miss it by grows no more."""
 NEAR_OCTAVES, FAR_OCTAVES = 3.0, 5.0
-"""Octaves from the smallest size within which sizes are near the intercept of such a line, and beyond which they aren't."""
+"""Octaves from the smallest size up to which sizes are near the intercept of such a line; from which they aren't."""
 TELLING = 0.5
 """Share of its value up to which a size's error may be for it to have a say on tau: noise alone can't tell."""
 NOISY = 0.02
@@ -89,7 +89,7 @@ def _ramp(
 ) -> NDArray[np.float64]:
     """By which share of tau (`misfit`, as far as it is known) each size may miss the line.
 
-    Least where the line has hardly left its intercept; where it fits badly, within a few `octaves` of its smallest size.
+    Least where the line has hardly left its intercept; if it fits badly, within a few `octaves` of its smallest size.
     """
     if intercept <= 0.0:
         return np.ones_like(predicted)

@@ -1,8 +1,8 @@
 """The parameters of LogGP for one protocol, from the quantities of any method.
 
-o_s(s) = o_s + (s-1) O, o_r(s) likewise: LogGP's overhead is that of a small message, so the growth with the size,
-which LogGP has not, is always fitted along, and reported as O where it is seen (LogGOPS's O; the model's trains use it),
-and never averaged into o_s.
+o_s(s) = o_s + (s-1) O, o_r(s) likewise: LogGP's overhead is that of a small message, so the growth with the size, which
+LogGP has not, is always fitted along, reported as O where it is seen (LogGOPS's O; the model's trains use it), and
+never averaged into o_s.
 L_half = T(1), from the line through the half round trips;    L = L_half - o_s - o_r
 g, G: the line through the gaps (see `gap`); where overheads hide them, G is the slope of the half round trips.
 """
