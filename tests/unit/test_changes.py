@@ -115,6 +115,36 @@ def test_a_kink_is_a_change_of_kind_slope() -> None:
     assert change.first_after_bytes >= 3444
 
 
+KINKED = (
+    Piece(4096, {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 1e-9}),
+    Piece(None, {"L": 8.6855e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 5.6855e-6, "G": 1e-10}),
+)
+"""Two protocols that are changed just where their lines cross."""
+
+
+def test_a_cost_of_a_byte_that_changes_sharply_is_a_change_without_a_jump() -> None:
+    noise = Disturbance(noise=0.02)
+    (change,) = find_changes(synthetic_dataset(KINKED, SIZES, disturbance=noise)).consensus
+    assert change.kind == "slope"
+    assert change.last_before_bytes <= 4871
+    assert change.first_after_bytes >= 3444
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_rounded_corner_that_round_trips_and_trains_follow_is_no_change(seed: int) -> None:
+    noise = Disturbance(noise=0.02)
+    dataset = synthetic_dataset(KINKED[:1], SIZES, disturbance=noise, seed=seed)
+
+    def rounded_off(one: Series) -> Series:
+        saved = 0.9e-9 * (np.hypot(one.message_bytes, 4096) - 4096)
+        messages = 2 if one.train == 1 else one.train
+        return replace(one, seconds=one.seconds - messages * saved)
+
+    bare = [one for one in dataset.series if one.pattern == "prtt" and one.delay_seconds == 0]
+    bent = replace(dataset, series=tuple(map(rounded_off, bare)))
+    assert find_changes(bent).consensus == ()
+
+
 @pytest.mark.parametrize(
     ("before", "after", "kind"),
     [((2.0, 1e-3), (5.0, 1e-3), "jump"), ((2.0, 1e-3), (9.0, 0.1e-3), "both")],

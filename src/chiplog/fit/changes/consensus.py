@@ -32,6 +32,8 @@ WIDEST_SLOPE = 4.0
 """Factor in size within which a change of slope must lie: a curve bends everywhere a little."""
 CLEAR_SHARPNESS = 1.1
 """Sharpness that a lone witness must have."""
+CLEAR_BEND = 1.5
+"""Sharpness that one of the witnesses of a change of slope must have: copies and segments bend every curve a little."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
 SENDER = ("train", "o_s")
@@ -128,6 +130,8 @@ def _credible(group: Sequence[Witness], series: int) -> bool:
         return False
     if series == 1:
         return bool(sharp)
+    if best.kind == "slope" and not any(w.found.sharpness >= CLEAR_BEND for w in sharp):
+        return False
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in sharp}
     if len(kinds) >= 2:
         return best.kind != "slope" or not kinds <= set(SENDER)
