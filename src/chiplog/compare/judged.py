@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.choice import of_pairs
-from chiplog.fit.measured import Measured, is_round_trip
+from chiplog.fit.measured import REPLICATES, Measured, is_round_trip
 from chiplog.fit.one_to_many.run import round_trip_points
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.models.protocol import Model
@@ -29,6 +29,8 @@ class Judged:
     values_text: str
     """What the values are, in the plural."""
     unit: str
+    replicates: int
+    """Of a fit that is asked for its predictions only: many where what is identified decides how it predicts."""
 
     def values(self, dataset: Dataset) -> list[int]:
         """The distinct values at which there are points, ascending."""
@@ -41,6 +43,7 @@ OVER_SIZES = Judged(
     lambda measured, _: measured_points(measured, HALF_ROUND_TRIP),
     "sizes",
     " B",
+    REPLICATES,
 )
 OVER_PEERS = Judged(
     lambda one: one.pattern == ONE_TO_MANY,
@@ -48,6 +51,7 @@ OVER_PEERS = Judged(
     round_trip_points,
     "numbers of peers",
     "",
+    20,
 )
 
 

@@ -16,7 +16,7 @@ from chiplog.compare.split import Errors, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.choice import of_pairs
-from chiplog.fit.measured import Measured
+from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.parameters import is_fixed
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import (
@@ -42,6 +42,7 @@ class _Judgement:
     dealt: str
     """What is dealt out to the folds."""
     errors: Callable[[Fit, Dataset, str, int], Errors]
+    replicates: int = REPLICATES
 
     def splits(self, hold_out: str | None, folds: int) -> list[Split]:
         """The one split by the expression, or one for each fold."""
@@ -85,6 +86,7 @@ def compare_models(
                 boundaries=boundaries,
                 statistic=statistic,
                 seed=seed,
+                replicates=judgement.replicates,
             ):
                 key = (found.model, found.method, found.operation, found.posting)
                 collected.setdefault(key, (judgement, []))[1].append((found, held))
@@ -115,6 +117,7 @@ def _judgements(
             partial(_folds, judged),
             judged.values_text,
             partial(_errors, judged),
+            judged.replicates,
         )
         found.append((others, judgement))
     if pairs:

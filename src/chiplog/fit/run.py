@@ -20,7 +20,7 @@ from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
 from chiplog.fit.hockney import hockney_estimates
 from chiplog.fit.loggp import Estimates, segment_estimates
-from chiplog.fit.measured import Measured
+from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
 from chiplog.fit.pairs.run import fit_pairs
@@ -75,6 +75,7 @@ def fit(
     boundaries: Boundaries = "auto",
     statistic: str = "median",
     seed: int = 0,
+    replicates: int = REPLICATES,
 ) -> tuple[Fit, ...]:
     """Fits each of `models` by `method` to each operation, posting and placement of the dataset.
 
@@ -83,7 +84,7 @@ def fit(
     `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
     give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
     them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal
-    intervals.
+    intervals, of so many `replicates` (a search costs as many times its time: some models take fewer).
 
     Returns one Fit per model, method and such part of the dataset. Raises UsageError for an unknown model, method or
     statistic, and for a dataset without the series that a model speaks about.
@@ -104,7 +105,9 @@ def fit(
         found: list[Fit] = []
         if one_pair:
             operation = chosen.series[0].operation
-            found += _fit_one_pair(chosen, operation, one_pair, boundaries, statistic, seed)
+            found += _fit_one_pair(
+                chosen, operation, one_pair, boundaries, statistic, seed, replicates
+            )
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
             found += fit_pairs(alike, pairs, boundaries=boundaries, statistic=statistic, seed=seed)
         first = chosen.series[0]
@@ -136,6 +139,7 @@ def _fit_one_pair(
     boundaries: Boundaries,
     statistic: str,
     seed: int,
+    replicates: int,
 ) -> list[Fit]:
     """The fits of the models of one process pair, or of one process to many."""
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
@@ -144,7 +148,7 @@ def _fit_one_pair(
     chosen, placed = in_one_placement(chosen)
     told = (*warnings, *placed)
     slowed = slowed_sizes(chosen)
-    measured = Measured(chosen, statistic, seed)
+    measured = Measured(chosen, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
     fits = []
