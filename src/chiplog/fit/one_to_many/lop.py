@@ -45,8 +45,9 @@ def lop_estimates(
         return _too_few(specs, "RTT(p)", totals)
 
     def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
-        pole, decay = np.exp(nonlinear[0]) - 1.0, np.exp(nonlinear[1])
-        return np.stack((np.ones(p.size), 1.0 / (pole + p), -np.exp(-p / decay)), axis=1)
+        pole, decay = np.exp(nonlinear[..., :1]) - 1.0, np.exp(nonlinear[..., 1:])
+        columns = np.broadcast_arrays(1.0, 1.0 / (pole + p), -np.exp(-p / decay))
+        return np.stack(columns, axis=-1)
 
     starts = np.array([(np.log1p(a), np.log(b)) for a in POLES for b in DECAYS])
     limits = np.log(np.array([(POLE, DECAY_BOUNDS[0]), (1.0 + LARGEST_POLE, DECAY_BOUNDS[1])]))
@@ -78,7 +79,8 @@ def lop_overhead_estimates(
         return _too_few(specs, "the time to post p sends", posts)
 
     def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.stack((np.ones(p.size), 1.0 / (np.exp(nonlinear[0]) - 1.0 + p)), axis=1)
+        pole = np.exp(nonlinear[..., :1]) - 1.0
+        return np.stack(np.broadcast_arrays(1.0, 1.0 / (pole + p)), axis=-1)
 
     starts = np.array([[np.log1p(a)] for a in POLES])
     limits = np.log(np.array([[POLE], [1.0 + LARGEST_POLE]]))

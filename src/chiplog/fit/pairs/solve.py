@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.optimize import leastsq
 
-from chiplog.fit.pairs.non_negative import non_negative
+from chiplog.fit.non_negative import non_negative
 from chiplog.fit.pairs.table import Cells, Floats
 
 Solution = dict[str, float]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chiplog.fit.pairs.table import Floats
+Floats = NDArray[np.float64]
 
 SINGULAR = 1e-12
 """Columns of unit length whose Gram determinant is smaller than this say the same twice."""
