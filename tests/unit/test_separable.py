@@ -1,4 +1,4 @@
-"""Curves that are linear in most of their parameters: the searches of all replicates at once end where single ones do."""
+"""Curves that are linear in most parameters: the searches of all replicates at once end where single ones do."""
 
 from __future__ import annotations
 
