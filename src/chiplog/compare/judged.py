@@ -15,6 +15,8 @@ from chiplog.models.refuse import unknown_pattern
 from chiplog.models.registry import BUILT_IN, load_model
 
 ONE_TO_MANY = "one_to_many"
+FEW_REPLICATES = 20
+"""Where predictions don't depend on them; a search each would be most of the time."""
 _OVER_PEERS_PATTERNS = (ONE_TO_MANY, "send_overhead", "receive_overhead")
 
 
@@ -51,7 +53,7 @@ OVER_PEERS = Judged(
     round_trip_points,
     "numbers of peers",
     "",
-    20,
+    FEW_REPLICATES,
 )
 
 

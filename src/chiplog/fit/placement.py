@@ -26,10 +26,10 @@ Record = list[Series]
 
 def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     """The dataset without the records taken in a slower state of the machine than another visit of the same points,
-    or in a faster placement that most points never met.
+    in a faster placement that most points never met, or in another state than most small sizes met.
 
     Also sentences, where that leaves out many, or where many points met a slower state only. At least one visit of
-    each point is kept.
+    each size is kept for each pattern.
     """
     by_record: dict[int, Record] = defaultdict(list)
     for one in dataset.series:
@@ -42,20 +42,20 @@ def in_one_placement(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     for visits in points.values():
         lasting = {number: one for number, one in visits.items() if number not in passing}
         kept |= _fastest(lasting or visits)
-    slowed = slowed_records(dataset.series) & kept
-    unlike = unlike_records([one for one in dataset.series if one.record_id in kept])
-    told = (
-        *_left_out(len(by_record) - len(kept), len(by_record)),
-        *_slowed(len(slowed), len(kept)),
-    )
     series = [one for one in dataset.series if one.record_id in kept]
+    unlike = unlike_records(series)
     met = {(one.pattern, one.message_bytes) for one in series if one.record_id not in unlike}
-    fast = tuple(
+    counting = tuple(
         one
         for one in series
         if one.record_id not in unlike or (one.pattern, one.message_bytes) not in met
     )
-    return (dataset if len(fast) == len(dataset.series) else replace(dataset, series=fast)), told
+    slowed = slowed_records(dataset.series) & kept
+    told = (
+        *_left_out(len(by_record) - len(kept), len(by_record)),
+        *_slowed(len(slowed), len(kept)),
+    )
+    return replace(dataset, series=counting), told
 
 
 def _fastest(visits: Mapping[int, Series]) -> set[int]:

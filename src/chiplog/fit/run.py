@@ -40,8 +40,8 @@ from chiplog.fit.quantity import Quantity
 from chiplog.fit.result import Change, Curve, Fit, Segment
 from chiplog.fit.segments import segment_ranges
 from chiplog.fit.short import last_short_size
-from chiplog.fit.slowed import slowed_sizes, without_slowed
 from chiplog.fit.synchronisation import synchronisation_estimate
+from chiplog.fit.unlike import unlike_sizes, without_unlike
 from chiplog.models.protocol import Model
 from chiplog.models.registry import BUILT_IN, load_model
 
@@ -63,8 +63,12 @@ class _Job:
     seed: int
     warnings: tuple[str, ...]
     one_sided: bool
-    slowed: frozenset[int] = frozenset()
-    """Sizes in bytes that met the machine in a slower state only."""
+    unlike: frozenset[int]
+    """Sizes in bytes that met the machine in another state than most."""
+
+    def in_lines(self, ranges: Sequence[tuple[int, int]]) -> MethodQuantities:
+        """The quantities at the sizes that lines over these ranges go through."""
+        return without_unlike(self.quantities, ranges, self.unlike)
 
 
 def fit(
@@ -147,7 +151,7 @@ def _fit_one_pair(
     chosen, warnings = without_cold_start(dataset)
     chosen, placed = in_one_placement(chosen)
     told = (*warnings, *placed)
-    slowed = slowed_sizes(chosen)
+    unlike = unlike_sizes(chosen)
     measured = Measured(chosen, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
@@ -168,7 +172,7 @@ def _fit_one_pair(
         quantities = found.setdefault(name, METHODS[name](measured))
         one_sided = operation in ONE_SIDED
         job = _Job(
-            model, name, measured, quantities, changes, statistic, seed, told, one_sided, slowed
+            model, name, measured, quantities, changes, statistic, seed, told, one_sided, unlike
         )
         fits.append(_fit_one(job, dataset, operation))
     return fits
@@ -190,8 +194,7 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
 
 def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
     ranges, segments_of = _ranges(job), _ESTIMATES[job.model.name]
-    fitted = replace(job, quantities=without_slowed(job.quantities, ranges, job.slowed))
-    estimates, cautions = segments_of(fitted, ranges)
+    estimates, cautions = segments_of(job, ranges)
     segments = tuple(
         Segment(first, last, {symbol: one.parameter for symbol, one in found.items()})
         for (first, last), found in zip(ranges, estimates, strict=True)
@@ -252,8 +255,9 @@ _Estimated = tuple[list[Estimates], tuple[str, ...]]
 def _loggp(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
     rng = _rng(job)
     flat = job.model.name == "logp"
+    quantities = job.in_lines(ranges)
     found = [
-        segment_estimates(job.quantities, first, last, rng, flat=flat, one_sided=job.one_sided)
+        segment_estimates(quantities, first, last, rng, flat=flat, one_sided=job.one_sided)
         for first, last in ranges
     ]
     return [estimates for estimates, _ in found], tuple(
@@ -270,7 +274,7 @@ def _loggps(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
 
 def _hockney(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
     rng = _rng(job)
-    half = job.quantities.half_round_trip
+    half = job.in_lines(ranges).half_round_trip
     return [hockney_estimates(half.within(first, last), rng) for first, last in ranges], ()
 
 

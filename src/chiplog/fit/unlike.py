@@ -1,4 +1,4 @@
-"""Sizes that met the machine in a slower state only: drawn, but not fitted where enough others are left.
+"""Sizes that never met the state of the machine that most small ones met: drawn, but no line goes through them.
 
 A state may outlast all visits of one size, further ones included, and not those of its neighbour. A line through both
 speaks of neither state, and how much of each is in it differs from run to run.
@@ -23,22 +23,22 @@ FARTHEST = 2
 """Factor between a segment's first size and the first one left, and between the last ones, at most."""
 
 
-def slowed_sizes(dataset: Dataset) -> frozenset[int]:
-    """The sizes in bytes at which every record is of a slower state than the fastest of the run."""
-    slowed = unlike_records(dataset.series)
-    met = {one.message_bytes for one in dataset.series if one.record_id not in slowed}
+def unlike_sizes(dataset: Dataset) -> frozenset[int]:
+    """The sizes in bytes at which every record is of another state than most small sizes met, slower or faster."""
+    unlike = unlike_records(dataset.series)
+    met = {one.message_bytes for one in dataset.series if one.record_id not in unlike}
     return frozenset(one.message_bytes for one in dataset.series) - met
 
 
-def without_slowed(
-    quantities: MethodQuantities, ranges: Sequence[tuple[int, int]], slowed: frozenset[int]
+def without_unlike(
+    quantities: MethodQuantities, ranges: Sequence[tuple[int, int]], unlike: frozenset[int]
 ) -> MethodQuantities:
-    """The quantities without the `slowed` sizes of those `ranges` (first and last bytes) that keep enough others."""
+    """The quantities without the `unlike` sizes of those `ranges` (first and last bytes) that keep enough others."""
     sizes = quantities.half_round_trip.message_bytes
     left_out: set[int] = set()
     for first, last in ranges:
         mine = sizes[(sizes >= first) & (sizes <= last)]
-        of_range = slowed.intersection(mine.tolist())
+        of_range = unlike.intersection(mine.tolist())
         if of_range and _enough(np.setdiff1d(mine, list(of_range)), mine):
             left_out |= of_range
     return quantities.without(left_out) if left_out else quantities
