@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.line import Line, fit_line
+from chiplog.fit.parameters import interval
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import payload_steps
@@ -31,6 +32,8 @@ class GapFit:
     line: Line | None
     first_bytes: int
     reason: str | None
+    most_seconds: float | None = None
+    """Where there is none, the longest that the gap at the smallest size may be; None where no gap was measured."""
 
 
 def fit_gap(
@@ -46,7 +49,7 @@ def fit_gap(
         reason = (
             f"gaps were measured at {gap.value.size} sizes in this segment; {fewest} are needed."
         )
-        return GapFit(None, 0, reason)
+        return GapFit(None, 0, reason, _most(gap))
     steps = payload_steps(gap.message_bytes)
     hidden_by, replicates = _overhead(o_s, steps, gap.draws.shape[1])
     error = np.hypot(gap.sigma, replicates.std(axis=1))
@@ -54,14 +57,14 @@ def fit_gap(
     line: Line | None = None
     for _ in range(ROUNDS):
         if np.count_nonzero(clear) < fewest:
-            return GapFit(None, 0, _hidden(gap, hidden_by, clear))
+            return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))
         line = fit_line(gap.subset(clear), steps[clear], rng, flat=flat)
         above = line.at(steps) > hidden_by * (1.0 + MARGIN)
         if np.array_equal(above, clear):
             break
         clear = above
     if not _exceeds(gap, hidden_by, replicates, clear):
-        return GapFit(None, 0, _hidden(gap, hidden_by, clear))
+        return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))
     return GapFit(line, int(gap.message_bytes[clear].min()), None)
 
 
@@ -85,6 +88,13 @@ def _exceeds(
     weight /= weight.sum()
     excess = weight @ (gap.value - overhead)[clear]
     return bool(excess > ERRORS * (weight @ (gap.draws - replicates)[clear]).std())
+
+
+def _most(gap: Quantity) -> float | None:
+    if not gap.value.size:
+        return None
+    first = int(np.argmin(gap.message_bytes))
+    return max(0.0, float(gap.value[first]), interval(gap.draws[first])[1])
 
 
 def _hidden(gap: Quantity, overhead: NDArray[np.float64], clear: NDArray[np.bool_]) -> str:

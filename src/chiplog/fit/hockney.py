@@ -18,7 +18,8 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> dict[str, Est
         found["alpha"] = identified("alpha", "s", line.intercept, line.intercept_draws)
     else:
         reason = "the half round trips, taken back to 0 B, give no start-up time."
-        found["alpha"] = unidentified("alpha", "s", reason)
+        most = max(0.0, interval(line.intercept_draws)[1])
+        found["alpha"] = unidentified("alpha", "s", reason, high=most)
     if line.slope <= 0 or interval(line.slope_draws)[0] <= 0:
         sizes = sizes_text(int(half.message_bytes[0]), int(half.message_bytes[-1]))
         high = interval(line.slope_draws)[1]
@@ -26,7 +27,8 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> dict[str, Est
             f"the half round trips of {sizes} do not grow with the size beyond doubt: a byte costs at most "
             f"{seconds_text(high)}."
         )
-        found["R"] = unidentified("R", "B/s", reason)
+        least = 1.0 / high if high > 0 else None
+        found["R"] = unidentified("R", "B/s", reason, low=least)
         found["n_half"] = unidentified("n_half", "B", reason)
         return found
     draws = 1.0 / np.maximum(line.slope_draws, 1e-30)

@@ -38,17 +38,20 @@ def overhead_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -
     return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
 
 
-def _overhead(symbol: str, line: Line | None, source: str) -> Estimate:
+def _overhead(symbol: str, line: Line | None, source: str, most: float | None) -> Estimate:
+    """An overhead; where it was not measured, it is at most the half round trip (`most` seconds)."""
     if line is None:
-        return unidentified(symbol, "s", f"there are no {source} in this segment.")
+        return unidentified(symbol, "s", f"there are no {source} in this segment.", high=most)
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
-        reason = (
-            f"the {source}, taken back to 1 B, give {seconds_text(max(low, 0.0))} to {seconds_text(high)}, "
-            "which does not exclude 0."
-        )
-        return unidentified(symbol, "s", reason)
+        reason = f"{symbol} is between {seconds_text(max(low, 0.0))} and {seconds_text(high)}: too small to measure here."
+        return unidentified(symbol, "s", reason, high=max(high, 0.0))
     return identified(symbol, "s", line.intercept, line.intercept_draws)
+
+
+def _most(half: Line | None) -> float | None:
+    """The longest that a part of the half round trip may be, in seconds; None where none was measured."""
+    return None if half is None else max(half.intercept, interval(half.intercept_draws)[1])
 
 
 def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
@@ -56,7 +59,8 @@ def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
         return unidentified("L", "s", "there are no round trips in this segment.")
     if o_s is None or o_r is None:
         missing = "o_s" if o_s is None else "o_r"
-        return unidentified("L", "s", f"L = L_half - o_s - o_r, and {missing} was not measured.")
+        reason = f"L = L_half - o_s - o_r, and {missing} was not measured."
+        return unidentified("L", "s", reason, high=_most(half))
     value = half.intercept - o_s.intercept - o_r.intercept
     draws = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
     low, high = interval(draws)
@@ -66,21 +70,21 @@ def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
             f"(o_s + o_r = {seconds_text(o_s.intercept + o_r.intercept)}) beyond doubt: the difference is "
             f"{seconds_text(low)} to {seconds_text(high)}."
         )
-        return unidentified("L", "s", reason)
+        return unidentified("L", "s", reason, high=max(high, 0.0))
     return identified("L", "s", value, draws)
 
 
 def _gap(found: GapFit, o_r: Line | None) -> Estimate:
     line = found.line
     if line is None:
-        return unidentified("g", "s", found.reason or "")
+        return unidentified("g", "s", found.reason or "", high=found.most_seconds)
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
         reason = (
-            f"the gaps from {found.first_bytes} B on, taken back to 1 B, give {seconds_text(max(low, 0.0))} to "
-            f"{seconds_text(high)}, which does not exclude 0."
+            f"g is between {seconds_text(max(low, 0.0))} and {seconds_text(high)} by the gaps from {found.first_bytes} B "
+            "on: too small to measure here."
         )
-        return unidentified("g", "s", reason)
+        return unidentified("g", "s", reason, high=max(high, 0.0))
     note = None
     if o_r is not None and abs(line.intercept - o_r.intercept) <= MARGIN * line.intercept:
         note = "as long as o_r: the receiver may be what bounds the trains."
@@ -99,7 +103,12 @@ def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
         note = f"from the half round trips, as {why}."
         return identified("G", "s/B", half.slope, half.slope_draws, note)
     reason = f"{why}, and the half round trips do not grow with the size beyond doubt."
-    return unidentified("G", "s/B", reason)
+    return unidentified("G", "s/B", reason, high=_steepest(half))
+
+
+def _steepest(half: Line | None) -> float | None:
+    """The most that a byte may cost by the half round trips, in seconds; None where none was measured."""
+    return None if half is None else max(half.slope, interval(half.slope_draws)[1])
 
 
 def _growth(line: Line | None) -> Estimates:
@@ -162,16 +171,16 @@ def segment_estimates(
     if quantities.latency_reason is None:
         found["L"] = _latency(half, o_s, o_r)
     else:
-        found["L"] = unidentified("L", "s", quantities.latency_reason)
+        found["L"] = unidentified("L", "s", quantities.latency_reason, high=_most(half))
     if half is None:
         found["L_half"] = unidentified("L_half", "s", "there are no round trips in this segment.")
     else:
         found["L_half"] = identified("L_half", "s", half.intercept, half.intercept_draws)
-    found["o_s"] = _overhead("o_s", o_s, "send overheads")
+    found["o_s"] = _overhead("o_s", o_s, "send overheads", _most(half))
     if one_sided:
         found["o_r"] = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
     else:
-        found["o_r"] = _overhead("o_r", o_r, "receive overheads")
+        found["o_r"] = _overhead("o_r", o_r, "receive overheads", _most(half))
     found["g"] = _gap(gap, None if one_sided else o_r)
     if not flat:
         found["G"] = _gap_per_byte(gap, half)

@@ -24,6 +24,7 @@ from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Se
 SCHEMA = "chiplog.fit/1"
 MAX_MODEL_BYTES = 256 << 20
 DRAW_DIGITS = 6
+BORDERS = ("protocol", "slope")
 
 _CURVE_ARRAYS = ("measured_seconds", "low_seconds", "high_seconds", "predicted_seconds")
 
@@ -141,6 +142,7 @@ def _segment_to_json(segment: Segment) -> dict[str, object]:
     return {
         "first_bytes": int(segment.first_bytes),
         "last_bytes": int(segment.last_bytes),
+        "border": segment.border,
         "parameters": {
             symbol: {
                 "value": _plain(one.value),
@@ -200,8 +202,14 @@ def _segment_from_json(fields: Fields) -> Segment:
     first, last = fields.integer("first_bytes"), fields.integer("last_bytes")
     if last < first:
         raise fields.wrong("last_bytes", f"is {last}, below first_bytes {first}")
+    border = fields.text_or_none("border")
+    if border not in (None, *BORDERS):
+        raise fields.wrong("border", f"is {border[:40]!r}; it must be one of {', '.join(BORDERS)}")
     return Segment(
-        first, last, {name: _parameter_from_json(name, parameters) for name in parameters.members}
+        first,
+        last,
+        {name: _parameter_from_json(name, parameters) for name in parameters.members},
+        border,
     )
 
 

@@ -51,6 +51,11 @@ def is_fixed(parameter: Parameter) -> bool:
     return parameter.reason == FIXED
 
 
-def unidentified(symbol: str, unit: str, reason: str) -> Estimate:
-    """A parameter that the data can't tell, and why."""
-    return Estimate(Parameter(symbol, None, None, None, unit, False, reason), np.empty(0))
+def unidentified(
+    symbol: str, unit: str, reason: str, low: float | None = 0.0, high: float | None = None
+) -> Estimate:
+    """A parameter that the data can't tell, why, and its bounds: the values that the data leave.
+
+    None is no bound on that side. No parameter is negative, so 0 is the least that any may be.
+    """
+    return Estimate(Parameter(symbol, None, low, high, unit, False, reason), np.empty(0))

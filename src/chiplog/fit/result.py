@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a model with its 95 % interval; `value` is None where it is not identified."""
+    """One parameter of a model with its 95 % interval.
+
+    Where it is not identified, `value` is None, and `low` and `high` are the bounds of the set of values that the data
+    leave; None is no bound on that side.
+    """
 
     symbol: str
     value: float | None
@@ -43,11 +47,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Segment:
-    """One protocol: the sizes it holds for and its parameters by symbol."""
+    """One regime: the sizes that it holds for and its parameters by symbol."""
 
     first_bytes: int
     last_bytes: int
     parameters: dict[str, Parameter]
+    border: str | None = None
+    """What its lower end is: "protocol" (a protocol change), "slope" (the cost of a byte changes), None of the first."""
 
 
 @dataclass(frozen=True)

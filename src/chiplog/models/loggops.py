@@ -1,0 +1,130 @@
+"""LogGOPS between two processes: LogGP whose overheads grow with the message, by O_s and O_r a byte.
+
+    T(s)          = L + o_s + o_r + (s-1) (G + O_s + O_r)
+    step(n, d, s) = max(o_s + (s-1) O_s + d, g + (s-1) G, o_r + (s-1) O_r)
+    PRTT(n, d, s) = 2 T(s) + (n-1) step(n, d, s)
+
+A message alone costs G + O_s + O_r a byte, a train the largest of the three. Where copies of one message overlap each
+other, T grows by less than that sum. Then the slopes are free: G_half is the cost of a byte of a message alone, and a
+parameter set that holds it has
+
+    T(s)          = L_half + (s-1) G_half
+    step(n, d, s) = max(o_s + (s-1) O_s + d, g + (s-1) G)
+
+Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - simulating large-scale applications in the LogGOPS model",
+LSAP 2010, section 2, for O, here one for the sender and one for the receiver; T. Hoefler, A. Lichei, W. Rehm,
+"Low-overhead LogGP parameter assessment for modern interconnection networks", PMEO-PDS 2007, for PRTT(n, d, s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.models.loggp import LOGGP_PARAMETERS, guess
+from chiplog.models.protocol import ParameterSpec, Points, Theta, payload_steps
+from chiplog.models.refuse import unknown_pattern
+
+Seconds = NDArray[np.float64]
+
+
+def one_way(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    """`T(s)` in seconds, shape of `message_bytes`; L_half and G_half, where given, stand for their sums."""
+    start = theta["L_half"] if "L_half" in theta else theta["L"] + theta["o_s"] + theta["o_r"]
+    slope = theta["G_half"] if "G_half" in theta else theta["G"] + theta["O_s"] + theta["O_r"]
+    return np.asarray(start + payload_steps(message_bytes) * slope)
+
+
+def send_busy(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    """`o_s + (s-1) O_s` in seconds."""
+    return np.asarray(theta["o_s"] + payload_steps(message_bytes) * theta["O_s"])
+
+
+def receive_busy(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    """`o_r + (s-1) O_r` in seconds."""
+    return np.asarray(theta["o_r"] + payload_steps(message_bytes) * theta["O_r"])
+
+
+def _step(points: Points, theta: Theta) -> Seconds:
+    sender = send_busy(points.message_bytes, theta) + points.delay_seconds
+    wire = theta["g"] + payload_steps(points.message_bytes) * theta["G"]
+    step = np.maximum(sender, wire)
+    if "G_half" in theta:
+        return np.asarray(step)
+    return np.asarray(np.maximum(step, receive_busy(points.message_bytes, theta)))
+
+
+def _prtt(points: Points, theta: Theta) -> Seconds:
+    round_trip = 2.0 * one_way(points.message_bytes, theta)
+    several = points.train > 1
+    if not np.any(several):
+        return np.asarray(round_trip)
+    return np.asarray(
+        round_trip + np.where(several, (points.train - 1) * _step(points, theta), 0.0)
+    )
+
+
+def _ping_pong(points: Points, theta: Theta) -> Seconds:
+    round_trip = 2.0 * one_way(points.message_bytes, theta)
+    if not np.any(points.delay_seconds > 0):
+        return np.asarray(round_trip)
+    received = receive_busy(points.message_bytes, theta)
+    own = send_busy(points.message_bytes, theta) + points.delay_seconds
+    return np.asarray(np.maximum(round_trip - received, own) + received)
+
+
+def _send_overhead(points: Points, theta: Theta) -> Seconds:
+    return np.asarray(points.train * send_busy(points.message_bytes, theta))
+
+
+def _receive_overhead(points: Points, theta: Theta) -> Seconds:
+    waited = (points.train - 1) * points.delay_seconds
+    return np.asarray(points.train * receive_busy(points.message_bytes, theta) + waited)
+
+
+def _flood(points: Points, theta: Theta) -> Seconds:
+    acknowledgement = one_way(np.zeros_like(points.message_bytes), theta)
+    train = (points.train - 1) * _step(points, theta)
+    return np.asarray(one_way(points.message_bytes, theta) + train + acknowledgement)
+
+
+FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
+    "ping_pong": _ping_pong,
+    "prtt": _prtt,
+    "send_overhead": _send_overhead,
+    "receive_overhead": _receive_overhead,
+    "flood": _flood,
+    "late_receiver": _send_overhead,
+}
+
+
+@dataclass(frozen=True)
+class LogGOPS:
+    """`T(s) = L + o_s + o_r + (s-1) (G + O_s + O_r)`."""
+
+    name: str = "loggops"
+    source: str = "Hoefler et al. 2010, section 2; Hoefler et al. 2007, PRTT"
+    parameters: tuple[ParameterSpec, ...] = (
+        *LOGGP_PARAMETERS,
+        ParameterSpec(
+            "O_s", "s/B", 0.0, np.inf, "time per byte that a send keeps the sender's CPU busy"
+        ),
+        ParameterSpec("O_r", "s/B", 0.0, np.inf, "time per byte that a receive keeps the CPU busy"),
+    )
+    patterns: tuple[str, ...] = tuple(FORMULAS)
+
+    def seconds(self, points: Points, theta: Theta) -> Seconds:
+        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
+        if points.pattern not in FORMULAS:
+            raise unknown_pattern(self.name, points.pattern, self.patterns)
+        return FORMULAS[points.pattern](points, theta)
+
+    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
+        """LogGP's first guess, whose overheads do not grow."""
+        return {**guess(points, seconds), "O_s": 0.0, "O_r": 0.0}
+
+
+LOGGOPS = LogGOPS()
