@@ -12,7 +12,7 @@
 
 namespace chiplog::shm {
 
-// Exactly `bytes` of at most `inline_bytes`, without a call into the library.
+// Exactly `bytes` of at most 64, without a call into the library.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto both_ends = [&]<std::size_t n>() {
     std::byte head[n];
@@ -37,6 +37,15 @@ inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) 
   }
 }
 
+// As memcpy, but no access to the side that begins on a cache line goes over the end of a line: where both ends write
+// and read such lines in turn, an access to two of them waits for both, and may lose the one while it waits for the
+// other.
+inline void copy_by_lines(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const std::size_t whole = bytes / line_bytes * line_bytes;
+  std::memcpy(to, from, whole);
+  copy_small(to + whole, from + whole, bytes - whole);
+}
+
 // A place in the ring of bytes.
 class RingView {
  public:
@@ -45,14 +54,14 @@ class RingView {
   void copy_in(std::uint64_t position, const std::byte* from, std::size_t bytes) const {
     const std::size_t at = position & mask_;
     const std::size_t until_end = std::min(bytes, mask_ + 1 - at);
-    std::memcpy(ring_ + at, from, until_end);
-    if (until_end < bytes) std::memcpy(ring_, from + until_end, bytes - until_end);
+    copy_by_lines(ring_ + at, from, until_end);
+    if (until_end < bytes) copy_by_lines(ring_, from + until_end, bytes - until_end);
   }
   void copy_out(std::byte* to, std::uint64_t position, std::size_t bytes) const {
     const std::size_t at = position & mask_;
     const std::size_t until_end = std::min(bytes, mask_ + 1 - at);
-    std::memcpy(to, ring_ + at, until_end);
-    if (until_end < bytes) std::memcpy(to + until_end, ring_, bytes - until_end);
+    copy_by_lines(to, ring_ + at, until_end);
+    if (until_end < bytes) copy_by_lines(to + until_end, ring_, bytes - until_end);
   }
   void fetch_for_writing_at(std::uint64_t position, std::size_t bytes) const {
     for (std::size_t line = 0; line < bytes; line += line_bytes) fetch_for_writing(ring_ + ((position + line) & mask_));
