@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import FitError
 
+BISECT = "bisect"
+"""Purpose of the records with which a change is found to the byte."""
 BAD_FIT = 0.2
 """Mean relative error above which a fit is called bad."""
 
@@ -28,6 +32,15 @@ def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
         "so it was taken cold."
     )
     return Dataset(dataset.header, kept, dataset.complete, dataset.source), (sentence,)
+
+
+def without_questions(dataset: Dataset) -> Dataset:
+    """The dataset without the records that looked closer at a protocol change.
+
+    They crowd around it, and were chosen for what they show.
+    """
+    kept = tuple(one for one in dataset.series if one.tag.get("purpose") != BISECT)
+    return replace(dataset, series=kept)
 
 
 def bad_fit(error: FitError) -> tuple[str, ...]:

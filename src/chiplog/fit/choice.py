@@ -28,6 +28,7 @@ METHODS_OF: Mapping[str, tuple[str, ...]] = {
     "logp": ("prtt", "culler", "bell", ONE_TO_MANY),
     "loggp": ("prtt", "culler", "bell"),
     "loggps": ("prtt", "culler", "bell"),
+    "loggops": ("prtt", "culler", "bell"),
     "plogp": ("kielmann",),
     "lop": (ONE_TO_MANY,),
     "lop-overhead": (ONE_TO_MANY,),

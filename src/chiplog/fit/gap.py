@@ -38,20 +38,23 @@ class GapFit:
 
 def fit_gap(
     gap: Quantity,
-    o_s: Line | None,
+    hidden_by: NDArray[np.float64],
+    replicates: NDArray[np.float64],
     rng: np.random.Generator,
     *,
     flat: bool = False,
 ) -> GapFit:
-    """The line g + (s-1)G through the gaps that exceed o_s(s); `flat` forces G = 0 (LogP)."""
+    """The line g + (s-1)G through the gaps that exceed what hides them; `flat` forces G = 0 (LogP).
+
+    `hidden_by`, shape (S,), is the overhead at each size, with its `replicates`, shape (S, B); 0 where there is none.
+    """
     fewest = 1 if flat else FEWEST_SIZES
     if gap.value.size < fewest:
         reason = (
-            f"gaps were measured at {gap.value.size} sizes in this segment; {fewest} are needed."
+            f"gaps were measured at {gap.value.size} sizes in this regime; {fewest} are needed."
         )
         return GapFit(None, 0, reason, _most(gap))
     steps = payload_steps(gap.message_bytes)
-    hidden_by, replicates = _overhead(o_s, steps, gap.draws.shape[1])
     error = np.hypot(gap.sigma, replicates.std(axis=1))
     clear = gap.value > hidden_by * (1.0 + MARGIN) + error
     line: Line | None = None
@@ -66,15 +69,6 @@ def fit_gap(
     if not _exceeds(gap, hidden_by, replicates, clear):
         return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))
     return GapFit(line, int(gap.message_bytes[clear].min()), None)
-
-
-def _overhead(
-    o_s: Line | None, steps: NDArray[np.float64], replicates: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The overhead at each step with its replicates, (sizes, B); 0 where there is none to hide the gap."""
-    if o_s is None:
-        return np.zeros_like(steps), np.zeros((steps.size, replicates))
-    return o_s.at(steps), o_s.intercept_draws + o_s.slope_draws * steps[:, None]
 
 
 def _exceeds(
@@ -101,7 +95,7 @@ def _hidden(gap: Quantity, overhead: NDArray[np.float64], clear: NDArray[np.bool
     first = int(np.argmin(gap.message_bytes))
     seen = int(np.count_nonzero(clear))
     return (
-        f"o_s ({seconds_text(overhead[first])} at {gap.message_bytes[first]} B) hides the gap: the trains "
-        f"take {seconds_text(gap.value[first])} a message there, and exceed o_s at {seen} of "
+        f"the overhead ({seconds_text(overhead[first])} at {gap.message_bytes[first]} B) hides the gap: the trains "
+        f"take {seconds_text(gap.value[first])} a message there, and exceed the overhead at {seen} of "
         f"{gap.value.size} sizes; g is at most {seconds_text(max(float(gap.value[first]), 0.0))}."
     )

@@ -12,12 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.fit.gap import MARGIN, GapFit, fit_gap
-from chiplog.fit.line import Line, fit_line
+from chiplog.fit.line import Line
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.regime_lines import GAP, HALF, RECEIVE, SEND, RegimeLines
 from chiplog.fit.text import seconds_text, sizes_text
-from chiplog.models.protocol import payload_steps
 
 GROWTH_ERRORS = 3.0
 """An overhead is said to grow with the size if its slope is above 0 by so many standard errors."""
@@ -26,16 +25,6 @@ G_DIFFERS = 0.2
 """Share by which the round trips' cost of a byte may differ from G before the reader is told."""
 
 Estimates = dict[str, Estimate]
-
-
-def overhead_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Line | None:
-    """The line o + (s-1) O, or the constant o of a `flat` one; None without any size.
-
-    O is fitted whether it is seen or not: o_s would else be one value where it is, and another where it just isn't.
-    """
-    if not quantity.value.size:
-        return None
-    return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
 
 
 def _overhead(symbol: str, line: Line | None, source: str, most: float | None) -> Estimate:
@@ -70,11 +59,12 @@ def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
             f"(o_s + o_r = {seconds_text(o_s.intercept + o_r.intercept)}) beyond doubt: the difference is "
             f"{seconds_text(low)} to {seconds_text(high)}."
         )
-        return unidentified("L", "s", reason, high=max(high, 0.0))
+        return unidentified("L", "s", reason, high=high if high > 0 else _most(half))
     return identified("L", "s", value, draws)
 
 
-def _gap(found: GapFit, o_r: Line | None) -> Estimate:
+def least_gap(found: GapFit, o_r: Line | None) -> Estimate:
+    """g, with a note where it is as long as `o_r`."""
     line = found.line
     if line is None:
         return unidentified("g", "s", found.reason or "", high=found.most_seconds)
@@ -118,13 +108,6 @@ def _growth(line: Line | None) -> Estimates:
     return {"O": identified("O", "s/B", line.slope, line.slope_draws, note)}
 
 
-def half_line(quantity: Quantity, rng: np.random.Generator, *, flat: bool) -> Line | None:
-    """The line through the half round trips; None without any size."""
-    if not quantity.value.size:
-        return None
-    return fit_line(quantity, payload_steps(quantity.message_bytes), rng, flat=flat)
-
-
 def _no_overhead(half: Line | None) -> Line | None:
     """The receive overhead of an operation that has none, with as many replicates as the round trips."""
     if half is None:
@@ -151,22 +134,43 @@ def two_prices_of_a_byte(found: Estimates, half: Line | None, where: str) -> tup
 
 def segment_estimates(
     quantities: MethodQuantities,
-    first_bytes: int,
-    last_bytes: int,
-    rng: np.random.Generator,
+    lines: RegimeLines,
+    segment: int,
     *,
-    flat: bool = False,
     one_sided: bool = False,
 ) -> tuple[Estimates, tuple[str, ...]]:
-    """L, L_half, o_s, o_r, g, G (and O) of one protocol, with what a reader must be told.
+    """L, L_half, o_s, o_r, g, G (and O) of one segment, with what a reader must be told.
 
-    `flat` fits LogP: nothing depends on the size. `one_sided` operations have o_r = 0 by their nature.
+    Flat `lines` make it LogP: nothing depends on the size. `one_sided` operations have o_r = 0 by their nature.
     """
-    half = half_line(quantities.half_round_trip.within(first_bytes, last_bytes), rng, flat=flat)
-    o_s = overhead_line(quantities.o_s.within(first_bytes, last_bytes), rng, flat=flat)
-    received = quantities.o_r.within(first_bytes, last_bytes)
-    o_r = _no_overhead(half) if one_sided else overhead_line(received, rng, flat=flat)
-    gap = fit_gap(quantities.gap.within(first_bytes, last_bytes), o_s, rng, flat=flat)
+    half, o_s = lines.line(HALF, segment), lines.line(SEND, segment)
+    o_r = _no_overhead(half) if one_sided else lines.line(RECEIVE, segment)
+    gap = gap_of(lines, segment, (SEND,))
+    found = common_estimates(quantities, half, o_s, o_r, one_sided=one_sided)
+    found["g"] = least_gap(gap, None if one_sided else o_r)
+    if lines.flat:
+        return found, ()
+    found["G"] = _gap_per_byte(gap, half)
+    found.update(_growth(o_s))
+    return found, two_prices_of_a_byte(found, half, sizes_text(*lines.parts.ranges[segment]))
+
+
+def gap_of(lines: RegimeLines, segment: int, hidden_by: tuple[str, ...]) -> GapFit:
+    """The gap's line in the regime that holds the segment, as far as these overheads do not hide it."""
+    gap = lines.quantity(GAP, segment)
+    overhead = lines.largest(hidden_by, gap.message_bytes, gap.draws.shape[1])
+    return fit_gap(gap, *overhead, lines.rng, flat=lines.flat)
+
+
+def common_estimates(
+    quantities: MethodQuantities,
+    half: Line | None,
+    o_s: Line | None,
+    o_r: Line | None,
+    *,
+    one_sided: bool,
+) -> Estimates:
+    """L, L_half, o_s and o_r of one segment (and EEL, of the method that reports it)."""
     found: Estimates = {}
     if quantities.latency_reason is None:
         found["L"] = _latency(half, o_s, o_r)
@@ -181,12 +185,6 @@ def segment_estimates(
         found["o_r"] = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
     else:
         found["o_r"] = _overhead("o_r", o_r, "receive overheads", _most(half))
-    found["g"] = _gap(gap, None if one_sided else o_r)
-    if not flat:
-        found["G"] = _gap_per_byte(gap, half)
-        found.update(_growth(o_s))
     if quantities.reports_round_trip and half is not None:
-        round_trip = identified("EEL", "s", 2 * half.intercept, 2 * half.intercept_draws)
-        found["EEL"] = round_trip
-    where = sizes_text(first_bytes, last_bytes)
-    return found, () if flat else two_prices_of_a_byte(found, half, where)
+        found["EEL"] = identified("EEL", "s", 2 * half.intercept, 2 * half.intercept_draws)
+    return found

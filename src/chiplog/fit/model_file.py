@@ -19,7 +19,7 @@ from chiplog.dataset.fields import Fields
 from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import RunFailed
-from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 
 SCHEMA = "chiplog.fit/1"
 MAX_MODEL_BYTES = 256 << 20
@@ -127,7 +127,16 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "warnings": list(fit.warnings),
         "advice": list(fit.advice),
         "curves": [_curve_to_json(curve) for curve in fit.curves],
+        "bands": [_band_to_json(band) for band in fit.bands],
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
+    }
+
+
+def _band_to_json(band: Band) -> dict[str, object]:
+    return {
+        "quantity": band.quantity,
+        "message_bytes": band.message_bytes.tolist(),
+        "relative_half_width": _list(band.relative_half_width),
     }
 
 
@@ -143,6 +152,7 @@ def _segment_to_json(segment: Segment) -> dict[str, object]:
         "first_bytes": int(segment.first_bytes),
         "last_bytes": int(segment.last_bytes),
         "border": segment.border,
+        "form": segment.form,
         "parameters": {
             symbol: {
                 "value": _plain(one.value),
@@ -190,6 +200,7 @@ def _fit_from_json(fields: Fields) -> Fit:
         convention=fields.text_or_none("convention"),
         advice=fields.texts("advice"),
         posting=fields.text_or_none("posting") or "normal",
+        bands=tuple(_band_from_json(one) for one in _objects_if_any(fields, "bands")),
     )
 
 
@@ -210,6 +221,7 @@ def _segment_from_json(fields: Fields) -> Segment:
         last,
         {name: _parameter_from_json(name, parameters) for name in parameters.members},
         border,
+        fields.text_or_none("form"),
     )
 
 
@@ -271,6 +283,15 @@ def _curve_from_json(fields: Fields) -> Curve:
     if peers is not None and peers.size != sizes.size:
         raise fields.wrong("peers", f"has {peers.size} points, message_bytes {sizes.size}")
     return Curve(fields.text("quantity"), sizes, **arrays, peers=peers)
+
+
+def _band_from_json(fields: Fields) -> Band:
+    sizes = fields.counts("message_bytes")
+    name = "relative_half_width"
+    width = _array(fields, name, fields.required(name))
+    if width.size != sizes.size or not np.all(width > 0):
+        raise fields.wrong(name, f"must hold {sizes.size} positive numbers, one for each size")
+    return Band(fields.text("quantity"), sizes, width)
 
 
 def _array(fields: Fields, name: str, values: object) -> NDArray[np.float64]:

@@ -14,11 +14,13 @@ from chiplog.fit.measured import Measured
 from chiplog.fit.parameters import TAILS
 from chiplog.fit.plogp import plogp_theta, tables_of
 from chiplog.fit.quantity import Quantity
+from chiplog.fit.regimes.partition import SLOPE
 from chiplog.fit.result import Curve, Fit, FitError, Segment
 from chiplog.models.piecewise import Piece, piece_index
 from chiplog.models.protocol import Model, Points, Theta, points
 from chiplog.models.registry import load_model
 
+FREE = "free"
 HALF_ROUND_TRIP = "half_round_trip"
 TRAIN = "train"
 
@@ -34,30 +36,57 @@ class MeasuredPoints:
     seconds: NDArray[np.float64]
 
 
-def theta_of(segment: Segment) -> Theta:
-    """The identified parameters of a segment by symbol."""
-    return {
-        symbol: parameter.value
-        for symbol, parameter in segment.parameters.items()
-        if parameter.value is not None
-    }
+Draws = Mapping[str, NDArray[np.float64]]
 
 
-def pieces_of(
-    segments: Sequence[Segment], draws: Mapping[str, NDArray[np.float64]] | None = None
-) -> tuple[Piece, ...]:
+def theta_of(segment: Segment, draws: Draws | None = None) -> Theta:
+    """One parameter vector that the data leave.
+
+    It holds the values, and of what is not identified the median of its `draws` by symbol, or the middle of its bounds.
+
+    What has no upper bound is left out. L is left out where it does not follow from the others, so that L_half, which
+    is known better, stands for it; G_half is left out where it is the sum of G, O_s and O_r, of which G makes up what
+    is not told apart.
+    """
+    found = {}
+    for symbol, one in segment.parameters.items():
+        if one.value is not None:
+            found[symbol] = one.value
+        elif draws and symbol in draws:
+            found[symbol] = float(np.quantile(draws[symbol], 0.5, method="inverted_cdf"))
+        elif one.high is not None:
+            found[symbol] = ((one.low or 0.0) + one.high) / 2.0
+    parts = [segment.parameters.get(symbol) for symbol in ("L", "o_s", "o_r")]
+    if not all(one is None or one.identified for one in parts) and "L_half" in found:
+        found.pop("L", None)
+    if "G_half" in found and segment.form != FREE:
+        total = found.pop("G_half")
+        growth = found.get("O_s", 0.0) + found.get("O_r", 0.0)
+        if growth > total:
+            for symbol in ("O_s", "O_r"):
+                found[symbol] = found.get(symbol, 0.0) * total / growth
+        found["G"] = max(total - found.get("O_s", 0.0) - found.get("O_r", 0.0), 0.0)
+    return found
+
+
+def pieces_of(segments: Sequence[Segment], draws: Draws | None = None) -> tuple[Piece, ...]:
     """The segments as pieces of a piecewise model.
 
-    A parameter that is not identified, but has `draws`, takes their median: predictions need one of its values.
+    A protocol ends at its last byte; where a slope changes between two sizes, the middle between them (of their
+    logarithms) is taken.
     """
     pieces = []
-    for number, segment in enumerate(segments):
-        unsure = {
-            symbol: float(np.quantile(draws[f"{number}/{symbol}"], 0.5, method="inverted_cdf"))
-            for symbol, parameter in segment.parameters.items()
-            if draws and parameter.value is None and f"{number}/{symbol}" in draws
+    for number, one in enumerate(segments):
+        following = segments[number + 1] if number + 1 < len(segments) else None
+        own = {
+            name.partition("/")[2]: values
+            for name, values in (draws or {}).items()
+            if name.startswith(f"{number}/")
         }
-        pieces.append(Piece(segment.last_bytes, {**theta_of(segment), **unsure}))
+        last = one.last_bytes
+        if following is not None and following.border == SLOPE:
+            last = int(np.sqrt(max(last, 1) * float(following.first_bytes)))
+        pieces.append(Piece(last, theta_of(one, own)))
     return tuple(pieces)
 
 
@@ -129,7 +158,7 @@ def fit_error(
 def predictor(
     model: Model,
     segments: Sequence[Segment],
-    draws: Mapping[str, NDArray[np.float64]] | None = None,
+    draws: Draws | None = None,
 ) -> Predictor:
     """The fitted model as a function of points; NaN where a segment lacks a parameter that the pattern needs."""
     pieces = pieces_of(segments, draws)

@@ -53,7 +53,9 @@ class Segment:
     last_bytes: int
     parameters: dict[str, Parameter]
     border: str | None = None
-    """What its lower end is: "protocol" (a protocol change), "slope" (the cost of a byte changes), None of the first."""
+    """What its lower end is: "protocol" (a protocol change), "slope" (a byte's cost changes), None of the first."""
+    form: str | None = None
+    """Of loggops: "free" where a message alone and a train have slopes of their own; None elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,24 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Band:
+    """Where the next measured median will lie, 19 times of 20: about the prediction, by size.
+
+    Arrays have shape (sizes,); between two sizes the logarithm of the width is linear in that of the size.
+    """
+
+    quantity: str
+    """`half_round_trip` or `train` (trains without delay, whole)."""
+    message_bytes: NDArray[np.int64]
+    relative_half_width: NDArray[np.float64]
+
+    def at(self, message_bytes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The relative half width at any sizes, shape of `message_bytes`."""
+        known, asked = (np.log(np.maximum(one, 1)) for one in (self.message_bytes, message_bytes))
+        return np.asarray(np.exp(np.interp(asked, known, np.log(self.relative_half_width))))
+
+
+@dataclass(frozen=True)
 class Fit:
     """One model fitted by one method to one dataset."""
 
@@ -124,3 +144,5 @@ class Fit:
     """What a designer of programs takes from it, one sentence a protocol; only some models have such."""
     posting: str = "normal"
     """How the operation was handed over: normal, inline or list."""
+    bands: tuple[Band, ...] = ()
+    """Prediction intervals; none where too few sizes were measured to tell."""

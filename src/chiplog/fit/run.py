@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -14,11 +15,13 @@ from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.caution import bad_fit, without_cold_start
+from chiplog.fit.bands import bands
+from chiplog.fit.caution import bad_fit, without_cold_start, without_questions
 from chiplog.fit.choice import METHODS, methods_of, of_pairs, refuse_unfitted, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
 from chiplog.fit.hockney import hockney_estimates
+from chiplog.fit.loggops import free_slopes, loggops_estimates
 from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.methods.quantities import MethodQuantities
@@ -28,6 +31,7 @@ from chiplog.fit.part import with_receives
 from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
+    FREE,
     HALF_ROUND_TRIP,
     TRAIN,
     Predictor,
@@ -37,8 +41,9 @@ from chiplog.fit.predictions import (
     predictor,
 )
 from chiplog.fit.quantity import Quantity
+from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.regimes import Partition, Range, partition, whole
 from chiplog.fit.result import Change, Curve, Fit, Segment
-from chiplog.fit.segments import segment_ranges
 from chiplog.fit.short import last_short_size
 from chiplog.fit.synchronisation import synchronisation_estimate
 from chiplog.fit.unlike import unlike_sizes, without_unlike
@@ -65,10 +70,30 @@ class _Job:
     one_sided: bool
     unlike: frozenset[int]
     """Sizes in bytes that met the machine in another state than most."""
+    known_parts: dict[str, Partition]
+    """The regimes by method, as they were found for an earlier model."""
 
-    def in_lines(self, ranges: Sequence[tuple[int, int]]) -> MethodQuantities:
-        """The quantities at the sizes that lines over these ranges go through."""
-        return without_unlike(self.quantities, ranges, self.unlike)
+    @cached_property
+    def in_lines(self) -> MethodQuantities:
+        """The quantities at the sizes that lines go through."""
+        return without_unlike(self.quantities, [self.range], self.unlike)
+
+    @property
+    def range(self) -> Range:
+        """First and last size in bytes of what was measured."""
+        half = self.quantities.half_round_trip
+        sizes = half.message_bytes if half.value.size else self.quantities.gap.message_bytes
+        if sizes.size == 0:
+            raise UsageError(
+                f"Model {self.model.name} by {self.method} needs round trips (prtt or ping_pong) in the dataset; "
+                "there are none."
+            )
+        return int(sizes[0]), int(sizes[-1])
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Equal seeds give equal replicates, whatever was fitted before."""
+        return np.random.default_rng([self.seed, 1])
 
 
 def fit(
@@ -148,13 +173,14 @@ def _fit_one_pair(
     """The fits of the models of one process pair, or of one process to many."""
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
     changes = _changes(dataset, boundaries) if by_size else ()
-    chosen, warnings = without_cold_start(dataset)
+    chosen, warnings = without_cold_start(without_questions(dataset))
     chosen, placed = in_one_placement(chosen)
     told = (*warnings, *placed)
     unlike = unlike_sizes(chosen)
     measured = Measured(chosen, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
+    known_parts: dict[str, Partition] = {}
     fits = []
     for model, name in jobs:
         if name == ONE_TO_MANY:
@@ -172,7 +198,17 @@ def _fit_one_pair(
         quantities = found.setdefault(name, METHODS[name](measured))
         one_sided = operation in ONE_SIDED
         job = _Job(
-            model, name, measured, quantities, changes, statistic, seed, told, one_sided, unlike
+            model,
+            name,
+            measured,
+            quantities,
+            changes,
+            statistic,
+            seed,
+            told,
+            one_sided,
+            unlike,
+            known_parts,
         )
         fits.append(_fit_one(job, dataset, operation))
     return fits
@@ -193,14 +229,16 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
 
 
 def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
-    ranges, segments_of = _ranges(job), _ESTIMATES[job.model.name]
-    estimates, cautions = segments_of(job, ranges)
+    fitted = _ESTIMATES[job.model.name](job)
+    parts = fitted.parts
     segments = tuple(
-        Segment(first, last, {symbol: one.parameter for symbol, one in found.items()})
-        for (first, last), found in zip(ranges, estimates, strict=True)
+        Segment(first, last, {s: one.parameter for s, one in found.items()}, border, form)
+        for (first, last), border, found, form in zip(
+            parts.ranges, parts.borders, fitted.estimates, fitted.forms, strict=True
+        )
     )
     predict = _predictor(job, segments)
-    last_bytes = ranges[-1][1]
+    last_bytes = parts.ranges[-1][1]
     single = job.model.name == "hockney"
     used = job.quantities.half_round_trip.series if single else job.quantities.series
     error = fit_error(
@@ -217,76 +255,101 @@ def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
         direction="one-way",
         statistic=job.statistic,
         segments=segments,
-        changes=_with_crossings(job.changes, segments) if len(ranges) > 1 else (),
+        changes=_with_crossings(job.changes, segments),
         error=error,
         cost=cost_of(job.measured.series, used),
         curves=_curves(job, predict, last_bytes),
-        warnings=(*job.warnings, *cautions, *bad_fit(error)),
-        draws=_draws(estimates),
+        warnings=(*job.warnings, *fitted.cautions, *bad_fit(error)),
+        draws=_draws(fitted.estimates),
+        bands=bands(parts.regimes, predict, last_bytes),
     )
 
 
-def _ranges(job: _Job) -> tuple[tuple[int, int], ...]:
-    half = job.quantities.half_round_trip
-    sizes = half.message_bytes if half.value.size else job.quantities.gap.message_bytes
-    if sizes.size == 0:
-        raise UsageError(
-            f"Model {job.model.name} by {job.method} needs round trips (prtt or ping_pong) in the dataset; "
-            "there are none."
+@dataclass(frozen=True)
+class _Fitted:
+    """The segments of a fit with the parameters of each, and what a reader must be told."""
+
+    parts: Partition
+    estimates: list[Estimates]
+    cautions: tuple[str, ...] = ()
+    why_free: tuple[str | None, ...] = ()
+
+    @property
+    def forms(self) -> tuple[str | None, ...]:
+        """The form of each segment."""
+        free = self.why_free or (None,) * len(self.estimates)
+        return tuple(None if why is None else FREE for why in free)
+
+
+def _limits(job: _Job) -> list[int]:
+    return [change.last_before_bytes for change in job.changes]
+
+
+def _parts(job: _Job) -> Partition:
+    """The regimes of all quantities, found once for all models by one method."""
+    if job.method not in job.known_parts:
+        one = job.in_lines
+        found = partition(
+            (one.half_round_trip, one.gap, one.o_s, one.o_r), one.half_round_trip, _limits(job)
         )
-    limits = [change.last_before_bytes for change in job.changes]
-    limits = [limit for limit in limits if sizes[0] <= limit < sizes[-1]]
-    if job.model.name == "plogp":
-        return ((int(sizes[0]), int(sizes[-1])),)
-    ranges = segment_ranges(sizes, limits)
-    if job.model.name == "logp":
-        return ((ranges[0][0], last_short_size(half.within(*ranges[0]))),)
-    return ranges
+        job.known_parts[job.method] = found
+    return job.known_parts[job.method]
 
 
-def _rng(job: _Job) -> np.random.Generator:
-    return np.random.default_rng([job.seed, 1])
-
-
-_Estimated = tuple[list[Estimates], tuple[str, ...]]
-"""The parameters of each segment, and what a reader must be told."""
-
-
-def _loggp(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
-    rng = _rng(job)
-    flat = job.model.name == "logp"
-    quantities = job.in_lines(ranges)
+def _loggp(job: _Job) -> _Fitted:
+    parts = _parts(job)
+    lines = RegimeLines(job.in_lines, parts, job.rng)
     found = [
-        segment_estimates(quantities, first, last, rng, flat=flat, one_sided=job.one_sided)
-        for first, last in ranges
+        segment_estimates(job.quantities, lines, number, one_sided=job.one_sided)
+        for number in range(len(parts.ranges))
     ]
-    return [estimates for estimates, _ in found], tuple(
-        sentence for _, cautions in found for sentence in cautions
-    )
+    told = tuple(sentence for _, cautions in found for sentence in cautions)
+    return _Fitted(parts, [estimates for estimates, _ in found], told)
 
 
-def _loggps(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
-    limits = [change.last_before_bytes for change in job.changes]
-    threshold = synchronisation_estimate(job.measured, limits)
-    estimates, cautions = _loggp(job, ranges)
-    return [{**found, "S": threshold} for found in estimates], cautions
+def _logp(job: _Job) -> _Fitted:
+    half = job.in_lines.half_round_trip
+    first, last = _parts(job).ranges[0][0], last_short_size(half) if half.value.size else 0
+    parts = whole(np.array([first, max(first, last)]))
+    lines = RegimeLines(job.in_lines, parts, job.rng, flat=True)
+    estimates, told = segment_estimates(job.quantities, lines, 0, one_sided=job.one_sided)
+    return _Fitted(parts, [estimates], told)
 
 
-def _hockney(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
-    rng = _rng(job)
-    half = job.in_lines(ranges).half_round_trip
-    return [hockney_estimates(half.within(first, last), rng) for first, last in ranges], ()
+def _loggps(job: _Job) -> _Fitted:
+    threshold = synchronisation_estimate(job.measured, _limits(job))
+    fitted = _loggp(job)
+    return replace(fitted, estimates=[{**found, "S": threshold} for found in fitted.estimates])
 
 
-def _plogp(job: _Job, ranges: Sequence[tuple[int, int]]) -> _Estimated:
-    return [plogp_estimates(job.quantities) for _ in ranges], ()
+def _loggops(job: _Job) -> _Fitted:
+    parts = _parts(job)
+    lines = RegimeLines(job.in_lines, parts, job.rng)
+    found = [
+        loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
+        for number in range(len(parts.ranges))
+    ]
+    why = tuple(one.why_free for one in found)
+    return _Fitted(parts, [one.found for one in found], free_slopes(parts.ranges, why), why)
 
 
-_ESTIMATES: Mapping[str, Callable[[_Job, Sequence[tuple[int, int]]], _Estimated]] = {
+def _hockney(job: _Job) -> _Fitted:
+    half = job.in_lines.half_round_trip
+    parts = partition((half,), half, _limits(job))
+    own = parts.own[half.name]
+    return _Fitted(parts, [hockney_estimates(half.within(*one), job.rng) for one in own])
+
+
+def _plogp(job: _Job) -> _Fitted:
+    return _Fitted(whole(np.array(job.range)), [plogp_estimates(job.quantities)])
+
+
+_ESTIMATES: Mapping[str, Callable[[_Job], _Fitted]] = {
     "hockney": _hockney,
-    "logp": _loggp,
+    "logp": _logp,
     "loggp": _loggp,
     "loggps": _loggps,
+    "loggops": _loggops,
     "plogp": _plogp,
 }
 
@@ -324,11 +387,14 @@ def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
 
 
 def _with_crossings(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[Change, ...]:
-    """The changes, each with the size at which the two protocols' one-way lines cross."""
+    """The changes within the segments, each with the size at which the two protocols' one-way lines cross."""
     named = []
-    for change, (before, after) in zip(changes, pairwise(segments), strict=False):
-        crossing = change.crossing_bytes
-        if crossing is None:
-            crossing = crossing_bytes(before, after)
-        named.append(replace(change, crossing_bytes=crossing))
+    for change in changes:
+        for before, after in pairwise(segments):
+            if before.last_bytes != change.last_before_bytes:
+                continue
+            crossing = change.crossing_bytes
+            if crossing is None:
+                crossing = crossing_bytes(before, after)
+            named.append(replace(change, crossing_bytes=crossing))
     return tuple(named)

@@ -5,10 +5,11 @@
     PRTT(n, d, s) = 2 T(s) + (n-1) step(n, d, s)
 
 A message alone costs G + O_s + O_r a byte, a train the largest of the three. Where copies of one message overlap each
-other, T grows by less than that sum. Then the slopes are free: G_half is the cost of a byte of a message alone, and a
-parameter set that holds it has
+other, or a train goes faster than its sends and receives by themselves, that cannot hold. Then the slopes are free: a
+parameter set that holds G_half, the cost of a byte of a message alone, has
 
     T(s)          = L_half + (s-1) G_half
+    step(n, 0, s) = g + (s-1) G                             what a further message of a train takes, whatever bounds it
     step(n, d, s) = max(o_s + (s-1) O_s + d, g + (s-1) G)
 
 Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - simulating large-scale applications in the LogGOPS model",
@@ -49,12 +50,15 @@ def receive_busy(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
 
 
 def _step(points: Points, theta: Theta) -> Seconds:
-    sender = send_busy(points.message_bytes, theta) + points.delay_seconds
-    wire = theta["g"] + payload_steps(points.message_bytes) * theta["G"]
-    step = np.maximum(sender, wire)
+    wire = np.asarray(theta["g"] + payload_steps(points.message_bytes) * theta["G"])
     if "G_half" in theta:
-        return np.asarray(step)
-    return np.asarray(np.maximum(step, receive_busy(points.message_bytes, theta)))
+        delayed = points.delay_seconds > 0
+        if not np.any(delayed):
+            return wire
+        sender = send_busy(points.message_bytes, theta) + points.delay_seconds
+        return np.asarray(np.where(delayed, np.maximum(sender, wire), wire))
+    sender = send_busy(points.message_bytes, theta) + points.delay_seconds
+    return np.maximum(np.maximum(sender, wire), receive_busy(points.message_bytes, theta))
 
 
 def _prtt(points: Points, theta: Theta) -> Seconds:

@@ -16,6 +16,7 @@ BUILT_IN = {
     "logp": "chiplog.models.logp:LOGP",
     "loggp": "chiplog.models.loggp:LOGGP",
     "loggps": "chiplog.models.loggps:LOGGPS",
+    "loggops": "chiplog.models.loggops:LOGGOPS",
     "plogp": "chiplog.models.plogp:PLOGP",
     "lop": "chiplog.models.lop:LOP",
     "lop-overhead": "chiplog.models.lop_overhead:LOP_OVERHEAD",

@@ -1,0 +1,82 @@
+"""Prediction intervals: where the next measured median of a size lies, 19 times of 20.
+
+A size that was held out is missed by what its line misses sizes by, what its median scatters by, and what the line itself
+is off by: all that is in the errors of held-out sizes. So the width at a size is the median error of the sizes about it,
+times the factor that covers 95 % of all held-out errors (split conformal prediction, with errors scaled by size).
+
+Source: J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman, "Distribution-free predictive inference for
+regression", JASA 113 (2018), sections 2.2 and 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, Predictor
+from chiplog.fit.regimes import Regimes
+from chiplog.fit.result import Band
+from chiplog.models.protocol import points
+from chiplog.plan.assessment import train_length
+
+Floats = NDArray[np.float64]
+
+COVERED = 0.95
+ABOUT_OCTAVES = 2.0
+"""Octaves on either side of a size whose errors are about as large as its own."""
+LEAST_WIDTH = 1e-4
+"""Relative; nothing is predicted better than clocks and rounding allow."""
+FEWEST_SIZES = 8
+
+
+def bands(regimes: Mapping[str, Regimes], predict: Predictor, last_bytes: int) -> tuple[Band, ...]:
+    """The bands of half round trips and trains; none of a quantity with fewer than `FEWEST_SIZES` held-out sizes.
+
+    `predict` is the fitted model. What it says of a size that is held out is taken to differ from what it says now as
+    the regime's own line does.
+    """
+    half, gap = regimes.get("half_round_trip"), regimes.get("gap")
+    if half is None or half.held_out_seconds is None:
+        return ()
+    moved = _moved(half)
+    sizes = half.sizes
+    own = predict(points("prtt", sizes)) / 2.0
+    measured = half.seconds
+    found = [_band(HALF_ROUND_TRIP, sizes, (own + moved) / measured - 1.0, last_bytes)]
+    if gap is not None and gap.held_out_seconds is not None:
+        both = np.isin(gap.sizes, sizes)
+        at = np.searchsorted(sizes, gap.sizes[both])
+        trains = np.array([train_length(int(size)) for size in gap.sizes[both]])
+        steps = trains - 1
+        train = 2.0 * measured[at] + steps * gap.seconds[both]
+        own = predict(points("prtt", gap.sizes[both], train=trains))
+        shift = 2.0 * moved[at] + steps * _moved(gap)[both]
+        found.append(_band(TRAIN, gap.sizes[both], (own + shift) / train - 1.0, last_bytes))
+    return tuple(one for one in found if one is not None)
+
+
+def _moved(regimes: Regimes) -> Floats:
+    """By how much the line at each size changes when the size is held out, in seconds."""
+    assert regimes.held_out_seconds is not None
+    now = regimes.lines.at(np.maximum(regimes.sizes.astype(np.float64), 0.5))
+    return regimes.held_out_seconds - now
+
+
+def _band(quantity: str, sizes: NDArray[np.int64], error: Floats, last_bytes: int) -> Band | None:
+    kept = np.isfinite(error) & (sizes <= last_bytes)
+    sizes, size_error = sizes[kept], np.abs(error[kept])
+    if sizes.size < FEWEST_SIZES:
+        return None
+    octave = np.log2(np.maximum(sizes, 1))
+    about = np.abs(octave[:, None] - octave) <= ABOUT_OCTAVES
+    np.fill_diagonal(about, False)
+    floor = max(LEAST_WIDTH, 0.5 * float(np.median(size_error)))
+    local = np.array(
+        [max(floor, float(np.median(size_error[near]))) if near.any() else floor for near in about]
+    )
+    rank = min(math.ceil(COVERED * (sizes.size + 1)), sizes.size)
+    factor = float(np.sort(size_error / local)[rank - 1])
+    return Band(quantity, sizes, np.maximum(factor * local, LEAST_WIDTH))

@@ -1,0 +1,209 @@
+"""The parameters of LogGOPS for one segment, from the quantities of any method.
+
+    T(s) = L_half + (s-1) G_half        the line through the half round trips; L_half = L + o_s + o_r
+    o_s + (s-1) O_s, o_r + (s-1) O_r    the lines through the overheads
+    g + (s-1) G                         the line through the gaps, where these exceed both overheads
+
+and G_half = G + O_s + O_r ties them: the half round trips know the sum far better than the others know its parts, so what
+these miss it by is shared out among them, in proportion to their variances. Where overheads hide the gaps, G is what the
+sum leaves.
+
+Where that can't hold, the slopes are free (form "free"): G_half stands for itself, and g + (s-1) G is what a further
+message of a train takes, whatever bounds it. It can't hold where trains are faster than the overheads of their messages,
+or where the parts of the sum miss it by more than chance and by more than `TOLERANCE` of T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fit.gap import GapFit, fit_gap
+from chiplog.fit.line import Line
+from chiplog.fit.loggp import Estimates, common_estimates, gap_of, least_gap
+from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.regime_lines import GAP, HALF, RECEIVE, SEND, RegimeLines
+from chiplog.fit.regimes.partition import TRAIN_STEPS, Range
+from chiplog.fit.text import seconds_text, sizes_text
+from chiplog.models.protocol import payload_steps
+
+Floats = NDArray[np.float64]
+
+TOLERANCE = 0.02
+"""Share of a predicted time that the form of the model may miss: half of what a good line misses single sizes by."""
+ERRORS = 3.0
+"""Standard errors beyond which a miss is none of chance."""
+TOO_FAST = "trains go faster than the overheads of their messages allow"
+SUM_MISSED = "a byte of a message alone does not cost the sum G + O_s + O_r"
+
+
+@dataclass(frozen=True)
+class LogGOPSEstimates:
+    """The parameters of one segment; `why_free` says why its slopes are free, None where they are not."""
+
+    found: Estimates
+    why_free: str | None
+
+
+def loggops_estimates(
+    quantities: MethodQuantities, lines: RegimeLines, segment: int, *, one_sided: bool = False
+) -> LogGOPSEstimates:
+    """L, L_half, o_s, o_r, g, G, O_s, O_r and G_half of one segment."""
+    half, o_s = lines.line(HALF, segment), lines.line(SEND, segment)
+    o_r = _nothing(half) if one_sided else lines.line(RECEIVE, segment)
+    found = common_estimates(quantities, half, o_s, o_r, one_sided=one_sided)
+    hidden_by = (SEND,) if one_sided else (SEND, RECEIVE)
+    gap = gap_of(lines, segment, hidden_by)
+    last = float(payload_steps(lines.parts.ranges[segment][1]))
+    why = _too_fast(lines, segment, hidden_by) or _sum_missed(gap, half, o_s, o_r, last)
+    if why is None:
+        found["g"] = least_gap(gap, o_r=None)
+        found.update(_tied(gap, half, o_s, o_r))
+    else:
+        free = _any_gap(lines, segment)
+        found["g"] = least_gap(free, o_r=None)
+        found["G"] = _per_byte("G", free.line, _slope_draws(free.line), None)
+        found["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), _steepest(half))
+        found["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), _steepest(half))
+    found["G_half"] = _per_byte("G_half", half, _slope_draws(half), None)
+    return LogGOPSEstimates(found, why)
+
+
+def free_slopes(ranges: Sequence[Range], why: Sequence[str | None]) -> tuple[str, ...]:
+    """One sentence for each reason for which slopes are free, with the sizes."""
+    sentences = []
+    for reason in dict.fromkeys(one for one in why if one is not None):
+        found = [one for one, own in zip(ranges, why, strict=True) if own == reason]
+        sizes = ", ".join(sizes_text(*one) for one in _joined(found, ranges))
+        sentences.append(
+            f"The slopes of loggops are free for {sizes}: {reason}. There, g and G are what a further message of a "
+            "train takes, whatever bounds it."
+        )
+    return tuple(sentences)
+
+
+def _joined(found: Sequence[Range], ranges: Sequence[Range]) -> list[Range]:
+    """Neighbouring ranges as one."""
+    place = {one: number for number, one in enumerate(ranges)}
+    joined: list[Range] = []
+    previous = -2
+    for one in found:
+        if place[one] == previous + 1:
+            joined[-1] = (joined[-1][0], one[1])
+        else:
+            joined.append(one)
+        previous = place[one]
+    return joined
+
+
+def _nothing(half: Line | None) -> Line | None:
+    """The receive overhead of an operation that has none."""
+    if half is None:
+        return None
+    zero = np.zeros_like(half.intercept_draws)
+    return Line(0.0, 0.0, zero, zero, 0.0, half.sizes)
+
+
+def _any_gap(lines: RegimeLines, segment: int) -> GapFit:
+    """The line through all gaps of the regime, whatever bounds them."""
+    gap = lines.quantity(GAP, segment)
+    nothing = np.zeros(gap.value.size)
+    return fit_gap(gap, nothing - np.inf, np.zeros(gap.draws.shape), lines.rng)
+
+
+def _too_fast(lines: RegimeLines, segment: int, names: tuple[str, ...]) -> str | None:
+    """Whether overheads exceed the gaps, by more than chance and by a share of the train that matters."""
+    gap = lines.quantity(GAP, segment)
+    half = lines.line(HALF, segment)
+    if not gap.value.size or half is None:
+        return None
+    overhead, draws = lines.largest(names, gap.message_bytes, gap.draws.shape[1])
+    way = half.at(payload_steps(gap.message_bytes))
+    train = np.maximum(np.abs(gap.value), overhead) + 2.0 * way / TRAIN_STEPS
+    excess = float(np.mean((overhead - gap.value) / train))
+    error = float(np.mean((draws - gap.draws) / train[:, None], axis=0).std())
+    return TOO_FAST if excess > max(TOLERANCE, ERRORS * error) else None
+
+
+def _sum_missed(
+    gap: GapFit, half: Line | None, o_s: Line | None, o_r: Line | None, last: float
+) -> str | None:
+    if half is None:
+        return None
+    parts = [one for one in (gap.line, o_s, o_r) if one is not None]
+    miss = sum(one.slope for one in parts) - half.slope
+    draws = sum((one.slope_draws for one in parts), -half.slope_draws)
+    known_all = gap.line is not None and o_s is not None and o_r is not None
+    if miss < 0.0 and not known_all:
+        return None  # what is not seen may make up for it
+    share = abs(miss) * last / float(half.at(np.array([last]))[0])
+    if share <= TOLERANCE or abs(miss) <= ERRORS * float(np.std(draws)):
+        return None
+    return SUM_MISSED
+
+
+def _tied(gap: GapFit, half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimates:
+    """G, O_s and O_r that add up to G_half."""
+    most = _steepest(half)
+    given = {"G": gap.line, "O_s": o_s, "O_r": o_r}
+    missing = [symbol for symbol, line in given.items() if line is None]
+    if half is None or missing not in ([], ["G"]):
+        return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
+    if missing:
+        assert o_s is not None and o_r is not None
+        left = half.slope_draws - o_s.slope_draws - o_r.slope_draws
+        rest = max(half.slope - o_s.slope - o_r.slope, 0.0)
+        hidden = Line(0.0, rest, left, np.maximum(left, 0.0), 0.0, half.sizes)
+        given = {"G": hidden, "O_s": o_s, "O_r": o_r}
+        return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
+    lines = [line for line in given.values() if line is not None]
+    value, draws = _shared_out(
+        np.array([one.slope for one in lines]),
+        np.stack([one.slope_draws for one in lines]),
+        half.slope,
+        half.slope_draws,
+    )
+    tied = [
+        Line(0.0, float(one), drawn, drawn, 0.0, half.sizes)
+        for one, drawn in zip(value, draws, strict=True)
+    ]
+    return {
+        symbol: _per_byte(symbol, line, line.slope_draws, most)
+        for symbol, line in zip(given, tied, strict=True)
+    }
+
+
+def _shared_out(
+    parts: Floats, draws: Floats, total: float, total_draws: Floats
+) -> tuple[Floats, Floats]:
+    """`parts`, shape (3,), and their draws, (3, B), moved so that they add up to `total`; none below 0."""
+    variance = draws.var(axis=1) + 1e-40
+    share = variance / variance.sum()
+    value = np.maximum(parts + share * (total - parts.sum()), 0.0)
+    moved = np.maximum(draws + share[:, None] * (total_draws - draws.sum(axis=0)), 0.0)
+    return value, moved
+
+
+def _slope_draws(line: Line | None) -> Floats:
+    return np.empty(0) if line is None else line.slope_draws
+
+
+def _per_byte(symbol: str, line: Line | None, draws: Floats, most: float | None) -> Estimate:
+    """A cost of a byte; with bounds from 0 on where it is too small to tell, up to `most` where it was not measured."""
+    if line is None:
+        return unidentified(symbol, "s/B", f"what {symbol} is was not measured here.", high=most)
+    low, high = interval(draws)
+    if line.slope <= 0 or low <= 0:
+        reason = (
+            f"{symbol} is between 0 s and {seconds_text(high)} a byte: too small to measure here."
+        )
+        return unidentified(symbol, "s/B", reason, high=max(high, 0.0))
+    return identified(symbol, "s/B", line.slope, draws)
+
+
+def _steepest(half: Line | None) -> float | None:
+    return None if half is None else max(half.slope, interval(half.slope_draws)[1])

@@ -1,0 +1,132 @@
+"""How many regimes a series has: the fewest that predict sizes which were held out.
+
+A further regime must be real, so that noise cannot explain it, and it must pay: sizes that were held out must be
+predicted better with it. So of all numbers of lines that a penalised sum of squares allows, the smallest one is taken
+that predicts held-out sizes about as well as the best one.
+
+The penalty of one more line is what its three numbers (two of the line, and where it begins) gain from noise alone at
+the best of all places, in all but the share `ALPHA` of series. Its unit is the noise of the sizes, or what the finest
+lines leave, where that is more: a curve that is no line anywhere is not cut into ever more lines.
+
+Source: Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Stat. Prob. Lett. 6 (1988), for the
+penalty; L. Breiman et al., "Classification and regression trees" (1984), section 3.4.3, for taking the simplest that
+predicts as well as the best.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri
+
+from chiplog.fit.regimes.lines import FEWEST_SIZES, NORMAL_MAD, Curve, Lines, best_lines
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+ALPHA = 0.001
+"""Share of the series of one line in which noise may pass for a second one."""
+RESOLUTION = 0.01
+"""Share of its scale by which a series may miss a line: nothing finer is worth a regime of its own."""
+WORST_ERROR = 1.0
+"""Relative error above which a prediction is just wrong, however wrong it is."""
+AS_GOOD = 0.02
+"""Share by which held-out errors may be larger than the least for fewer regimes to be taken."""
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """The regimes of one series over S sizes."""
+
+    sizes: NDArray[np.int64]
+    """Bytes, ascending, shape (S,)."""
+    seconds: Floats
+    """As measured, shape (S,)."""
+    lines: Lines
+    held_out_seconds: Floats | None
+    """What each size is predicted to take from the other folds, shape (S,); None where there are too few sizes."""
+
+    @property
+    def limits(self) -> tuple[tuple[int, int], ...]:
+        """Between which two sizes in bytes each border lies: (last before, first after)."""
+        return tuple(
+            (int(self.sizes[begin - 1]), int(self.sizes[begin])) for begin in self.lines.begins[1:]
+        )
+
+
+def find_regimes(
+    sizes: NDArray[np.int64],
+    seconds: Floats,
+    error: Floats,
+    scale: Floats,
+    protocol_limits: tuple[int, ...] = (),
+) -> Regimes:
+    """The regimes of one series; all arrays have shape (S,), sizes ascend and each stands once.
+
+    `error` is the standard error of `seconds`; `scale` in seconds is what misses are judged against: `seconds`
+    themselves, or what they are a part of. `protocol_limits` are the last sizes in bytes before each protocol change:
+    regimes end there, unless the held-out sizes are predicted better without.
+    """
+    bytes_ = np.maximum(
+        sizes.astype(np.float64), 0.5
+    )  # 0 B is below 1 B, and the logarithm needs a place for it
+    allowed = np.hypot(error, RESOLUTION * scale)
+    curves = [Curve(bytes_, seconds, allowed, protocol_limits)]
+    if protocol_limits:
+        curves.append(Curve(bytes_, seconds, allowed))
+    judged = [_judged(curve, scale) for curve in curves]
+    best = min(judged, key=lambda one: one[0] * (1.0 if one is judged[0] else 1.0 + AS_GOOD))
+    return Regimes(sizes, seconds, best[1], best[2])
+
+
+def _judged(curve: Curve, scale: Floats) -> tuple[float, Lines, Floats | None]:
+    """Mean held-out loss, the lines, and what held-out sizes are predicted to take."""
+    found = best_lines(curve)
+    real = _real(found, curve)
+    predicted = {count: one for count, one in _held_out(curve, max(real)).items() if count in real}
+    if not predicted:
+        return np.inf, found[min(real)], None
+    loss = {
+        count: float(np.mean(_loss((one - curve.seconds) / scale)))
+        for count, one in predicted.items()
+    }
+    least = min(loss.values())
+    count = min(one for one in loss if loss[one] <= least * (1.0 + AS_GOOD))
+    return loss[count], found[count], predicted[count]
+
+
+def _real(found: dict[int, Lines], curve: Curve) -> list[int]:
+    """The numbers of lines that noise can't explain."""
+    points = curve.sizes.size
+    finest = found[max(found)]
+    residual = np.abs(curve.seconds - finest.at(curve.sizes)) / curve.error
+    left = points - 2 * len(finest.begins)
+    spread = NORMAL_MAD * float(np.median(residual)) * np.sqrt(points / left) if left > 0 else 1.0
+    penalty = max(1.0, spread) ** 2 * float(chdtri(3.0, ALPHA / points))
+    best = min(found, key=lambda count: found[count].cost + penalty * count)
+    return [count for count in found if count <= best]
+
+
+def _held_out(curve: Curve, most: int) -> dict[int, Floats]:
+    """What each size is predicted to take from the other folds, by the number of lines (up to `most`)."""
+    points = curve.sizes.size
+    if points < 2 * FEWEST_SIZES:
+        return {}
+    fold = np.arange(points) % FOLDS
+    predicted: dict[int, Floats] = {}
+    seen: Counter[int] = Counter()
+    for number in range(FOLDS):
+        held = fold == number
+        for count, lines in best_lines(curve.without(held)).items():
+            if count <= most:
+                predicted.setdefault(count, np.zeros(points))[held] = lines.at(curve.sizes[held])
+                seen[count] += 1
+    return {count: one for count, one in predicted.items() if seen[count] == FOLDS}
+
+
+def _loss(relative: Floats) -> Floats:
+    """The square root of the relative error: a few sizes that no line predicts do not decide."""
+    return np.sqrt(np.minimum(np.abs(relative), WORST_ERROR))
