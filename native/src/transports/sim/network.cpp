@@ -27,13 +27,18 @@ Network::Queue& Network::of(std::vector<Queue>& queues, Rank from, Rank to) {
 Network::Times Network::times(std::size_t bytes) const {
   const Protocol& protocol = parameters_.protocol(bytes);
   const double further_bytes = static_cast<double>(std::max<std::size_t>(bytes, 1) - 1);
-  return {to_picoseconds(protocol.L_ns), to_picoseconds(protocol.o_s_ns), to_picoseconds(protocol.o_r_ns),
-          to_picoseconds(protocol.g_ns), to_picoseconds(further_bytes * protocol.G_ns)};
+  return {.L = to_picoseconds(protocol.L_ns),
+          .o_s = to_picoseconds(protocol.o_s_ns),
+          .o_r = to_picoseconds(protocol.o_r_ns),
+          .g = to_picoseconds(protocol.g_ns),
+          .wire = to_picoseconds(further_bytes * protocol.G_ns),
+          .send = to_picoseconds(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
+          .receive = to_picoseconds(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
 }
 
 Picoseconds Network::inject(Process& sender, Picoseconds earliest, const Times& times) const {
-  const Picoseconds injection = sender.nic.inject(earliest, times.g + times.bytes, parameters_.f);
-  return injection + times.bytes + times.L;
+  const Picoseconds injection = sender.nic.inject(earliest, times.g + times.wire, parameters_.f);
+  return injection + times.wire + times.L;
 }
 
 Picoseconds Network::start_up(const Burst& burst) const {
@@ -50,14 +55,15 @@ Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool
   message.bytes = bytes;
   message.posted = sender.cpu;
   message.synchronises = synchronises;
-  sender.cpu += time.o_s;
+  const bool asks_first = synchronises && parameters_.handshake == Handshake::sync;
+  sender.cpu += asks_first ? time.o_s : time.send;
   if (parameters_.counts_sends_in_a_row()) {
     if (sender.burst.sends.empty()) sender.burst.begin = message.posted;
     sender.cpu += start_up(sender.burst);
     sender.burst.sends.push_back({&message, time});
   } else if (parameters_.node) {
     send_between_nodes(from, to, message, time);
-  } else if (!message.synchronises || parameters_.handshake == Handshake::none) {
+  } else if (!asks_first) {
     message.arrival = inject(sender, sender.cpu, time);
   }
   sender.ready_since = sender.cpu;
@@ -123,11 +129,11 @@ void Network::wait_sends(Rank rank) {
 }
 
 void Network::match(Message& message, Process& sender, const Process& receiver, const Times& times) const {
-  Picoseconds sender_goes_on = std::max(message.posted + times.o_s, receiver.ready_since);
+  Picoseconds sender_goes_on = std::max(message.posted + times.send, receiver.ready_since);
   if (parameters_.handshake == Handshake::sync) {
     const Picoseconds request = std::max(message.posted + times.o_s + times.L, receiver.ready_since) + times.o_r;
     const Picoseconds answer = request + times.o_s + times.L + times.o_r;
-    sender_goes_on = answer + times.o_s;
+    sender_goes_on = answer + times.send;
     message.arrival = inject(sender, sender_goes_on, times);
   }
   ++sender.matched_sends;
@@ -135,9 +141,9 @@ void Network::match(Message& message, Process& sender, const Process& receiver, 
 }
 
 Picoseconds Network::received(const Message& message, Picoseconds ready, const Times& times) const {
-  if (!message.drained) return std::max(ready, message.arrival) + times.o_r;
-  if (!parameters_.node->hides_start_up) return std::max(ready, *message.drained + times.L) + times.o_r;
-  return std::max(std::max(ready, message.arrival) + times.o_r, *message.drained);
+  if (!message.drained) return std::max(ready, message.arrival) + times.receive;
+  if (!parameters_.node->hides_start_up) return std::max(ready, *message.drained + times.L) + times.receive;
+  return std::max(std::max(ready, message.arrival) + times.receive, *message.drained);
 }
 
 Message Network::take(Queue& queue, Rank rank, Rank source) {
@@ -167,7 +173,7 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
 void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
   const Message message = take(of(writes_, source, rank), rank, source);
   Times time = times(message.bytes);
-  if (!costs_receiver) time.o_r = 0;
+  time.receive = costs_receiver ? time.o_r : 0;
   Process& receiver = process(rank);
   receiver.cpu = received(message, receiver.cpu, time);
   std::copy(message.payload.begin(), message.payload.end(), message.target);

@@ -1,4 +1,4 @@
-// The simulated network: LogGP in virtual time, exact to the picosecond, and the models that refine it.
+// The simulated network: LogGOPS in virtual time, exact to the picosecond, and the models that refine it.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 
 namespace chiplog::sim {
 
-// A sender at time t is busy to t + o_s; injection starts when its NIC is free, too, and keeps the NIC busy for
-// g + (s-1)G; the last byte arrives (s-1)G + L after the injection began; the receiver is done o_r after the arrival
-// or after it was ready, whichever is later. 0 bytes count as 1.
+// A sender at time t is busy to t + o_s + (s-1)O_s; injection starts when its NIC is free, too, and keeps the NIC busy
+// for g + (s-1)G; the last byte arrives (s-1)G + L after the injection began; the receiver is done o_r + (s-1)O_r after
+// the arrival or after it was ready, whichever is later. 0 bytes count as 1. Without O_s and O_r this is LogGP.
 //
 // Above S a sender goes on only when the receiver is ready. A receiver is ready from the moment at which it has
 // nothing to do but to receive: between two receives it does not stop being ready (its receives are posted ahead), so
@@ -27,9 +27,9 @@ namespace chiplog::sim {
 // LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
 // anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.
 //
-// One-sided operations cost the other process nothing: a write is a message that is received without o_r and never
-// waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request of 1
-// byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
+// One-sided operations cost the other process nothing: a write is a message that is received without o_r and O_r and
+// never waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request
+// of 1 byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
 //
 // Max-rate: messages between nodes, the two halves of the ranks, share the NodeNic, and there is no G.
 class Network {
@@ -68,8 +68,9 @@ class Network {
   [[nodiscard]] std::uint64_t meeting(Rank rank) const { return process(rank).meeting; }
 
  private:
+  // Of a message of s bytes: `wire` is (s-1)G, `send` o_s + (s-1)O_s, `receive` o_r + (s-1)O_r.
   struct Times {
-    Picoseconds L, o_s, o_r, g, bytes;  // bytes: (s-1)G
+    Picoseconds L, o_s, o_r, g, wire, send, receive;
   };
   struct Posted {
     Message* message;

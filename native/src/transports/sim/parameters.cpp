@@ -11,7 +11,9 @@ JsonObject protocol_object(const Protocol& protocol, bool has_rates) {
       .add("o_s_ns", protocol.o_s_ns)
       .add("o_r_ns", protocol.o_r_ns)
       .add("g_ns", protocol.g_ns)
-      .add("G_ns_per_byte", protocol.G_ns);
+      .add("G_ns_per_byte", protocol.G_ns)
+      .add("O_s_ns_per_byte", protocol.O_s_ns)
+      .add("O_r_ns_per_byte", protocol.O_r_ns);
   if (has_rates) {
     object.add("R_Cb_bytes_per_second", protocol.R_Cb).add("R_Ci_bytes_per_second", protocol.R_Ci);
   }
@@ -44,7 +46,10 @@ std::string Parameters::json() const {
   std::string list;
   for (const ProtocolChange& change : changes) {
     if (!list.empty()) list += ',';
-    list += protocol_object(change.protocol, node.has_value()).add("above_bytes", change.above_bytes).text();
+    list += protocol_object(change.protocol, node.has_value())
+                .add("above_bytes", change.above_bytes)
+                .add("border", change.border == Border::protocol ? "protocol" : "slope")
+                .text();
   }
   JsonObject object = protocol_object(first, node.has_value());
   object.add_json("S_bytes", S_bytes ? std::to_string(*S_bytes) : "null")

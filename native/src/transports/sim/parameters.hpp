@@ -14,22 +14,27 @@
 
 namespace chiplog::sim {
 
-// LogGP parameters of one protocol; G is a time per byte. o_s is LogfP's o_min. Under max-rate a byte takes what the
-// rates of the sending processes say, in bytes per second, instead of G.
+// LogGOPS parameters of one protocol; G, O_s and O_r are times per byte. o_s is LogfP's o_min. Under max-rate a byte
+// takes what the rates of the sending processes say, in bytes per second, instead of G.
 struct Protocol {
   double L_ns = 5000.0;
   double o_s_ns = 1000.0;
   double o_r_ns = 1000.0;
   double g_ns = 2000.0;
   double G_ns = 0.5;
+  double O_s_ns = 0.0;  // 0: LogGP
+  double O_r_ns = 0.0;
   double R_Cb = 0.0;  // of the first process of a node
   double R_Ci = 0.0;  // that each further one adds
 };
 
-// In force above a message size.
+enum class Border { protocol, slope };
+
+// In force above a message size. At a border of slopes alone, no time jumps.
 struct ProtocolChange {
   std::uint64_t above_bytes = 0;
   Protocol protocol;
+  Border border = Border::protocol;
 };
 
 enum class Handshake { none, sync };

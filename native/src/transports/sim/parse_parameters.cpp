@@ -32,18 +32,20 @@ void refuse_without(const Options& options, std::string_view key, std::string_vi
 
 void refuse_combinations(const Options& options) {
   refuse_beside(options, "o_min", {"o_s"});
-  for (const std::string_view logfp : {"f", "o_max"}) refuse_beside(options, logfp, {"S", "handshake"});
+  for (const std::string_view logfp : {"f", "o_max"}) {
+    refuse_beside(options, logfp, {"S", "handshake", "O", "O_s", "O_r"});
+  }
   refuse_beside(options, "R_C", {"R_Cb", "R_Ci"});
   for (const std::string_view max_rate : {"R_C", "R_Cb"}) {
-    refuse_beside(options, max_rate, {"G", "f", "o_max", "S", "handshake"});
+    refuse_beside(options, max_rate, {"G", "O", "O_s", "O_r", "f", "o_max", "S", "handshake", "slope"});
   }
   refuse_without(options, "R_Cb", "R_Ci");
   refuse_without(options, "R_Ci", "R_Cb");
   if (!options.has("R_Cb")) refuse_without(options, "R_N", "R_C");
   refuse_without(options, "start-up", "R_N");
-  refuse_beside(
-      options, "lop",
-      {"L", "o", "o_s", "o_r", "o_min", "o_max", "g", "G", "f", "R_C", "R_Cb", "R_Ci", "S", "handshake", "change"});
+  refuse_beside(options, "lop",
+                {"L", "o", "o_s", "o_r", "o_min", "o_max", "g", "G", "O", "O_s", "O_r", "f", "R_C", "R_Cb", "R_Ci", "S",
+                 "handshake", "change", "slope"});
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
 }

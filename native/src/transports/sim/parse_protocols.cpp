@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <string_view>
 
 #include "chiplog/error.hpp"
@@ -23,75 +25,119 @@ Protocol parse_first(Options& options, bool has_rates) {
   first.o_r_ns = duration_ns("o_r", first.o_r_ns);
   first.g_ns = duration_ns("g", first.g_ns);
   first.G_ns = duration_ns("G", has_rates ? 0.0 : first.G_ns);
+  first.O_s_ns = first.O_r_ns = duration_ns("O", 0.0);
+  first.O_s_ns = duration_ns("O_s", first.O_s_ns);
+  first.O_r_ns = duration_ns("O_r", first.O_r_ns);
   first.R_Cb = first.R_Ci = options.bytes_per_second("R_C", 0.0);
   first.R_Cb = options.bytes_per_second("R_Cb", first.R_Cb);
   first.R_Ci = options.bytes_per_second("R_Ci", first.R_Ci);
   return first;
 }
 
-// Null for a key that is no duration.
-double* duration_named(Protocol& protocol, std::string_view key) {
-  if (key == "L") return &protocol.L_ns;
-  if (key == "o_s" || key == "o_min") return &protocol.o_s_ns;
-  if (key == "o_r") return &protocol.o_r_ns;
-  if (key == "g") return &protocol.g_ns;
-  return key == "G" ? &protocol.G_ns : nullptr;
+// What the keys behind a size may be; under max-rate a byte takes what the rates say.
+enum class Keys { loggops, rates, slopes };
+
+std::string_view names_of(Keys keys) {
+  if (keys == Keys::slopes) return "G, O, O_s and O_r";
+  return keys == Keys::rates ? "L, o, o_s, o_r, g, R_C, R_Cb and R_Ci" : "L, o, o_s, o_r, g, G, O, O_s and O_r";
 }
 
-void set(Protocol& protocol, bool has_rates, const Assignment& one, const std::string& what) {
-  const std::string named = what + ", key " + std::string(one.key) + ",";
-  const auto duration_ns = [&] { return checked_duration(parse_duration_ns(one.value, named), named); };
-  const auto rate = [&] { return parse_bytes_per_second(one.value, named); };
-  double* const duration = duration_named(protocol, one.key);
-  if (one.key == "o") {
-    protocol.o_s_ns = protocol.o_r_ns = duration_ns();
-  } else if (duration != nullptr && !(has_rates && one.key == "G")) {
-    *duration = duration_ns();
-  } else if (has_rates && one.key == "R_C") {
-    protocol.R_Cb = protocol.R_Ci = rate();
-  } else if (has_rates && one.key == "R_Cb") {
-    protocol.R_Cb = rate();
-  } else if (has_rates && one.key == "R_Ci") {
-    protocol.R_Ci = rate();
-  } else {
-    const std::string accepted = has_rates ? "L, o, o_s, o_r, g, R_C, R_Cb and R_Ci" : "L, o, o_s, o_r, g and G";
-    throw UsageError(what + " accepts " + accepted + " behind its size, not '" + std::string(one.key) + "'");
+// The parameters that a key sets, none for a key that is not accepted.
+std::vector<double*> set_by(Protocol& protocol, Keys keys, std::string_view key) {
+  if (keys != Keys::rates) {
+    if (key == "G") return {&protocol.G_ns};
+    if (key == "O") return {&protocol.O_s_ns, &protocol.O_r_ns};
+    if (key == "O_s") return {&protocol.O_s_ns};
+    if (key == "O_r") return {&protocol.O_r_ns};
   }
+  if (keys == Keys::slopes) return {};
+  if (key == "L") return {&protocol.L_ns};
+  if (key == "o") return {&protocol.o_s_ns, &protocol.o_r_ns};
+  if (key == "o_s" || key == "o_min") return {&protocol.o_s_ns};
+  if (key == "o_r") return {&protocol.o_r_ns};
+  if (key == "g") return {&protocol.g_ns};
+  if (keys != Keys::rates) return {};
+  if (key == "R_C") return {&protocol.R_Cb, &protocol.R_Ci};
+  if (key == "R_Cb") return {&protocol.R_Cb};
+  if (key == "R_Ci") return {&protocol.R_Ci};
+  return {};
+}
+
+void set(Protocol& protocol, Keys keys, const Assignment& one, const std::string& what) {
+  const std::vector<double*> parameters = set_by(protocol, keys, one.key);
+  if (parameters.empty()) {
+    throw UsageError(what + " accepts " + std::string(names_of(keys)) + " behind its size, not '" +
+                     std::string(one.key) + "'");
+  }
+  const std::string named = what + ", key " + std::string(one.key) + ",";
+  const double value = one.key.starts_with("R_") ? parse_bytes_per_second(one.value, named)
+                                                 : checked_duration(parse_duration_ns(one.value, named), named);
+  for (double* parameter : parameters) *parameter = value;
 }
 
 struct ChangeText {
+  Border border;
   std::uint64_t above_bytes;
   std::string_view assignments;
 };
 
-std::vector<ChangeText> split_changes(const std::vector<std::string>& texts, const std::string& what,
-                                      std::string_view form) {
-  std::vector<ChangeText> sorted;
+std::string_view form_of(Border border) {
+  return border == Border::protocol ? "SIZE:key=value:..., such as 8KiB:L=9us:g=4us"
+                                    : "SIZE:key=value:..., such as 64KiB:G=0.2ns";
+}
+
+void split(const std::vector<std::string>& texts, Border border, const std::string& what,
+           std::vector<ChangeText>& into) {
   for (const std::string& text : texts) {
     const std::size_t colon = std::min(text.find(':'), text.size());
     const std::string_view rest = std::string_view(text).substr(std::min(colon + 1, text.size()));
-    sorted.push_back({parse_bytes(text.substr(0, colon), what), rest});
-    if (rest.empty()) throw UsageError(what + " accepts " + std::string(form) + ", not '" + text + "'");
+    into.push_back({border, parse_bytes(text.substr(0, colon), what), rest});
+    if (rest.empty()) throw UsageError(what + " accepts " + std::string(form_of(border)) + ", not '" + text + "'");
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const ChangeText& a, const ChangeText& b) { return a.above_bytes < b.above_bytes; });
-  return sorted;
+}
+
+// Chooses the constants with which the lines of `above` meet those of `below` at a size, so that no time jumps there.
+void meet_at(std::uint64_t bytes, const Protocol& below, Protocol& above, const std::string& what) {
+  const double further_bytes = static_cast<double>(std::max<std::uint64_t>(bytes, 1) - 1);
+  const auto meet = [&](double& constant_ns, double slope_below_ns, double slope_above_ns, const char* name) {
+    constant_ns += further_bytes * (slope_below_ns - slope_above_ns);
+    constexpr double rounding_ns = 1e-6;
+    if (constant_ns > -rounding_ns) {
+      constant_ns = std::max(constant_ns, 0.0);
+      return;
+    }
+    throw UsageError(what + " accepts slopes whose lines meet at " + std::to_string(bytes) + " bytes without a " +
+                     name + " below 0; this one needs " + std::to_string(std::lround(constant_ns)) + " ns");
+  };
+  meet(above.L_ns, below.G_ns, above.G_ns, "L");
+  meet(above.g_ns, below.G_ns, above.G_ns, "g");
+  meet(above.o_s_ns, below.O_s_ns, above.O_s_ns, "o_s");
+  meet(above.o_r_ns, below.O_r_ns, above.O_r_ns, "o_r");
 }
 
 std::vector<ProtocolChange> parse_changes(Options& options, const Protocol& first, bool has_rates) {
-  constexpr std::string_view form = "SIZE:key=value:..., such as 8KiB:L=9us:g=4us";
-  const std::string what = options.named("change");
-  const std::vector<std::string> texts = options.repeated("change");
+  const std::vector<std::string> protocols = options.repeated("change");
+  const std::vector<std::string> slopes = options.repeated("slope");
+  std::vector<ChangeText> texts;
+  split(protocols, Border::protocol, options.named("change"), texts);
+  split(slopes, Border::slope, options.named("slope"), texts);
+  std::stable_sort(texts.begin(), texts.end(),
+                   [](const ChangeText& a, const ChangeText& b) { return a.above_bytes < b.above_bytes; });
   std::vector<ProtocolChange> changes;
   Protocol protocol = first;
-  for (const ChangeText& text : split_changes(texts, what, form)) {
+  for (const ChangeText& text : texts) {
+    const bool is_slope = text.border == Border::slope;
+    const std::string what = options.named(is_slope ? "slope" : "change");
     if (!changes.empty() && changes.back().above_bytes == text.above_bytes) {
-      throw UsageError(what + " is given twice for " + std::to_string(text.above_bytes) + " bytes");
+      throw UsageError(what + " is given beside another border at " + std::to_string(text.above_bytes) + " bytes");
     }
-    for (const Assignment& one : parse_assignments(text.assignments, what, form)) {
-      set(protocol, has_rates, one, what);
+    const Protocol below = protocol;
+    const Keys keys = is_slope ? Keys::slopes : has_rates ? Keys::rates : Keys::loggops;
+    for (const Assignment& one : parse_assignments(text.assignments, what, form_of(text.border))) {
+      set(protocol, keys, one, what);
     }
-    changes.push_back({text.above_bytes, protocol});
+    if (is_slope) meet_at(text.above_bytes, below, protocol, what);
+    changes.push_back({text.above_bytes, protocol, text.border});
   }
   return changes;
 }

@@ -71,11 +71,12 @@ Capabilities SimTransport::capabilities() const {
 
 constinit const TransportEntry sim_transport{
     .name = "sim",
-    .summary = "a simulated network in virtual time: exact LogGP, LogfP, LoP or max-rate with known parameters",
+    .summary = "a simulated network in virtual time: exact LogGOPS, LogfP, LoP or max-rate with known parameters",
     .options =
-        "L=,o=,o_s=,o_r=,g=,G=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,R_N=RATE,"
+        "L=,o=,o_s=,o_r=,g=,G=,O=,O_s=,O_r=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,"
+        "R_N=RATE,"
         "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,outliers=SHARE,seed=N,ranks=N,"
-        "change=SIZE:key=value:...",
+        "change=SIZE:key=value:...,slope=SIZE:key=value:...",
     .capabilities = sim::capabilities,
     .run = sim::run,
     .in_process = true,
