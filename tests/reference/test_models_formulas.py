@@ -224,7 +224,7 @@ def test_a_pattern_that_a_model_does_not_know_is_named(name: str) -> None:
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="hockney, logp, loggp, loggps, plogp"):
+    with pytest.raises(UsageError, match="hockney, logp, loggp, loggps, loggops, plogp"):
         load_model("logp2")
     assert set(BUILT_IN) <= set(model_names())
 

@@ -26,8 +26,8 @@ from chiplog.fit.line import Line
 from chiplog.fit.loggp import Estimates, common_estimates, gap_of, least_gap
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.parameters import Estimate, identified, interval, unidentified
-from chiplog.fit.regime_lines import GAP, HALF, RECEIVE, SEND, RegimeLines
-from chiplog.fit.regimes.partition import TRAIN_STEPS, Range
+from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, TRAIN_STEPS, Range
 from chiplog.fit.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
 
@@ -55,14 +55,16 @@ def loggops_estimates(
     """L, L_half, o_s, o_r, g, G, O_s, O_r and G_half of one segment."""
     half, o_s = lines.line(HALF, segment), lines.line(SEND, segment)
     o_r = _nothing(half) if one_sided else lines.line(RECEIVE, segment)
-    found = common_estimates(quantities, half, o_s, o_r, one_sided=one_sided)
     hidden_by = (SEND,) if one_sided else (SEND, RECEIVE)
     gap = gap_of(lines, segment, hidden_by)
+    most = _longest_step(lines, segment, half)
+    found = common_estimates(quantities, half, o_s, o_r, one_sided=one_sided, most=most)
     last = float(payload_steps(lines.parts.ranges[segment][1]))
     why = _too_fast(lines, segment, hidden_by) or _sum_missed(gap, half, o_s, o_r, last)
     if why is None:
         found["g"] = least_gap(gap, o_r=None)
-        found.update(_tied(gap, half, o_s, o_r))
+        steepest = _any_gap(lines, segment).line or half
+        found.update(_tied(gap, half, o_s, o_r, _steepest(steepest)))
     else:
         free = _any_gap(lines, segment)
         found["g"] = least_gap(free, o_r=None)
@@ -146,9 +148,22 @@ def _sum_missed(
     return SUM_MISSED
 
 
-def _tied(gap: GapFit, half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimates:
-    """G, O_s and O_r that add up to G_half."""
-    most = _steepest(half)
+def _longest_step(lines: RegimeLines, segment: int, half: Line | None) -> float | None:
+    """The longest that an overhead may be that was not measured: a message of a train takes no less."""
+    gap = lines.quantity(GAP, segment)
+    if not gap.value.size:
+        return None if half is None else half.intercept
+    return max(0.0, interval(gap.draws[int(np.argmin(gap.message_bytes))])[1])
+
+
+def _tied(
+    gap: GapFit,
+    half: Line | None,
+    o_s: Line | None,
+    o_r: Line | None,
+    most: float | None,
+) -> Estimates:
+    """G, O_s and O_r that add up to G_half; one that was not measured is at most `most` seconds a byte."""
     given = {"G": gap.line, "O_s": o_s, "O_r": o_r}
     missing = [symbol for symbol, line in given.items() if line is None]
     if half is None or missing not in ([], ["G"]):

@@ -15,7 +15,8 @@ from chiplog.fit.gap import MARGIN, GapFit, fit_gap
 from chiplog.fit.line import Line
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
-from chiplog.fit.regime_lines import GAP, HALF, RECEIVE, SEND, RegimeLines
+from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.text import seconds_text, sizes_text
 
 GROWTH_ERRORS = 3.0
@@ -169,9 +170,14 @@ def common_estimates(
     o_r: Line | None,
     *,
     one_sided: bool,
+    most: float | None = None,
 ) -> Estimates:
-    """L, L_half, o_s and o_r of one segment (and EEL, of the method that reports it)."""
+    """L, L_half, o_s and o_r of one segment (and EEL, of the method that reports it).
+
+    An overhead that was not measured is at most `most` seconds, by default the half round trip.
+    """
     found: Estimates = {}
+    most = _most(half) if most is None else most
     if quantities.latency_reason is None:
         found["L"] = _latency(half, o_s, o_r)
     else:
@@ -180,11 +186,11 @@ def common_estimates(
         found["L_half"] = unidentified("L_half", "s", "there are no round trips in this segment.")
     else:
         found["L_half"] = identified("L_half", "s", half.intercept, half.intercept_draws)
-    found["o_s"] = _overhead("o_s", o_s, "send overheads", _most(half))
+    found["o_s"] = _overhead("o_s", o_s, "send overheads", most)
     if one_sided:
         found["o_r"] = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
     else:
-        found["o_r"] = _overhead("o_r", o_r, "receive overheads", _most(half))
+        found["o_r"] = _overhead("o_r", o_r, "receive overheads", most)
     if quantities.reports_round_trip and half is not None:
         found["EEL"] = identified("EEL", "s", 2 * half.intercept, 2 * half.intercept_draws)
     return found

@@ -9,9 +9,8 @@ from chiplog.fit.line import Line, fit_line
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.regimes import Partition, Range
+from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.models.protocol import payload_steps
-
-HALF, GAP, SEND, RECEIVE = "half_round_trip", "gap", "o_s", "o_r"
 
 
 class RegimeLines:

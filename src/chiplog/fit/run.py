@@ -289,9 +289,7 @@ def _parts(job: _Job) -> Partition:
     """The regimes of all quantities, found once for all models by one method."""
     if job.method not in job.known_parts:
         one = job.in_lines
-        found = partition(
-            (one.half_round_trip, one.gap, one.o_s, one.o_r), one.half_round_trip, _limits(job)
-        )
+        found = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), _limits(job))
         job.known_parts[job.method] = found
     return job.known_parts[job.method]
 
@@ -335,7 +333,7 @@ def _loggops(job: _Job) -> _Fitted:
 
 def _hockney(job: _Job) -> _Fitted:
     half = job.in_lines.half_round_trip
-    parts = partition((half,), half, _limits(job))
+    parts = partition((half,), _limits(job))
     own = parts.own[half.name]
     return _Fitted(parts, [hockney_estimates(half.within(*one), job.rng) for one in own])
 

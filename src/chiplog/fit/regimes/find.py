@@ -68,34 +68,24 @@ def find_regimes(
 
     `error` is the standard error of `seconds`; `scale` in seconds is what misses are judged against: `seconds`
     themselves, or what they are a part of. `protocol_limits` are the last sizes in bytes before each protocol change:
-    regimes end there, unless the held-out sizes are predicted better without.
+    regimes end there.
     """
     bytes_ = np.maximum(
         sizes.astype(np.float64), 0.5
     )  # 0 B is below 1 B, and the logarithm needs a place for it
     allowed = np.hypot(error, RESOLUTION * scale)
-    curves = [Curve(bytes_, seconds, allowed, protocol_limits)]
-    if protocol_limits:
-        curves.append(Curve(bytes_, seconds, allowed))
-    judged = [_judged(curve, scale) for curve in curves]
-    best = min(judged, key=lambda one: one[0] * (1.0 if one is judged[0] else 1.0 + AS_GOOD))
-    return Regimes(sizes, seconds, best[1], best[2])
-
-
-def _judged(curve: Curve, scale: Floats) -> tuple[float, Lines, Floats | None]:
-    """Mean held-out loss, the lines, and what held-out sizes are predicted to take."""
+    curve = Curve(bytes_, seconds, allowed, protocol_limits)
     found = best_lines(curve)
     real = _real(found, curve)
     predicted = {count: one for count, one in _held_out(curve, max(real)).items() if count in real}
     if not predicted:
-        return np.inf, found[min(real)], None
+        return Regimes(sizes, seconds, found[min(real)], None)
     loss = {
-        count: float(np.mean(_loss((one - curve.seconds) / scale)))
-        for count, one in predicted.items()
+        count: float(np.mean(_loss((one - seconds) / scale))) for count, one in predicted.items()
     }
     least = min(loss.values())
     count = min(one for one in loss if loss[one] <= least * (1.0 + AS_GOOD))
-    return loss[count], found[count], predicted[count]
+    return Regimes(sizes, seconds, found[count], predicted[count])
 
 
 def _real(found: dict[int, Lines], curve: Curve) -> list[int]:

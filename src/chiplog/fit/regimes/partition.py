@@ -15,13 +15,19 @@ from numpy.typing import NDArray
 
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.regimes.find import Regimes, find_regimes
+from chiplog.fit.regimes.lines import FEWEST_SIZES
 from chiplog.fit.segments import segment_ranges
 
 TRAIN_STEPS = 9
 """A gap is judged as the part of a train of ten that it makes: nine of them follow one half round trip each way."""
 OVERHEAD_SHARE = 0.1
 """Share of the half round trip below which the errors of an overhead do not matter."""
+MARGIN = 0.03
+"""By which share the gap must exceed the overheads to count as seen."""
+EXPLAINED = 0.05
+"""Share of a train's time within which overheads explain it."""
 SLOPE, PROTOCOL = "slope", "protocol"
+HALF, GAP, SEND, RECEIVE = "half_round_trip", "gap", "o_s", "o_r"
 
 Range = tuple[int, int]
 """First and last size in bytes."""
@@ -46,19 +52,27 @@ def whole(sizes: NDArray[np.int64]) -> Partition:
     return Partition((only,), (None,), {}, {})
 
 
-def partition(quantities: Sequence[Quantity], half: Quantity, limits: Sequence[int]) -> Partition:
-    """The segments of `quantities`, those with the least noise first; `half` is the half round trip.
+def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partition:
+    """The segments of `quantities`: the half round trip, then the overheads, then the gap; any may be missing.
 
-    `limits` are the last sizes in bytes before each protocol change.
+    `limits` are the last sizes in bytes before each protocol change. Where overheads hide the gap, it has no regimes:
+    a train's time bends where the gap begins to exceed them, and that is in the model.
     """
     measured = [one for one in quantities if one.value.size]
     sizes = np.unique(np.concatenate([one.message_bytes for one in measured]))
     inside = tuple(limit for limit in sorted(set(limits)) if sizes[0] <= limit < sizes[-1])
     borders = dict.fromkeys(inside, PROTOCOL)
-    regimes, own = {}, {}
+    half = next((one for one in measured if one.name == HALF), None)
+    regimes: dict[str, Regimes] = {}
+    own = {}
     for one in measured:
+        shown = _seen(one, half, regimes) if one.name == GAP else one
         found = find_regimes(
-            one.message_bytes, one.value, one.sigma, _scale(one, half), _inner(inside, one)
+            shown.message_bytes,
+            shown.value,
+            shown.sigma,
+            _scale(shown, half),
+            _inner(inside, shown),
         )
         regimes[one.name] = found
         own[one.name] = [_placed(border, found.sizes, borders) for border in found.limits]
@@ -67,17 +81,33 @@ def partition(quantities: Sequence[Quantity], half: Quantity, limits: Sequence[i
     return Partition(
         ranges,
         (None, *(borders[last] for last in lasts[:-1])),
-        {name: _own_ranges(ranges, ends) for name, ends in own.items()},
+        {name: _own_ranges(ranges, [*ends, *inside]) for name, ends in own.items()},
         regimes,
     )
 
 
-def _scale(one: Quantity, half: Quantity) -> NDArray[np.float64]:
+def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) -> Quantity:
+    """The gap at the sizes at which overheads do not hide it; at all sizes where overheads do not explain the others."""
+    overhead = np.zeros(gap.value.size)
+    for name in (SEND, RECEIVE):
+        if name in regimes:
+            lines = regimes[name].lines
+            overhead = np.maximum(overhead, lines.at(gap.message_bytes.astype(np.float64)))
+    seen = gap.value > overhead * (1.0 + MARGIN) + gap.sigma
+    if np.all(seen) or np.count_nonzero(seen) < FEWEST_SIZES:
+        return gap
+    hidden = gap.subset(~seen)
+    off = np.abs(hidden.value - overhead[~seen])
+    allowed = np.hypot(2.0 * hidden.sigma, EXPLAINED * _scale(hidden, half))
+    return gap.subset(seen) if np.median(off / allowed) <= 1.0 else gap
+
+
+def _scale(one: Quantity, half: Quantity | None) -> NDArray[np.float64]:
     """What the misses of a quantity are judged against, in seconds, shape (sizes,)."""
-    if one.name == half.name or not half.value.size:
+    if half is None or one.name == HALF:
         return np.abs(one.value)
     whole_way = np.interp(one.message_bytes, half.message_bytes, half.value)
-    if one.name == "gap":
+    if one.name == GAP:
         return np.asarray(np.abs(one.value) + 2.0 * whole_way / TRAIN_STEPS)
     return np.asarray(np.abs(one.value) + OVERHEAD_SHARE * whole_way)
 
