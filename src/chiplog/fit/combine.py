@@ -40,7 +40,7 @@ def combine(
     group = np.repeat(np.arange(starts.size), counts)
     error = np.maximum(sigma, 1e-15)
     weight = error**-2.0
-    median = np.array([np.median(value[a : a + n]) for a, n in zip(starts, counts, strict=True)])
+    median = _medians(value, starts, counts)
     spread = np.maximum(_disagreement(value, median, error, group, counts), 1.0)
     z = np.abs(value - median[group]) / (error * spread)
     weight *= np.where(counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
@@ -53,6 +53,16 @@ def combine(
     )
     sigma_combined = spread * np.sqrt(np.add.reduceat((share * error) ** 2, starts))
     return Quantity(name, sizes[starts], combined, sigma_combined, replicates, used)
+
+
+def _medians(
+    value: NDArray[np.float64], starts: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The median of each group of neighbouring values, shape of `starts`."""
+    group = np.repeat(np.arange(starts.size), counts)
+    ordered = value[np.lexsort((value, group))]
+    low, high = starts + (counts - 1) // 2, starts + counts // 2
+    return np.asarray(0.5 * (ordered[low] + ordered[high]))
 
 
 def _disagreement(

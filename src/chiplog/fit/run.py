@@ -70,8 +70,8 @@ class _Job:
     one_sided: bool
     unlike: frozenset[int]
     """Sizes in bytes that met the machine in another state than most."""
-    known_parts: dict[str, Partition]
-    """The regimes by method, as they were found for an earlier model."""
+    known_lines: dict[str, RegimeLines]
+    """The lines of all regimes by method, as they were fitted for an earlier model."""
 
     @cached_property
     def in_lines(self) -> MethodQuantities:
@@ -180,7 +180,7 @@ def _fit_one_pair(
     measured = Measured(chosen, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
-    known_parts: dict[str, Partition] = {}
+    known_lines: dict[str, RegimeLines] = {}
     fits = []
     for model, name in jobs:
         if name == ONE_TO_MANY:
@@ -195,7 +195,9 @@ def _fit_one_pair(
                 )
             )
             continue
-        quantities = found.setdefault(name, METHODS[name](measured))
+        if name not in found:
+            found[name] = METHODS[name](measured)
+        quantities = found[name]
         one_sided = operation in ONE_SIDED
         job = _Job(
             model,
@@ -208,7 +210,7 @@ def _fit_one_pair(
             told,
             one_sided,
             unlike,
-            known_parts,
+            known_lines,
         )
         fits.append(_fit_one(job, dataset, operation))
     return fits
@@ -285,18 +287,18 @@ def _limits(job: _Job) -> list[int]:
     return [change.last_before_bytes for change in job.changes]
 
 
-def _parts(job: _Job) -> Partition:
-    """The regimes of all quantities, found once for all models by one method."""
-    if job.method not in job.known_parts:
+def _lines(job: _Job) -> RegimeLines:
+    """The lines of all quantities' regimes, found once for all models by one method."""
+    if job.method not in job.known_lines:
         one = job.in_lines
-        found = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), _limits(job))
-        job.known_parts[job.method] = found
-    return job.known_parts[job.method]
+        parts = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), _limits(job))
+        job.known_lines[job.method] = RegimeLines(one, parts, job.rng)
+    return job.known_lines[job.method]
 
 
 def _loggp(job: _Job) -> _Fitted:
-    parts = _parts(job)
-    lines = RegimeLines(job.in_lines, parts, job.rng)
+    lines = _lines(job)
+    parts = lines.parts
     found = [
         segment_estimates(job.quantities, lines, number, one_sided=job.one_sided)
         for number in range(len(parts.ranges))
@@ -307,7 +309,7 @@ def _loggp(job: _Job) -> _Fitted:
 
 def _logp(job: _Job) -> _Fitted:
     half = job.in_lines.half_round_trip
-    first, last = _parts(job).ranges[0][0], last_short_size(half) if half.value.size else 0
+    first, last = job.range[0], last_short_size(half) if half.value.size else 0
     parts = whole(np.array([first, max(first, last)]))
     lines = RegimeLines(job.in_lines, parts, job.rng, flat=True)
     estimates, told = segment_estimates(job.quantities, lines, 0, one_sided=job.one_sided)
@@ -321,8 +323,8 @@ def _loggps(job: _Job) -> _Fitted:
 
 
 def _loggops(job: _Job) -> _Fitted:
-    parts = _parts(job)
-    lines = RegimeLines(job.in_lines, parts, job.rng)
+    lines = _lines(job)
+    parts = lines.parts
     found = [
         loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
         for number in range(len(parts.ranges))

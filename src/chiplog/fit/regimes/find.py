@@ -27,7 +27,7 @@ from chiplog.fit.regimes.lines import FEWEST_SIZES, NORMAL_MAD, Curve, Lines, be
 Floats = NDArray[np.float64]
 
 FOLDS = 5
-ALPHA = 0.001
+ALPHA = 0.01
 """Share of the series of one line in which noise may pass for a second one."""
 RESOLUTION = 0.01
 """Share of its scale by which a series may miss a line: nothing finer is worth a regime of its own."""
