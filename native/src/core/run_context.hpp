@@ -42,6 +42,8 @@ struct RunContext {
   // Simulated hosts, whose state is known and whose ranks can't spin side by side, turn the witnesses of the machine's
   // state off: the flag exchange and the reference.
   bool watch_machine = true;
+  // A simulated host whose state changes takes the reference all the same.
+  bool takes_reference = false;
 };
 
 }  // namespace chiplog

@@ -133,7 +133,7 @@ class Session {
   }
 
   Record measure(const MeasureRequest& request, PlacementPage* placement) {
-    const Witnesses witnesses{placement, context_.watch_machine};
+    const Witnesses witnesses{placement, context_.watch_machine || context_.takes_reference};
     return Experiment(endpoint_, bootstrap_, witnesses, context_.settings.time_limit, world_.pair_groups, request)
         .run();
   }

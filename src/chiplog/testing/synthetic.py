@@ -1,4 +1,4 @@
-"""Datasets whose true parameters are known: exact LogGP times, with seeded noise where asked.
+"""Datasets whose true parameters are known: exact LogGP or LogGOPS times, with seeded noise where asked.
 
 The clock of these datasets is as fine as float64: nothing is rounded to nanoseconds.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
-from chiplog.dataset.series import Dataset, Series
+from chiplog.dataset.series import Dataset, Reference, Series
+from chiplog.models.loggops import LOGGOPS
 from chiplog.models.loggps import LOGGPS
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.protocol import points
@@ -23,6 +25,10 @@ DIRECTIONS = {
     "late_receiver": "call",
     "flood": "one-way",
 }
+
+
+REFERENCE_ROUNDS, REFERENCE_TRAIN = 5, 10
+"""Of the exchanges of one byte beside a record of 20 samples."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +57,82 @@ ASSESSMENT = (
 
 
 @dataclass(frozen=True)
+class Drift:
+    """An autoregressive process over the records in the order in which they were taken, or over the samples of each.
+
+    `deviation` is the standard deviation of the times' logarithm, `correlation` that from one to the next.
+    """
+
+    correlation: float = 0.9
+    deviation: float = 0.05
+    over: str = "records"
+
+    def factors(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """What multiplies so many records or samples in a row, shape (count,)."""
+        fresh = rng.standard_normal(count)
+        fresh[1:] *= np.sqrt(1.0 - self.correlation**2)
+        return np.asarray(np.exp(self.deviation * lfilter([1.0], [1.0, -self.correlation], fresh)))
+
+
+@dataclass(frozen=True)
+class States:
+    """Two states that take turns: the slow one takes `factor` times as long, for `share` of the records.
+
+    Its turns are `records` long in the mean.
+    """
+
+    factor: float = 1.3
+    share: float = 0.4
+    records: float = 20.0
+
+    def factors(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """What multiplies so many records in a row, shape (count,)."""
+        leaves = {True: 1.0 / self.records, False: self.share / (1.0 - self.share) / self.records}
+        slow = rng.random() < self.share
+        found = np.ones(count)
+        for index, draw in enumerate(rng.random(count)):
+            found[index] = self.factor if slow else 1.0
+            slow ^= draw < leaves[slow]
+        return found
+
+
+@dataclass(frozen=True)
 class Disturbance:
     """What stands between the truth and the samples.
 
-    Each sample is multiplied by exp(`noise` N(0,1)), and a share `outliers` of them by 10. All samples of a visit
-    are multiplied by exp(`visit_noise` N(0,1)), all of a launch by exp(`launch_noise` N(0,1)).
+    Each sample is multiplied by exp(`noise` N(0,1)) or, where `skewed`, by exp(`noise` (E - ln 2)) with E exponentially
+    distributed, and a share `outliers` of them by 10. All samples of a visit are multiplied by
+    exp(`visit_noise` N(0,1)), all of a launch by exp(`launch_noise` N(0,1)). Delays keep their length. Where there are
+    `states`, each record has the reference that witnesses them.
     """
 
     noise: float = 0.0
     outliers: float = 0.0
     visit_noise: float = 0.0
     launch_noise: float = 0.0
+    skewed: bool = False
+    drift: Drift | None = None
+    states: States | None = None
+
+    def of_records(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """What multiplies so many records in a row, shape (count,)."""
+        factors = np.ones(count)
+        if self.drift is not None and self.drift.over == "records":
+            factors *= self.drift.factors(count, rng)
+        if self.states is not None:
+            factors *= self.states.factors(count, rng)
+        return factors
+
+    def of_samples(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """What multiplies so many samples of one record, shape (count,)."""
+        if self.skewed:
+            factors = np.exp(self.noise * (rng.standard_exponential(count) - np.log(2.0)))
+        else:
+            factors = np.exp(self.noise * rng.standard_normal(count))
+        if self.drift is not None and self.drift.over == "samples":
+            factors *= self.drift.factors(count, rng)
+        factors[rng.random(count) < self.outliers] *= 10.0
+        return np.asarray(factors)
 
 
 def size_grid(last_bytes: int = 1 << 20, per_octave: int = 2) -> tuple[int, ...]:
@@ -74,7 +145,10 @@ def size_grid(last_bytes: int = 1 << 20, per_octave: int = 2) -> tuple[int, ...]
 def exact_seconds(
     pieces: Sequence[Piece], pattern: str, message_bytes: int, train: int = 1, delay: float = 0.0
 ) -> float:
-    """The LogGP(S) time in seconds of one operation after a `delay` in seconds; remembered for the next one."""
+    """The time in seconds of one operation after a `delay` in seconds; remembered for the next one.
+
+    By LogGOPS where the protocols hold O_s and O_r, else by LogGP(S).
+    """
     protocols = tuple((piece.last_bytes, tuple(piece.theta.items())) for piece in pieces)
     return _exact_seconds(protocols, pattern, message_bytes, train, delay)
 
@@ -89,16 +163,15 @@ def _exact_seconds(
 ) -> float:
     pieces = [Piece(last_bytes, dict(theta)) for last_bytes, theta in protocols]
     asked = points(pattern, message_bytes, train, delay)
-    return float(piecewise_seconds(LOGGPS, pieces, asked)[0])
+    model = LOGGOPS if "O_s" in pieces[0].theta else LOGGPS
+    return float(piecewise_seconds(model, pieces, asked)[0])
 
 
 def disturbed(
     seconds: float, samples: int, disturbance: Disturbance, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """So many `samples` of a true duration in seconds, shape (samples,)."""
-    factors = np.exp(disturbance.noise * rng.standard_normal(samples))
-    factors[rng.random(samples) < disturbance.outliers] *= 10.0
-    return seconds * factors
+    return seconds * disturbance.of_samples(samples, rng)
 
 
 def synthetic_dataset(
@@ -113,10 +186,10 @@ def synthetic_dataset(
     seed: int = 0,
     resolution_ns: float = 0.0,
 ) -> Dataset:
-    """A complete Dataset with the exact LogGP(S) time of every pattern for the given protocols.
+    """A complete Dataset with the exact time of every pattern for the given protocols, by LogGP(S) or LogGOPS.
 
-    A piece's theta holds L, o_s, o_r, g, G (seconds, seconds per byte) and may hold S (bytes). The records come
-    in shuffled order of (visit, size), as in a measured run.
+    A piece's theta holds L, o_s, o_r, g, G (seconds, seconds per byte) and may hold S (bytes), or O_s and O_r
+    (seconds per byte). The records come in shuffled order of (visit, size), as in a measured run.
     """
     rng = np.random.default_rng(seed)
     order = [
@@ -127,9 +200,12 @@ def synthetic_dataset(
     ]
     rng.shuffle(order)
     launch_factors = np.exp(disturbance.launch_noise * rng.standard_normal(launches))
+    moments = disturbance.of_records(len(order), rng)
     made: list[Series] = []
     for record_id, (launch, visit, size) in enumerate(order):
         factor = launch_factors[launch] * np.exp(disturbance.visit_noise * rng.standard_normal())
+        factor *= moments[record_id]
+        reference = _reference(pieces, factor, disturbance, rng) if disturbance.states else None
         round_trip = exact_seconds(pieces, "prtt", size)
         for ask in asks:
             delay = ask.delay_round_trips * round_trip
@@ -155,9 +231,25 @@ def synthetic_dataset(
                     warmup_seconds=np.empty(0),
                     seconds=seconds,
                     tag={"purpose": ask.purpose},
+                    reference=reference,
                 )
             )
     return as_run(made, seed, resolution_ns)
+
+
+def _reference(
+    pieces: Sequence[Piece], factor: float, disturbance: Disturbance, rng: np.random.Generator
+) -> Reference:
+    """Medians of a few exchanges of one byte, as the probe takes them beside each record."""
+
+    def median(pattern: str, train: int = 1) -> float:
+        exact = factor * exact_seconds(pieces, pattern, 1, train)
+        rounds = np.sort(disturbed(exact, REFERENCE_ROUNDS, disturbance, rng))
+        return float(rounds[REFERENCE_ROUNDS // 2])
+
+    round_trip = median("prtt")
+    gap = (median("prtt", REFERENCE_TRAIN) - round_trip) / (REFERENCE_TRAIN - 1)
+    return Reference(round_trip / 2.0, max(gap, 0.0), median("send_overhead"))
 
 
 def as_run(made: Sequence[Series], seed: int, resolution_ns: float = 0.0) -> Dataset:

@@ -9,12 +9,13 @@
 
 namespace chiplog::sim {
 
-Network::Network(const Parameters& parameters, Fibers& fibers)
+Network::Network(const Parameters& parameters, Fibers& fibers, std::uint64_t seed)
     : parameters_(parameters),
       fibers_(fibers),
       processes_(static_cast<std::size_t>(parameters.ranks)),
       messages_(processes_.size() * processes_.size()),
       writes_(messages_.size()) {
+  if (parameters.disturbances.states) states_.emplace(*parameters.disturbances.states, seed);
   if (!parameters.node) return;
   nodes_.assign(2, NodeNic(parameters.node->R_N, parameters.ranks));
   fibers.when_all_wait([this] { return next_event(); });
@@ -24,16 +25,18 @@ Network::Queue& Network::of(std::vector<Queue>& queues, Rank from, Rank to) {
   return queues[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
 }
 
-Network::Times Network::times(std::size_t bytes) const {
+Network::Times Network::times(std::size_t bytes, const Process& process) {
   const Protocol& protocol = parameters_.protocol(bytes);
   const double further_bytes = static_cast<double>(std::max<std::size_t>(bytes, 1) - 1);
-  return {.L = to_picoseconds(protocol.L_ns),
-          .o_s = to_picoseconds(protocol.o_s_ns),
-          .o_r = to_picoseconds(protocol.o_r_ns),
-          .g = to_picoseconds(protocol.g_ns),
-          .wire = to_picoseconds(further_bytes * protocol.G_ns),
-          .send = to_picoseconds(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
-          .receive = to_picoseconds(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
+  const double factor = states_ ? states_->factor(process.cpu) : 1.0;
+  const auto scaled = [factor](double nanoseconds) { return to_picoseconds(factor * nanoseconds); };
+  return {.L = scaled(protocol.L_ns),
+          .o_s = scaled(protocol.o_s_ns),
+          .o_r = scaled(protocol.o_r_ns),
+          .g = scaled(protocol.g_ns),
+          .wire = scaled(further_bytes * protocol.G_ns),
+          .send = scaled(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
+          .receive = scaled(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
 }
 
 Picoseconds Network::inject(Process& sender, Picoseconds earliest, const Times& times) const {
@@ -50,7 +53,7 @@ Picoseconds Network::start_up(const Burst& burst) const {
 
 Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises) {
   Process& sender = process(from);
-  const Times time = times(bytes);
+  const Times time = times(bytes, sender);
   Message& message = queue.emplace_back();
   message.bytes = bytes;
   message.posted = sender.cpu;
@@ -159,7 +162,7 @@ Message Network::take(Queue& queue, Rank rank, Rank source) {
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
   Message message = take(of(messages_, source, rank), rank, source);
-  const Times time = times(message.bytes);
+  const Times time = times(message.bytes, receiver);
   if (message.synchronises) match(message, process(source), receiver, time);
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
@@ -172,9 +175,9 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
 
 void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
   const Message message = take(of(writes_, source, rank), rank, source);
-  Times time = times(message.bytes);
-  time.receive = costs_receiver ? time.o_r : 0;
   Process& receiver = process(rank);
+  Times time = times(message.bytes, receiver);
+  time.receive = costs_receiver ? time.o_r : 0;
   receiver.cpu = received(message, receiver.cpu, time);
   std::copy(message.payload.begin(), message.payload.end(), message.target);
 }
@@ -182,10 +185,12 @@ void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
 void Network::post_fetch(Rank rank, Rank peer, std::size_t bytes) {
   Process& origin = process(rank);
   end_burst(origin);
-  origin.cpu += times(bytes).o_s;
+  const Times answer = times(bytes, origin);
+  const Times request = times(1, origin);
+  origin.cpu += answer.o_s;
   origin.ready_since = origin.cpu;
-  const Picoseconds asked = inject(origin, origin.cpu, times(1));
-  origin.latest_fetch = std::max(origin.latest_fetch, inject(process(peer), asked, times(bytes)));
+  const Picoseconds asked = inject(origin, origin.cpu, request);
+  origin.latest_fetch = std::max(origin.latest_fetch, inject(process(peer), asked, answer));
 }
 
 std::size_t Network::show_window(Rank rank, std::byte* begin) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "chiplog/transport.hpp"
@@ -31,10 +32,14 @@ namespace chiplog::sim {
 // never waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request
 // of 1 byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
 //
+// States: what a CPU or NIC begins while the machine is in its slow state takes longer by the state's factor; what a
+// process computes does not.
+//
 // Max-rate: messages between nodes, the two halves of the ranks, share the NodeNic, and there is no G.
 class Network {
  public:
-  Network(const Parameters& parameters, Fibers& fibers);
+  // The seed is that of the states' turns.
+  Network(const Parameters& parameters, Fibers& fibers, std::uint64_t seed = 0);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -101,7 +106,8 @@ class Network {
   [[nodiscard]] Queue& of(std::vector<Queue>& queues, Rank from, Rank to);
   Message& post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises);
   [[nodiscard]] Message take(Queue& queue, Rank rank, Rank source);
-  [[nodiscard]] Times times(std::size_t bytes) const;
+  // As they are where and when `process` is.
+  [[nodiscard]] Times times(std::size_t bytes, const Process& process);
 
   // What the next send in the open burst costs beyond o_s.
   [[nodiscard]] Picoseconds start_up(const Burst& burst) const;
@@ -119,6 +125,7 @@ class Network {
 
   Parameters parameters_;
   Fibers& fibers_;
+  std::optional<StateHistory> states_;
   std::vector<Process> processes_;
   std::vector<NodeNic> nodes_;  // none without max-rate
   std::vector<Queue> messages_;

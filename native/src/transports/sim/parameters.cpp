@@ -30,6 +30,20 @@ std::string lop_json(const LoP& lop) {
       .text();
 }
 
+void add_disturbances(JsonObject& object, const Disturbances& disturbances) {
+  object.add("noise", disturbances.noise)
+      .add("noise_kind", disturbances.kind == NoiseKind::skewed ? "skewed" : "log-normal")
+      .add("outliers", disturbances.outliers)
+      .add("drift_correlation", disturbances.drift.correlation)
+      .add("drift_deviation", disturbances.drift.deviation);
+  if (!disturbances.states) return;
+  object.add_json("states", JsonObject()
+                                .add("factor", disturbances.states->factor)
+                                .add("share", disturbances.states->share)
+                                .add("mean_length_ns", disturbances.states->mean_length_ns)
+                                .text());
+}
+
 }  // namespace
 
 const Protocol& Parameters::protocol(std::size_t message_bytes) const {
@@ -61,11 +75,8 @@ std::string Parameters::json() const {
   if (node) {
     object.add("R_N_bytes_per_second", node->R_N).add("start_up", node->hides_start_up ? "hidden" : "added");
   }
-  return object.add("noise", noise)
-      .add("outliers", outliers)
-      .add("seed", seed)
-      .add_json("changes", "[" + list + "]")
-      .text();
+  add_disturbances(object, disturbances);
+  return object.add("seed", seed).add_json("changes", "[" + list + "]").text();
 }
 
 }  // namespace chiplog::sim

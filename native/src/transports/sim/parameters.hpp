@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "transports/sim/disturbances.hpp"
 #include "transports/sim/lop.hpp"
 #include "transports/sim/start_up.hpp"
 
@@ -54,8 +55,7 @@ struct Parameters {
   StartUp start_up;               // what beginning to send costs beyond o_s
   std::optional<LoP> lop;         // instead of L, g and G
   std::optional<NodeLimit> node;  // under max-rate
-  double noise = 0.0;             // standard deviation of the samples' logarithm
-  double outliers = 0.0;          // share of the samples that are ten times as long
+  Disturbances disturbances;
   std::uint64_t seed = 0;
   int ranks = 2;
 

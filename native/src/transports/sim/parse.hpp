@@ -10,6 +10,9 @@ namespace chiplog::sim {
 // The duration, unless virtual time could overflow with it.
 double checked_duration(double duration_ns, const std::string& what);
 
+// Takes `noise`, `noise-kind`, `outliers`, `drift` and `states`.
+Disturbances parse_disturbances(Options& options);
+
 // Takes `lop` and `lop-overhead`; `parameters.ranks` is known already.
 void parse_lop(Options& options, Parameters& parameters);
 

@@ -46,6 +46,8 @@ void refuse_combinations(const Options& options) {
   refuse_beside(options, "lop",
                 {"L", "o", "o_s", "o_r", "o_min", "o_max", "g", "G", "O", "O_s", "O_r", "f", "R_C", "R_Cb", "R_Ci", "S",
                  "handshake", "change", "slope"});
+  refuse_beside(options, "states", {"lop", "o_max", "R_C", "R_Cb"});
+  refuse_without(options, "noise-kind", "noise");
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
 }
@@ -107,8 +109,7 @@ Parameters parse_parameters(Options& options, std::uint64_t default_seed, int de
   parameters.node = parse_node(options);
   if (options.has("S")) parameters.S_bytes = options.bytes("S", 0);
   parameters.handshake = options.choice("handshake", "0", {"0", "sync"}) == "0" ? Handshake::none : Handshake::sync;
-  parameters.noise = options.number("noise", 0.0, 0.0, 10.0);
-  parameters.outliers = options.number("outliers", 0.0, 0.0, 1.0);
+  parameters.disturbances = parse_disturbances(options);
   constexpr std::int64_t largest_seed = std::int64_t{1} << 53;
   parameters.seed =
       static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(default_seed), 0, largest_seed));

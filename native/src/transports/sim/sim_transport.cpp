@@ -22,7 +22,7 @@ std::uint64_t noise_seed(std::uint64_t seed, int launch, Rank rank) {
 int run(RunContext& context) {
   const Parameters parameters = parse_parameters(context.options, context.settings.seed, context.settings.ranks);
   Fibers fibers;
-  Network network(parameters, fibers);
+  Network network(parameters, fibers, noise_seed(parameters.seed, context.settings.launch, parameters.ranks + 1));
   Blackboard board(parameters.ranks);
   int exit_code = 0;
   std::vector<std::function<void()>> ranks;
@@ -33,6 +33,7 @@ int run(RunContext& context) {
       own.bootstrap = &bootstrap;
       own.placement = nullptr;
       own.watch_machine = false;
+      own.takes_reference = parameters.disturbances.states.has_value();
       if (rank != 0) own.requests = nullptr;
       if (rank != 0) own.records = nullptr;
       SimTransport transport(network, rank);
@@ -75,7 +76,8 @@ constinit const TransportEntry sim_transport{
     .options =
         "L=,o=,o_s=,o_r=,g=,G=,O=,O_s=,O_r=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,"
         "R_N=RATE,"
-        "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,outliers=SHARE,seed=N,ranks=N,"
+        "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,noise-kind=log-normal|skewed,"
+        "outliers=SHARE,drift=CORRELATION:DEVIATION,states=FACTOR:SHARE:LENGTH,seed=N,ranks=N,"
         "change=SIZE:key=value:...,slope=SIZE:key=value:...",
     .capabilities = sim::capabilities,
     .run = sim::run,

@@ -6,6 +6,7 @@
 
 #include "chiplog/clock.hpp"
 #include "core/random.hpp"
+#include "transports/sim/disturbances.hpp"
 #include "transports/sim/network.hpp"
 
 namespace chiplog::sim {
@@ -17,19 +18,20 @@ class VirtualClock {
   VirtualClock(Network& network, Rank rank, std::uint64_t seed, std::uint64_t common_seed)
       : network_(network),
         rank_(rank),
-        noise_(network.parameters().noise),
-        outliers_(network.parameters().outliers),
+        disturbances_(network.parameters().disturbances),
         random_(seed),
-        common_seed_(common_seed) {}
+        common_seed_(common_seed),
+        drift_(disturbances_.drift, split_mix(seed)),
+        common_drift_(disturbances_.drift, split_mix(common_seed)) {}
 
   [[nodiscard]] Ticks now() const { return network_.now(rank_); }
 
   double interval_ns(Ticks begin, Ticks end) {
     const double duration_ns = static_cast<double>(end - begin) * 1e-3;
     const std::uint64_t meeting = network_.meeting(rank_);
-    if (meeting == 0) return disturbed(duration_ns, random_);
+    if (meeting == 0) return duration_ns * disturbances_.factor(random_) * std::exp(drift_.at(++samples_));
     Random common(split_mix(common_seed_ ^ meeting));
-    return disturbed(duration_ns, common);
+    return duration_ns * disturbances_.factor(common) * std::exp(common_drift_.at(meeting));
   }
 
   Ticks busy_wait(double nanoseconds) {
@@ -43,18 +45,14 @@ class VirtualClock {
   [[nodiscard]] std::string_view name() const { return "virtual"; }
 
  private:
-  [[nodiscard]] double disturbed(double duration_ns, Random& random) const {
-    if (noise_ > 0.0) duration_ns *= std::exp(noise_ * random.standard_normal());
-    if (outliers_ > 0.0 && random.uniform() < outliers_) duration_ns *= 10.0;
-    return duration_ns;
-  }
-
   Network& network_;
   Rank rank_;
-  double noise_;
-  double outliers_;
+  Disturbances disturbances_;
   Random random_;
   std::uint64_t common_seed_;
+  DriftChain drift_;
+  DriftChain common_drift_;
+  std::uint64_t samples_ = 0;
 };
 
 static_assert(Clock<VirtualClock>);
