@@ -22,19 +22,39 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from chiplog.fit.regimes.lines import FEWEST_SIZES, NORMAL_MAD, Curve, Lines, best_lines
+from chiplog.fit.regimes.lines import (
+    FEWEST_SIZES,
+    NORMAL_MAD,
+    Curve,
+    Lines,
+    best_lines,
+    costs_of_places,
+)
 
 Floats = NDArray[np.float64]
 
 FOLDS = 5
 ALPHA = 0.01
 """Share of the series of one line in which noise may pass for a second one."""
+SURE = 0.95
+"""Confidence with which a border lies where the lines fit about as well."""
 RESOLUTION = 0.01
 """Share of its scale by which a series may miss a line: nothing finer is worth a regime of its own."""
 WORST_ERROR = 1.0
 """Relative error above which a prediction is just wrong, however wrong it is."""
 AS_GOOD = 0.02
 """Share by which held-out errors may be larger than the least for fewer regimes to be taken."""
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where one regime ends and the next begins; sizes in bytes."""
+
+    last_before: int
+    """The last size of the regime before, where the lines fit best."""
+    lowest: int
+    highest: int
+    """The least and the largest that it may be: there, the lines fit about as well."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +68,7 @@ class Regimes:
     lines: Lines
     held_out_seconds: Floats | None
     """What each size is predicted to take from the other folds, shape (S,); None where there are too few sizes."""
-
-    @property
-    def limits(self) -> tuple[tuple[int, int], ...]:
-        """Between which two sizes in bytes each border lies: (last before, first after)."""
-        return tuple(
-            (int(self.sizes[begin - 1]), int(self.sizes[begin])) for begin in self.lines.begins[1:]
-        )
+    borders: tuple[Border, ...] = ()
 
 
 def find_regimes(
@@ -79,13 +93,30 @@ def find_regimes(
     real = _real(found, curve)
     predicted = {count: one for count, one in _held_out(curve, max(real)).items() if count in real}
     if not predicted:
-        return Regimes(sizes, seconds, found[min(real)], None)
+        fewest = found[min(real)]
+        return Regimes(sizes, seconds, fewest, None, _borders(curve, fewest, sizes))
     loss = {
         count: float(np.mean(_loss((one - seconds) / scale))) for count, one in predicted.items()
     }
     least = min(loss.values())
     count = min(one for one in loss if loss[one] <= least * (1.0 + AS_GOOD))
-    return Regimes(sizes, seconds, found[count], predicted[count])
+    borders = _borders(curve, found[count], sizes)
+    return Regimes(sizes, seconds, found[count], predicted[count], borders)
+
+
+def _borders(curve: Curve, lines: Lines, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
+    """Each border with the places where the sum of squares is as small, give or take the noise of one number."""
+    squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
+    noise = max(1.0, NORMAL_MAD**2 * float(np.median(squares)))
+    allowed = noise * float(chdtri(1.0, 1.0 - SURE))
+    found = []
+    edges = [*lines.begins, curve.sizes.size]
+    for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False):
+        cost = costs_of_places(curve, begin, end)
+        as_good = [place for place, one in cost.items() if one <= cost.get(at, 0.0) + allowed]
+        low, high = min([at, *as_good]), max([at, *as_good])
+        found.append(Border(int(sizes[at - 1]), int(sizes[low - 1]), int(sizes[high - 1])))
+    return tuple(found)
 
 
 def _real(found: dict[int, Lines], curve: Curve) -> list[int]:

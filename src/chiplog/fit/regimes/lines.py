@@ -84,6 +84,15 @@ def best_lines(curve: Curve) -> dict[int, Lines]:
     return _cut(curve, weight * HUBER / np.maximum(residual / spread, HUBER))
 
 
+def costs_of_places(curve: Curve, begin: int, end: int) -> dict[int, float]:
+    """What two lines over the sizes [begin, end) cost, by the index at which the second one begins."""
+    span = slice(begin, end)
+    weight = curve.error[span] ** -2.0
+    segmenter = Segmenter(curve.sizes[span], curve.seconds[span], weight, _ONE)
+    places = range(FEWEST_SIZES, end - begin - FEWEST_SIZES + 1)
+    return {begin + at: segmenter.cost(0, at) + segmenter.cost(at, end - begin) for at in places}
+
+
 def _cut(curve: Curve, weight: Floats) -> dict[int, Lines]:
     found: dict[int, tuple[float, list[int], list[tuple[float, float]]]] = {0: (0.0, [], [])}
     for first, end in _pieces(curve):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.quantity import Quantity
-from chiplog.fit.regimes.find import Regimes, find_regimes
+from chiplog.fit.regimes.find import Border, Regimes, find_regimes
 from chiplog.fit.regimes.lines import FEWEST_SIZES
 from chiplog.fit.segments import segment_ranges
 
@@ -64,18 +64,16 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
     borders = dict.fromkeys(inside, PROTOCOL)
     half = next((one for one in measured if one.name == HALF), None)
     regimes: dict[str, Regimes] = {}
-    own = {}
     for one in measured:
         shown = _seen(one, half, regimes) if one.name == GAP else one
-        found = find_regimes(
+        regimes[one.name] = find_regimes(
             shown.message_bytes,
             shown.value,
             shown.sigma,
             _scale(shown, half),
             _inner(inside, shown),
         )
-        regimes[one.name] = found
-        own[one.name] = [_placed(border, found.sizes, borders) for border in found.limits]
+    own = _placed(regimes, borders)
     ranges = segment_ranges(sizes, list(borders))
     lasts = [last for _, last in ranges]
     return Partition(
@@ -116,16 +114,33 @@ def _inner(limits: Sequence[int], one: Quantity) -> tuple[int, ...]:
     return tuple(x for x in limits if one.message_bytes[0] <= x < one.message_bytes[-1])
 
 
-def _placed(border: Range, sizes: NDArray[np.int64], borders: dict[int, str]) -> int:
-    """The known border that `border` is, give or take one of `sizes`; itself, as a new one, where it is none."""
-    low, high = (int(np.searchsorted(sizes, size)) for size in border)
-    lowest, highest = sizes[max(low - 1, 0)], sizes[min(high + 1, sizes.size - 1)]
-    near = [one for one in borders if lowest <= one < highest]
-    if not near:
-        borders[border[0]] = SLOPE
-        return border[0]
-    middle = np.log(max(border[0], 1)) / 2 + np.log(border[1]) / 2
-    return min(near, key=lambda one: abs(float(np.log(max(one, 1)) - middle)))
+def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str]) -> dict[str, list[int]]:
+    """The place of each border of each quantity, among `borders`, to which new ones are added.
+
+    The borders whose place is known best come first; one whose place is uncertain is put where another one is, if it
+    may lie there.
+    """
+    found: dict[str, list[int]] = {name: [] for name in regimes}
+    every = [
+        (_span(border, one.sizes), border, name)
+        for name, one in regimes.items()
+        for border in one.borders
+    ]
+    for (low, high), border, name in sorted(every, key=lambda one: one[0][1] / max(one[0][0], 1)):
+        near = [one for one in borders if low <= one < high]
+        if not near:
+            borders[border.last_before] = SLOPE
+            near = [border.last_before]
+        middle = np.log(max(border.last_before, 1))
+        found[name].append(min(near, key=lambda one: abs(float(np.log(max(one, 1)) - middle))))
+    return found
+
+
+def _span(border: Border, sizes: NDArray[np.int64]) -> Range:
+    """The sizes between which a border may lie, one further on either side: sizes differ between quantities."""
+    low = int(np.searchsorted(sizes, border.lowest))
+    high = int(np.searchsorted(sizes, border.highest)) + 1
+    return int(sizes[max(low - 1, 0)]), int(sizes[min(high + 1, sizes.size - 1)])
 
 
 def _own_ranges(ranges: Sequence[Range], ends: Sequence[int]) -> tuple[Range, ...]:
