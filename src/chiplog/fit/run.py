@@ -222,7 +222,8 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
     if boundaries == "auto":
         from chiplog.fit.changes import find_changes
 
-        return tuple(find_changes(dataset).consensus)
+        found = find_changes(dataset).consensus
+        return tuple(one for one in found if one.kind != "slope")  # these are borders of regimes
     sizes = dataset.sizes()
     return tuple(
         Change(limit, int(sizes[sizes > limit][0]) if np.any(sizes > limit) else limit + 1, "jump")
