@@ -3,9 +3,10 @@
     python benchmarks/prediction.py --runs 15 --busy 5 -o FOLDER      runs `chiplog run` so often, then judges
     python benchmarks/prediction.py --judge FOLDER/*/                 judges runs that are there
 
-For each run and target: 5 folds of sizes, each predicted by models that were fitted to the others; the error of half round
-trips and of trains, medians over the sizes. Beside them what no model can beat (repeatability: how far two visits of a size
-in one state differ) and what plain lines reach, and the share of held-out medians within their 95 % prediction intervals.
+For each run and target: 5 folds of sizes, each predicted by models that were fitted to the others; the error of half
+round trips and of trains, medians over the sizes. Beside them what no model can beat (repeatability: how far two
+visits of a size in one state differ) and what plain lines reach, and the share of held-out medians within their 95 %
+prediction intervals.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +69,9 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
     inside: dict[tuple[str, str], list[NDArray[np.bool_]]] = {}
     for fold in range(FOLDS):
         held = set(sizes[fold::FOLDS])
-        training = replace(grid, series=tuple(s for s in grid.series if s.message_bytes not in held))
+        training = replace(
+            grid, series=tuple(s for s in grid.series if s.message_bytes not in held)
+        )
         asked = replace(grid, series=tuple(s for s in grid.series if s.message_bytes in held))
         measured = Measured(asked, "median", 0, replicates=2)
         trained = Measured(training, "median", 0, replicates=2)
@@ -87,9 +91,7 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
             off = lines(found.points.message_bytes) / found.seconds - 1.0
             errors.setdefault((LINES, quantity), []).append(off)
             inside.setdefault((LINES, quantity), []).append(np.zeros(off.size, dtype=bool))
-    return {
-        key: Judged(np.concatenate(errors[key]), np.concatenate(inside[key])) for key in errors
-    }
+    return {key: Judged(np.concatenate(errors[key]), np.concatenate(inside[key])) for key in errors}
 
 
 def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-untyped-def]
@@ -105,7 +107,7 @@ def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-
 
     begins = solved[min(range(len(solved)), key=bic)][1]
     ends = [*begins, count]
-    lines = np.array([segmenter.line(a, b) for a, b in zip(ends, ends[1:], strict=False)])
+    lines = np.array([segmenter.line(a, b) for a, b in pairwise(ends)])
     starts = np.array([0.0, *(np.sqrt(x[b - 1] * x[b]) for b in begins[1:])])
 
     def at(asked: NDArray[np.int64]) -> Floats:
@@ -122,14 +124,12 @@ def repeatability(dataset: Dataset) -> dict[str, float]:
     for quantity in QUANTITIES:
         visits: dict[tuple[int, int], list[float]] = {}
         for one in chosen.series:
-            single = one.train == 1
-            if one.pattern == "prtt" and one.delay_seconds == 0 and one.seconds.size:
-                if single == (quantity == HALF_ROUND_TRIP) and one.tag.get("purpose") == "grid":
-                    visits.setdefault((one.message_bytes, one.train), []).append(one.median)
+            bare = one.pattern == "prtt" and one.delay_seconds == 0 and one.seconds.size > 0
+            wanted = (one.train == 1) == (quantity == HALF_ROUND_TRIP)
+            if bare and wanted and one.tag.get("purpose") == "grid":
+                visits.setdefault((one.message_bytes, one.train), []).append(one.median)
         pairs = [
-            abs(a - b) / (0.5 * (a + b))
-            for times in visits.values()
-            for a, b in zip(times, times[1:], strict=False)
+            abs(a - b) / (0.5 * (a + b)) for times in visits.values() for a, b in pairwise(times)
         ]
         found[quantity] = float(np.median(pairs)) if pairs else np.nan
     return found
@@ -175,7 +175,9 @@ def _report(folder: Path) -> None:
             print(f"{folder.name:8} {path.stem:4} NOT FITTED: {error}", flush=True)
             continue
         for quantity in QUANTITIES:
-            family = {model: judged[model, quantity] for model in FAMILY if (model, quantity) in judged}
+            family = {
+                model: judged[model, quantity] for model in FAMILY if (model, quantity) in judged
+            }
             best = min(family, key=lambda model: family[model].median)
             lines = judged[LINES, quantity].median
             print(

@@ -1,8 +1,9 @@
 """Prediction intervals: where the next measured median of a size lies, 19 times of 20.
 
-A size that was held out is missed by what its line misses sizes by, what its median scatters by, and what the line itself
-is off by: all that is in the errors of held-out sizes. So the width at a size is the median error of the sizes about it,
-times the factor that covers 95 % of all held-out errors (split conformal prediction, with errors scaled by size).
+A size that was held out is missed by what its line misses sizes by, what its median scatters by, and what the line
+itself is off by: all that is in the errors of held-out sizes. So the width at a size is the median error of the sizes
+about it, times the factor that covers 95 % of all held-out errors (split conformal prediction, with errors scaled by
+size).
 
 Source: J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman, "Distribution-free predictive inference for
 regression", JASA 113 (2018), sections 2.2 and 5.2.

@@ -4,13 +4,13 @@
     o_s + (s-1) O_s, o_r + (s-1) O_r    the lines through the overheads
     g + (s-1) G                         the line through the gaps, where these exceed both overheads
 
-and G_half = G + O_s + O_r ties them: the half round trips know the sum far better than the others know its parts, so what
-these miss it by is shared out among them, in proportion to their variances. Where overheads hide the gaps, G is what the
-sum leaves.
+and G_half = G + O_s + O_r ties them: the half round trips know the sum far better than the others know its parts, so
+what these miss it by is shared out among them, in proportion to their variances. Where overheads hide the gaps, G is
+what the sum leaves.
 
 Where that can't hold, the slopes are free (form "free"): G_half stands for itself, and g + (s-1) G is what a further
-message of a train takes, whatever bounds it. It can't hold where trains are faster than the overheads of their messages,
-or where the parts of the sum miss it by more than chance and by more than `TOLERANCE` of T.
+message of a train takes, whatever bounds it. It can't hold where trains are faster than the overheads of their
+messages, or where the parts of the sum miss it by more than chance and by more than `TOLERANCE` of T.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def _overhead(symbol: str, line: Line | None, source: str, most: float | None) -
         return unidentified(symbol, "s", f"there are no {source} in this segment.", high=most)
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
-        reason = f"{symbol} is between {seconds_text(max(low, 0.0))} and {seconds_text(high)}: too small to measure here."
+        span = f"between {seconds_text(max(low, 0.0))} and {seconds_text(high)}"
+        reason = f"{symbol} is {span}: too small to measure here."
         return unidentified(symbol, "s", reason, high=max(high, 0.0))
     return identified(symbol, "s", line.intercept, line.intercept_draws)
 
@@ -72,8 +73,8 @@ def least_gap(found: GapFit, o_r: Line | None) -> Estimate:
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
         reason = (
-            f"g is between {seconds_text(max(low, 0.0))} and {seconds_text(high)} by the gaps from {found.first_bytes} B "
-            "on: too small to measure here."
+            f"g is between {seconds_text(max(low, 0.0))} and {seconds_text(high)} by the gaps from "
+            f"{found.first_bytes} B on: too small to measure here."
         )
         return unidentified("g", "s", reason, high=max(high, 0.0))
     note = None

@@ -39,8 +39,8 @@ _ONE = Limits(
 class Lines:
     """One way to cut the sizes: where each line begins (indices), and the lines.
 
-    `intercept` and `slope` have shape (lines,), in seconds at 0 B and seconds per byte; `starts` has shape (lines,): the
-    size in bytes from which each line holds, midway (geometrically) between the sizes beside the cut.
+    `intercept` and `slope` have shape (lines,), in seconds at 0 B and seconds per byte; `starts` has shape (lines,):
+    the size in bytes from which each line holds, midway (geometrically) between the sizes beside the cut.
     """
 
     begins: tuple[int, ...]
