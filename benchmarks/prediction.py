@@ -95,7 +95,7 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
 
 
 def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-untyped-def]
-    """Lines by dynamic programming over relative squares, as many as BIC takes with three parameters each, at most 8."""
+    """Lines by dynamic programming over relative squares; BIC with three parameters each says how many, up to 8."""
     x = np.maximum(sizes.astype(np.float64), 0.5)
     segmenter = Segmenter(x, seconds, seconds**-2.0, _LIMITS)
     solved = segmenter.solve(8)
