@@ -24,8 +24,9 @@ from pathlib import Path
 from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.dataset.states import common_reference, in_one_state
-from chiplog.fit.placement import in_one_placement
+from chiplog.dataset.states import common_reference
+from chiplog.dataset.states import same_state as in_same_state
+from chiplog.fit.states import in_one_state
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 SYMBOLS = ("L_half", "L", "o_s", "g")
@@ -80,9 +81,9 @@ def assess(target: str, out: Path, seed: int) -> Run:
     chiplog("measure", target, "-o", str(out), "--seed", str(seed))
     seconds = time.monotonic() - began
     dataset = read_run(out)
-    counting, _ = in_one_placement(dataset)
+    counting = in_one_state(dataset).dataset
     small = [one for one in counting.series if one.message_bytes <= FIRST_SEGMENT_BYTES]
-    common = common_reference(counting.series)
+    common = common_reference(dataset.series)
     assert common is not None
     fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
     parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
@@ -104,7 +105,7 @@ def assess(target: str, out: Path, seed: int) -> Run:
 def same_state(one: Run, other: Run) -> bool:
     """Whether two runs had their cores in one placement, and the machine in one state."""
     flags = one.flag_seconds, other.flag_seconds
-    return max(flags) <= SAME_PLACEMENT * min(flags) and in_one_state(
+    return max(flags) <= SAME_PLACEMENT * min(flags) and in_same_state(
         one.reference, other.reference
     )
 
