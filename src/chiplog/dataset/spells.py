@@ -2,7 +2,7 @@
 
 A state outlasts its moment: records that follow each other mostly share it, while noise is new in each record. So the
 witnesses are cut into spells where their level changes, spells of one level are joined to one state, and each record
-then gets the state of the likeliest path. Noise is known from the differences of neighbours, so that no factor is fixed.
+then gets the state of the likeliest path. Noise is known from the differences of neighbours, not from a fixed factor.
 
 Sources: R. Killick, P. Fearnhead, I. A. Eckley, "Optimal detection of changepoints with a linear computational cost",
 JASA 107 (2012), for the spells; G. D. Forney, "The Viterbi algorithm", Proc. IEEE 61 (1973), for the path.

@@ -20,7 +20,10 @@ from chiplog.dataset.spells import Apart, noise_scale, states_in_time
 from chiplog.dataset.witnesses import TRAIN_FURTHER, Witnesses, witnesses_of
 
 WITHIN_LAUNCH = np.log(1.05)
-"""Log ratio of a witness from which two levels of one launch are two states: less would hardly change a result."""
+"""Log ratio of a 1-byte message's or a train's time from which two levels of one launch are two states.
+
+Less would hardly change a result: it is what visits of a size in one state differ by.
+"""
 BETWEEN_LAUNCHES = np.log(1.2)
 """Log ratio from which two launches are of two states: launches of one state differ by up to 15 %."""
 SURE = 3.0
@@ -120,8 +123,13 @@ def _apart(witnesses: Witnesses) -> Apart:
 
     def apart(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
         levels = [np.median(witnesses.logs[mine], axis=0) for mine in (one, other)]
-        distance = np.abs(levels[0] - levels[1])
-        error = MEDIAN_ERROR * noise * np.sqrt(1.0 / np.sum(one) + 1.0 / np.sum(other))
+        distance = witnesses.weights * np.abs(levels[0] - levels[1])
+        error = (
+            witnesses.weights
+            * MEDIAN_ERROR
+            * noise
+            * np.sqrt(1.0 / np.sum(one) + 1.0 / np.sum(other))
+        )
         shared = np.intersect1d(witnesses.launches[one], witnesses.launches[other]).size > 0
         least = WITHIN_LAUNCH if shared else BETWEEN_LAUNCHES
         return bool(np.any((distance > least) & (distance > SURE * error)))
@@ -143,8 +151,9 @@ def common_reference(series: Sequence[Series]) -> Reference | None:
 
 def same_state(a: Reference, b: Reference) -> bool:
     """Whether two runs' common references are of one state, as far as launches of one state are alike."""
-    ratio = np.log(np.maximum(_times(a), 1e-12)) - np.log(np.maximum(_times(b), 1e-12))
-    return bool(np.all(np.abs(ratio) <= BETWEEN_LAUNCHES))
+    one, other = (np.maximum(_times(reference), 1e-12) for reference in (a, b))
+    weights = np.array([1.0, 1.0, min(1.0, one[2] / one[0])])
+    return bool(np.all(weights * np.abs(np.log(one / other)) <= BETWEEN_LAUNCHES))
 
 
 def _times(one: Reference) -> NDArray[np.float64]:

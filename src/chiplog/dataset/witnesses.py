@@ -25,6 +25,8 @@ OCTAVES_OF_A_KIND = 5
 AROUND = 10
 """Records on each side that a record is compared with."""
 FEWEST_OF_A_KIND = 8
+HALF_ROUND_TRIP, OVERHEAD = 1, 3
+"""Places of these among the witnesses."""
 MOST_MISSING = 0.5
 """Share of records without a witness up to which it is used; they are taken to be like the record before."""
 
@@ -33,12 +35,14 @@ MOST_MISSING = 0.5
 class Witnesses:
     """Logarithms of seconds, shape (records, witnesses), for the records `ids` in the order of time.
 
-    `launches` has shape (records,).
+    `launches` has shape (records,). `weights`, shape (witnesses,), is the share of a 1-byte message's time that each
+    witness is, 1 at most: twice the time for a post of a tenth of a message makes the message a tenth longer.
     """
 
     ids: tuple[int, ...]
     logs: NDArray[np.float64]
     launches: NDArray[np.int64]
+    weights: NDArray[np.float64]
 
 
 def witnesses_of(series: Iterable[Series]) -> Witnesses | None:
@@ -58,7 +62,17 @@ def witnesses_of(series: Iterable[Series]) -> Witnesses | None:
     logs = np.log(_filled(seconds[:, used], present[:, used]))
     launches = np.array([record[0].launch for record in records.values()], dtype=np.int64)
     kinds = [_kind(record) for record in records.values()]
-    return Witnesses(tuple(records), logs - _offsets(logs, kinds), launches)
+    logs -= _offsets(logs, kinds)
+    return Witnesses(tuple(records), logs, launches, _weights(logs, used))
+
+
+def _weights(logs: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
+    weights = np.ones(logs.shape[1])
+    if used[HALF_ROUND_TRIP] and used[OVERHEAD]:
+        level = np.median(logs, axis=0)
+        half = level[np.count_nonzero(used[:HALF_ROUND_TRIP])]
+        weights[-1] = min(1.0, float(np.exp(level[-1] - half)))
+    return weights
 
 
 def _seconds(one: Series) -> tuple[float, float, float, float]:

@@ -29,16 +29,16 @@ DEFAULT_BUDGET_SECONDS = 60.0
 DEFAULT_SIZES = "1:4MiB"
 LAUNCHES, VISITS = 3, 2
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
-BYTES = 12_000_000_000
+BYTES = 10_000_000_000
 """Of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of these bytes."""
 ANALYSIS_SECONDS = 6.0
 """What fitting the first target may take; later ones may take as long as the slowest before, and half as long again."""
 MARGIN = 1.5
-END_SECONDS = 4.0
+END_SECONDS = 6.0
 """For writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
-REFINEMENT_SHARE = 0.25
+REFINEMENT_SHARE = 0.2
 """Of the rest, what is kept for measuring again around protocol changes."""
 LEAST_MEASURING_SECONDS = 1.0
 

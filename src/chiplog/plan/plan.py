@@ -37,7 +37,8 @@ MIN_SAMPLES = 3
 MIN_POOLED_SAMPLES = 8
 """Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
 LARGE_VISITS = 2
-"""Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
+"""Visits of sizes above `LARGE_BYTES` over all launches, and at least one in each: one visit costs as many bytes as
+thousands of visits of a small size."""
 MAX_SAMPLES = 400
 SECONDS_PER_RECORD = 0.020
 BYTES_PER_RUN = 660_000_000
@@ -181,7 +182,9 @@ _PLACEHOLDER = StopRule(DEFAULT_PRECISION, MIN_SAMPLES, MAX_SAMPLES, 0)
 
 def visits_of(options: PlanOptions, message_bytes: int) -> int:
     """How often a size is visited in each launch."""
-    return options.visits if message_bytes <= LARGE_BYTES else min(options.visits, LARGE_VISITS)
+    if message_bytes <= LARGE_BYTES:
+        return options.visits
+    return min(options.visits, math.ceil(LARGE_VISITS / options.launches))
 
 
 def seconds_of(options: PlanOptions) -> float:

@@ -83,8 +83,8 @@ def _sentences(dataset: Dataset, states: States) -> tuple[str, ...]:
     if states.met[SHOWN] < WANTED_MET:
         told.append(
             f"{_percent(1.0 - states.met[SHOWN])} of the points never met the state of the machine that is fitted: "
-            "lines leave them out where enough others are left. Repeat the run when the machine is quiet, or allow more time "
-            "with --budget."
+            "lines leave them out where enough others are left. Repeat the run when the machine is quiet, or allow it "
+            "more time with --budget."
         )
     return tuple(told)
 
