@@ -27,10 +27,10 @@ MANY = 20
 """Records from which a correlation of witnesses means something."""
 FAR = 5.0
 """Noise scales beyond which a record is no less like a state."""
-LARGE_STEP, LARGE_STEP_NORMAL = 0.9, 1.645
+LARGE_STEP, LARGE_STEP_NORMAL = 0.75, 1.150
 """Share of the steps from record to record that noise alone explains, and that quantile of |N(0, 1)|.
 
-States change less often than every tenth record. Noise that has two modes has many steps between them, which a median
+States change less often than every fourth record. Noise that has two modes has many steps between them, which a median
 would not see.
 """
 LEAST_NOISE = 0.01

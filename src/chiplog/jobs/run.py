@@ -27,7 +27,7 @@ from chiplog.report.write import write_report
 
 DEFAULT_BUDGET_SECONDS = 60.0
 DEFAULT_SIZES = "1:4MiB"
-LAUNCHES, VISITS = 3, 2
+LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
 BYTES = 10_000_000_000
 """Of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of these bytes."""
@@ -122,6 +122,7 @@ def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
         seed=seed,
         budget_seconds=(1.0 - REFINEMENT_SHARE) * seconds,
         budget_bytes=BYTES,
+        large_visits=LARGE_VISITS,
     )
 
 

@@ -37,8 +37,7 @@ MIN_SAMPLES = 3
 MIN_POOLED_SAMPLES = 8
 """Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
 LARGE_VISITS = 2
-"""Visits of sizes above `LARGE_BYTES` over all launches, and at least one in each: one visit costs as many bytes as
-thousands of visits of a small size."""
+"""Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
 MAX_SAMPLES = 400
 SECONDS_PER_RECORD = 0.020
 BYTES_PER_RUN = 660_000_000
@@ -50,7 +49,9 @@ PLACEMENTS = ("filled", "round-robin")
 """One socket (and NUMA node) after another, or one core of each in turn."""
 
 
-NEW_FIELDS = frozenset({"direction", "operations", "postings", "placements", "every_two_nodes"})
+NEW_FIELDS = frozenset(
+    {"direction", "operations", "postings", "placements", "every_two_nodes", "large_visits"}
+)
 """Fields that files of older releases lack: they were measured with the defaults."""
 
 
@@ -78,6 +79,8 @@ class PlanOptions:
     """How the ranks are bound, a launch each; the launches of `launches` are taken with each of them."""
     every_two_nodes: bool = False
     """Whether k pairs are measured between every two nodes, not only the first two."""
+    large_visits: int = LARGE_VISITS
+    """Visits of sizes above `LARGE_BYTES` in each launch, at most."""
 
     def __post_init__(self) -> None:
         _at_least("--visits", self.visits, 1)
@@ -182,9 +185,8 @@ _PLACEHOLDER = StopRule(DEFAULT_PRECISION, MIN_SAMPLES, MAX_SAMPLES, 0)
 
 def visits_of(options: PlanOptions, message_bytes: int) -> int:
     """How often a size is visited in each launch."""
-    if message_bytes <= LARGE_BYTES:
-        return options.visits
-    return min(options.visits, math.ceil(LARGE_VISITS / options.launches))
+    large = min(options.visits, options.large_visits)
+    return options.visits if message_bytes <= LARGE_BYTES else large
 
 
 def seconds_of(options: PlanOptions) -> float:
