@@ -5,7 +5,7 @@
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
 and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
-of the reference that most small sizes met. Below it, how far the runs lie apart within one state of the machine, as
+of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the machine, as
 `chiplog compare` tells states.
 """
 
@@ -46,7 +46,7 @@ class Run:
     flag_seconds: float
     """Median bare flag exchange of the records of small messages that count."""
     reference: Reference
-    """Of the state that most small sizes met."""
+    """Of the state that most points met."""
 
     def line(self) -> str:
         """One row, for people."""

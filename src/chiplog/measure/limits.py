@@ -14,7 +14,7 @@ class Limits:
     visits: float = math.inf
     """After it, no size is visited once more, and no ranks are started once more."""
     end: float = math.inf
-    """After it, nothing is measured at all."""
+    """After it, nothing is measured but the first visit of each size."""
 
     @property
     def seconds_for_visits(self) -> float:

@@ -98,7 +98,7 @@ def measure(
 
     With `resume`, exactly the points missing in `out` are measured, by the plan that it was begun with. Follow-ups
     are asked after the last launch's plan, while its ranks are up. When the time of `limits` is over, what is left of
-    the plan is not measured.
+    the plan is not measured, but for the first visits.
 
     Raises UsageError where `out` exists (or, with `resume`, is another target's), RunFailed where a peer or the disk
     is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
@@ -232,15 +232,16 @@ class _Run:
     ) -> None:
         """Takes the requests of one launch, those after its first visit until its share of the time is over.
 
-        The first launch's first visit may take until the end of the run, those of others make room for follow-ups.
+        The first visit of the first launch is always taken: a run has each point at least once.
         """
         for request in requests:
-            is_over = self.limits.is_over
-            if request.visit > 0:
-                is_over = time.monotonic() >= until
-            elif launch > 0:
+            if launch == 0 and request.visit == 0:
+                is_over = False
+            elif request.visit == 0:
                 is_over = self.limits.seconds_for_visits <= 0.0
-            if not is_over or not self.series:
+            else:
+                is_over = time.monotonic() >= until
+            if not is_over:
                 self._record(session, request)
 
     def _last(self, plan: Plan) -> int:
