@@ -5,8 +5,8 @@
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
 and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
-of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the machine, as
-`chiplog compare` tells states.
+of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the
+machine, as `chiplog compare` tells states.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.measured import Measured
-from chiplog.fit.states import in_one_state
 from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, fitted_predictor, measured_points
 from chiplog.fit.run import fit
+from chiplog.fit.states import in_one_state
 
 Floats = NDArray[np.float64]
 
