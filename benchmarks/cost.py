@@ -5,8 +5,8 @@
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
 and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
-of the reference that most small sizes met. Below it, how far the runs lie apart within one state of the machine, as
-`chiplog compare` tells states.
+of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the
+machine, as `chiplog compare` tells states.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from pathlib import Path
 from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.dataset.states import common_reference, in_one_state
-from chiplog.fit.placement import in_one_placement
+from chiplog.dataset.states import common_reference
+from chiplog.dataset.states import same_state as in_same_state
+from chiplog.fit.states import in_one_state
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 SYMBOLS = ("L_half", "L", "o_s", "g")
@@ -45,7 +46,7 @@ class Run:
     flag_seconds: float
     """Median bare flag exchange of the records of small messages that count."""
     reference: Reference
-    """Of the state that most small sizes met."""
+    """Of the state that most points met."""
 
     def line(self) -> str:
         """One row, for people."""
@@ -80,9 +81,9 @@ def assess(target: str, out: Path, seed: int) -> Run:
     chiplog("measure", target, "-o", str(out), "--seed", str(seed))
     seconds = time.monotonic() - began
     dataset = read_run(out)
-    counting, _ = in_one_placement(dataset)
+    counting = in_one_state(dataset).dataset
     small = [one for one in counting.series if one.message_bytes <= FIRST_SEGMENT_BYTES]
-    common = common_reference(counting.series)
+    common = common_reference(dataset.series)
     assert common is not None
     fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
     parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
@@ -104,7 +105,7 @@ def assess(target: str, out: Path, seed: int) -> Run:
 def same_state(one: Run, other: Run) -> bool:
     """Whether two runs had their cores in one placement, and the machine in one state."""
     flags = one.flag_seconds, other.flag_seconds
-    return max(flags) <= SAME_PLACEMENT * min(flags) and in_one_state(
+    return max(flags) <= SAME_PLACEMENT * min(flags) and in_same_state(
         one.reference, other.reference
     )
 
