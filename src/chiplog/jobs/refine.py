@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
-from chiplog.fit.changes.answers import before_follow_ups
-from chiplog.fit.changes.refine import Refiner
+from chiplog.fit.changes.ask.refine import Refiner
+from chiplog.fit.changes.decide.stored import before_follow_ups
 from chiplog.plan import Request
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.answers import refined
 from chiplog.fit.changes.breaks import find_breaks
 from chiplog.fit.changes.consensus import Witness, agree, change_of
+from chiplog.fit.changes.decide.stored import refined
 from chiplog.fit.changes.observed import observe
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
 

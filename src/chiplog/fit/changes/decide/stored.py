@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes.ask.questions import BISECT
+from chiplog.fit.changes.ask.refine import Refiner
 from chiplog.fit.changes.consensus import Verdict
-from chiplog.fit.changes.questions import BISECT
-from chiplog.fit.changes.refine import Refiner
 from chiplog.fit.result import Change
 from chiplog.plan.bell import BELL
 from chiplog.plan.request import Request

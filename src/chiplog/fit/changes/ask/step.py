@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chiplog.fit.changes.ask.marks import NOISE_OF_STEP, affordable, rounds_needed
+from chiplog.fit.changes.decide.evidence import Evidence, spread
+from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.marks import NOISE_OF_STEP, Mark, affordable, rounds_needed
-from chiplog.fit.changes.verdict import Evidence, spread
 
 MOST_TOGETHER, SHARED = 8, 3
 """Sizes in a group, and those that it shares with the next one."""

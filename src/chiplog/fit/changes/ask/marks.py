@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 
 import numpy as np
 
 from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.breaks import LIMITS, MIN_JUMP
+from chiplog.fit.changes.ask.thresholds import THRESHOLDS
+from chiplog.fit.changes.breaks import LIMITS
+from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.fit.changes.line import Line
 from chiplog.fit.changes.observed import Observed, observe
 from chiplog.fit.result import Change
@@ -36,23 +38,8 @@ SCANNED_ALONE = ("send_overhead", "late_receiver")
 """Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
 """Of one request."""
-MIN_ROUNDS, MAX_ROUNDS = 16, 24
 WEAK_ROUNDS = 100.0
 """Rounds from which a mark is too weak to bisect by alone."""
-FLAT = Line(1.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A quantity with the lines that it follows before and after the change; only their ratios are used."""
-
-    quantity: str
-    before: Line
-    after: Line
-    rounds: float
-    """Rounds that should do to tell one side from the other."""
-    unknown: bool = False
-    """Whether nothing is known of the lines, so that only a large difference counts."""
 
 
 def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
@@ -92,10 +79,12 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     }
     known = {name: _mark(one, change, changes) for name, one in observed.items()}
     seen = [known[name] for name in change.seen_in if name in known]
-    marks = [mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
+    marks = [
+        mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= DECIDE.min_jump
+    ]
     marks = affordable(marks, known.values(), change.first_after_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
-        marks.append(Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True))
+        marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.min_rounds, unknown=True))
     if all(mark.rounds >= WEAK_ROUNDS for mark in marks):
         return ()
     return tuple(marks)
@@ -112,7 +101,7 @@ def affordable(marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int)
     chosen: list[Mark] = []
     spent = 0.0
     for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, message_bytes)):
-        cost = min(mark.rounds, MAX_ROUNDS) * _round_cost(mark, message_bytes)
+        cost = min(mark.rounds, THRESHOLDS.max_rounds) * _round_cost(mark, message_bytes)
         if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
             chosen.append(mark)
             spent += cost
@@ -156,7 +145,13 @@ def _synchronises(dataset: Dataset) -> bool:
 
 def rounds_to_ask(marks: Sequence[Mark]) -> int:
     """Rounds of one record with all these marks: as many as the best of them needs, within limits."""
-    return int(np.clip(math.ceil(min(mark.rounds for mark in marks)), MIN_ROUNDS, MAX_ROUNDS))
+    return int(
+        np.clip(
+            math.ceil(min(mark.rounds for mark in marks)),
+            THRESHOLDS.min_rounds,
+            THRESHOLDS.max_rounds,
+        )
+    )
 
 
 def rounds_needed(jump: float, noise: float) -> float:
@@ -167,7 +162,7 @@ def rounds_needed(jump: float, noise: float) -> float:
     if jump == 0.0:
         return math.inf
     needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
-    return float(max(needed, MIN_ROUNDS))
+    return float(max(needed, THRESHOLDS.min_rounds))
 
 
 def _noise(observed: Observed, change: Change) -> float:
@@ -200,7 +195,7 @@ def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark
     )
     before = _line(observed, lower, change.last_before_bytes)
     after = _line(observed, change.first_after_bytes, upper)
-    jump = max(abs(_jump(before, after, change)), MIN_JUMP)
+    jump = max(abs(_jump(before, after, change)), DECIDE.min_jump)
     return Mark(observed.quantity, before, after, rounds_needed(jump, _noise(observed, change)))
 
 

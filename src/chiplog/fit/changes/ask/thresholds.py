@@ -1,0 +1,81 @@
+"""Every number by which questions are chosen and paid for, with where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Numbers of the room `ask`. Bytes are those on the wire, of a whole run.
+
+    `docs/decisions/0016-asking-and-deciding.md` has the derivations and the series that show what they give.
+    """
+
+    run_bytes: int = 980_000_000
+    """Given: a default assessment stays below 1 GB, of which 2 % are left for what can't be planned."""
+    least_bytes: int = 150_000_000
+    """Derived: what one bisection at 64 KiB and the last words need (12 questions of 16 rounds of 3 sizes)."""
+    most_bytes: int = 250_000_000
+    """Given: what the grid leaves of a default assessment."""
+    reserved_share: float = 0.1
+    """Derived: the last words cost a tenth of what leads to them (one of about 12 questions)."""
+    bisect_share: float = 0.03
+    """Derived: 12 questions at three changes, of the bytes that are left at each."""
+    last_word_share: float = 0.10
+    """Derived: up to ten places may be asked for their last word."""
+    limit_share: float = 0.25
+    """Derived: a transport names up to three limits; after three, 0.42 of the bytes are left for all else."""
+    scan_share: float = 0.12
+    """Derived: up to eight scans, of the bytes that are left at each."""
+    times: tuple[int, ...] = (1, 4, 8)
+    """Derived: rounds of a question and of its repetitions; 13 times the rounds divide an error by 3.6."""
+    budget_ns: tuple[int, ...] = (30_000_000, 80_000_000, 200_000_000)
+    """Derived: 15 questions of the first kind at five places take 2.3 s, within the 5 s of an assessment."""
+    scan_budget_ns: int = 150_000_000
+    """Derived: eight scans take 1.2 s at most."""
+    least_rounds: int = 5
+    """Derived: below, trimming leaves no spread."""
+    fair_rounds: int = 8
+    """Derived: the fewest of which trimming by a fifth leaves five."""
+    scan_rounds: int = 24
+    """Derived: a step of 15 % is 3 standard errors with a noise of 24 % (3.07 standard errors of a mean)."""
+    enough_scan_rounds: int = 16
+    """Derived: the same with a noise of 20 %; before another quantity is looked at."""
+    min_rounds: int = 16
+    """Derived: the standard error of a trimmed mean of so many is itself known to a fifth."""
+    max_rounds: int = 24
+    """Derived: more come by repeating the question, after its first answer was looked at."""
+    checks: int = 4
+    """Counted: the questions of a bisection that are no halvings."""
+    step_errors: float = 3.0
+    """Derived: of about 100 places that a run scans, one in four runs is halved in vain, which costs 15 questions."""
+    suspect_jump: float = 0.10
+    """Study (decision 0016): steps that are looked into where the grid is suspicious."""
+    swept_jump: float = 0.15
+    """Study (decision 0016): steps that are looked into anywhere."""
+    swept_total: float = 0.25
+    """Study (decision 0016): sum over the quantities of their steps where the grid shows nothing."""
+    confirmed_jump: float = 0.15
+    """Study (decision 0016): jump from one byte to the next where no limit is known of."""
+    confirmed_alone: float = 0.10
+    """Study (decision 0016): the same where the bytes allow for one quantity only."""
+    sweeps: int = 2
+    """Derived: a state of the machine hides a jump in one of ten sweeps, so in one of a hundred both."""
+    attempts: int = 2
+    """Derived: as for `sweeps`."""
+    first_swept_bytes: int = 128
+    """Derived: two cache lines; below, copies step at every word and line."""
+    last_swept_bytes: int = 65536
+    """Given: above, a look at all sizes costs more than `most_bytes`."""
+    most_swept: int = 22
+    """Derived: sizes of half an octave each from 128 B to 64 KiB, and their neighbours."""
+    most_around: int = 16
+    """Derived: two scans of eight sizes."""
+    header_bytes: int = 128
+    """Given: libraries put headers of 0 to 80 B (Open MPI's rendezvous) before a payload, within two cache lines."""
+    header_share: float = 0.125
+    """Given: no library spends more than an eighth of a limit on its header."""
+
+
+THRESHOLDS = Thresholds()
