@@ -13,7 +13,9 @@ from typing import Any
 
 MAPS = Path("/proc/self/maps")
 _LOADER = re.compile(r"(/\S*/ld-linux\S*)")
-_THRESHOLD = re.compile(r"^glibc\.cpu\.x86_(?:rep_movsb|non_temporal)_threshold: (\w+)", re.MULTILINE)
+_THRESHOLD = re.compile(
+    r"^glibc\.cpu\.x86_(?:rep_movsb|non_temporal)_threshold: (\w+)", re.MULTILINE
+)
 TIME_LIMIT_SECONDS = 2.0
 
 

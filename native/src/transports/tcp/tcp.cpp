@@ -27,15 +27,13 @@ int option_value(int fd, int level, int option) {
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : 0;
 }
 
-// The longest message that travels in one segment; 0 where the kernel doesn't tell. The segment in use grows to this size
-// with the peer's window, so that TCP_MAXSEG would tell a smaller one before the first long message.
+// The longest message that travels in one segment. The segment in use grows to this size with the peer's window, so that
+// TCP_MAXSEG would tell a smaller one before the first long message.
 int segment_payload_bytes(int fd) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
-  constexpr int timestamp_bytes = 12;
-  const int options_bytes = (info.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0 ? timestamp_bytes : 0;
-  return static_cast<int>(info.tcpi_advmss) - options_bytes - static_cast<int>(stream::header_bytes);
+  return static_cast<int>(info.tcpi_advmss) - static_cast<int>(stream::header_bytes);
 }
 
 // Before the connection is made, because its window is agreed then.

@@ -71,10 +71,12 @@ class Bisection:
         is_limit = place is Place.LIMIT
         around = Surroundings.of(last_before, far=not is_limit)
         share = THRESHOLDS.limit_share if is_limit else THRESHOLDS.last_word_share
+        scanner = self._scanner
+        quantities = scanner.quantities_at_limit if is_limit else scanner.quantities
         led = {mark.quantity for mark in marks}
         others = [
             Mark(quantity, FLAT, FLAT, THRESHOLDS.max_rounds)
-            for quantity in self._scanner.quantities(around.sizes)
+            for quantity in quantities(around.sizes)
             if quantity not in led
         ]
 
@@ -87,6 +89,7 @@ class Bisection:
             around.sizes,
             lambda evidence: jump(evidence).is_change,
             share=share,
+            budget_ns=THRESHOLDS.limit_budget_ns if is_limit else THRESHOLDS.budget_ns,
         )
         return None if evidence is None else jump(evidence)
 

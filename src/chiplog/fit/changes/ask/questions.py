@@ -34,10 +34,16 @@ class Questions:
     def __init__(self, random: np.random.Generator, first_id: int, budget_bytes: int) -> None:
         self._reserved_bytes = THRESHOLDS.reserved_share * budget_bytes
         self._bytes_left = budget_bytes - self._reserved_bytes
+        self._seconds = 0.0
         self._random = random
         self._next_id = first_id
         self._sent_per_planned = {True: SENT_PER_PLANNED, False: SENT_PER_PLANNED}
         """For questions of short messages only, and for others."""
+
+    @property
+    def has_time(self) -> bool:
+        """Whether something new may be looked into."""
+        return self._seconds < THRESHOLDS.most_seconds
 
     def release_reserve(self) -> None:
         """Lets the questions from now on have the bytes that were kept for the last ones."""
@@ -46,11 +52,14 @@ class Questions:
 
     def scanned_round_bytes(self, sizes: Sequence[int]) -> float:
         """What one round of a scan of `sizes` may put on the wire, as planned."""
-        return (
-            THRESHOLDS.scan_share
-            * self._bytes_left
-            / (THRESHOLDS.enough_scan_rounds * self._sent(sizes))
-        )
+        return self._round_bytes(THRESHOLDS.scan_share, sizes)
+
+    def limit_round_bytes(self, sizes: Sequence[int]) -> float:
+        """The same of a question about a named limit."""
+        return self._round_bytes(THRESHOLDS.limit_share, sizes)
+
+    def _round_bytes(self, share: float, sizes: Sequence[int]) -> float:
+        return share * self._bytes_left / (THRESHOLDS.enough_scan_rounds * self._sent(sizes))
 
     def _sent(self, sizes: Iterable[int]) -> float:
         return self._sent_per_planned[max(sizes) <= SHORT_BYTES]
@@ -71,15 +80,16 @@ class Questions:
         clear: Callable[[Evidence], bool],
         *,
         share: float = THRESHOLDS.bisect_share,
+        budget_ns: Sequence[int] = THRESHOLDS.budget_ns,
     ) -> Asking:
         """Evidence at `sizes`, asked for again until it is clear; None without an answer.
 
-        Each record takes at most about `share` of the bytes that are left.
+        Each record takes at most about `share` of the bytes that are left, and its part of `budget_ns`.
         """
         evidence = Evidence(marks, sizes, self._random)
         enough = rounds_to_ask(marks)
-        for times, budget_ns in zip(THRESHOLDS.times, THRESHOLDS.budget_ns, strict=True):
-            request = self._request(index, marks, sizes, times * enough, budget_ns, share)
+        for times, most_ns in zip(THRESHOLDS.times, budget_ns, strict=True):
+            request = self._request(index, marks, sizes, times * enough, most_ns, share)
             if request is None:
                 break
             yield from self._answer(request, evidence)
@@ -107,6 +117,7 @@ class Questions:
         record = yield request
         sent = sum(series.bytes_sent for series in record)
         self._bytes_left -= sent
+        self._seconds += sum(series.elapsed_seconds for series in record)
         rounds = max((series.seconds.size for series in record), default=0)
         short = max(series.message_bytes for series in request.series) <= SHORT_BYTES
         self._sent_per_planned[short] = max(sent / max(request.round_bytes * rounds, 1), 1.0)

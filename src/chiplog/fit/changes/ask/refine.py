@@ -106,8 +106,11 @@ class Refiner:
                 self._known[index] = change
             yield from self._refine(index, change, marks)
         for index, suspect in enumerate(self._suspects, start=len(self._all)):
-            yield from self._look_closer(index, suspect)
-        for _ in range(THRESHOLDS.sweeps):
+            if self._questions.has_time:
+                yield from self._look_closer(index, suspect)
+        for _ in range(1 if self._limits else THRESHOLDS.sweeps):
+            if not self._questions.has_time:
+                break
             yield from self._sweep()
         yield from self._verify_later()
 
@@ -220,6 +223,8 @@ class Refiner:
             len(self._known), self._scanner.everywhere(), THRESHOLDS.swept_jump
         )
         for step in steps or ():
+            if not self._questions.has_time:
+                return
             if step.looked_at > 1 and step.total < THRESHOLDS.swept_total:
                 continue
             self._known.append(None)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.changes.ask.marks import quantities_to_scan
+from chiplog.fit.changes.ask.marks import AT_LIMITS, quantities_to_scan
 from chiplog.fit.changes.ask.questions import Questions, Record
 from chiplog.fit.changes.ask.step import Step, largest_steps, overlapping
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
@@ -43,17 +43,25 @@ class Scanner:
         """What to look at, as far as the bytes suffice."""
         return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes(sizes))
 
+    def quantities_at_limit(self, sizes: Sequence[int]) -> tuple[str, ...]:
+        """What to look at around a named limit, where more of the bytes may be spent."""
+        round_bytes = self._questions.limit_round_bytes(sizes)
+        return quantities_to_scan(self._measured, sizes, round_bytes, AT_LIMITS)
+
     def steps(
         self, index: int, sizes: Sequence[int], least: float
     ) -> Generator[Request, Record, Sequence[Step] | None]:
-        """The steps of at least the share `least` between neighbours, the surest first; None without an answer."""
+        """The steps of at least the share `least` between neighbours, the surest first; None without an answer.
+
+        Groups of sizes that got fewer than `fair_rounds` rounds in their time say nothing.
+        """
         found: list[Step] | None = None
         for together in overlapping(sizes):
             quantities = self.quantities(together)
             if not quantities:
                 continue
             evidence = yield from self._questions.scan(index, quantities, together)
-            if evidence is not None:
+            if evidence is not None and evidence.fewest_rounds >= THRESHOLDS.fair_rounds:
                 found = found or []
                 found += largest_steps(
                     evidence, together, errors=THRESHOLDS.step_errors, least=least

@@ -16,8 +16,10 @@ class Thresholds:
     """Given: a default assessment stays below 1 GB, of which 2 % are left for what can't be planned."""
     least_bytes: int = 150_000_000
     """Derived: what one bisection at 64 KiB and the last words need (12 questions of 16 rounds of 3 sizes)."""
-    most_bytes: int = 250_000_000
-    """Given: what the grid leaves of a default assessment."""
+    most_bytes: int = 330_000_000
+    """Given: what the grid leaves of a default assessment over sockets, where 65 KiB have to be told from one more."""
+    most_seconds: float = 1.2
+    """Given: what the grid leaves of the 5 s of a default assessment; after that, nothing new is looked into."""
     reserved_share: float = 0.1
     """Derived: the last words cost a tenth of what leads to them (one of about 12 questions)."""
     bisect_share: float = 0.03
@@ -32,6 +34,8 @@ class Thresholds:
     """Derived: rounds of a question and of its repetitions; 13 times the rounds divide an error by 3.6."""
     budget_ns: tuple[int, ...] = (30_000_000, 80_000_000, 200_000_000)
     """Derived: 15 questions of the first kind at five places take 2.3 s, within the 5 s of an assessment."""
+    limit_budget_ns: tuple[int, ...] = (60_000_000, 160_000_000, 400_000_000)
+    """Derived: the same where a limit is named: 120 rounds of six sizes of 64 KiB over sockets, at 50 us each way."""
     scan_budget_ns: int = 150_000_000
     """Derived: eight scans take 1.2 s at most."""
     least_rounds: int = 5
@@ -61,7 +65,8 @@ class Thresholds:
     confirmed_alone: float = 0.10
     """Study (decision 0016): the same where the bytes allow for one quantity only."""
     sweeps: int = 2
-    """Derived: a state of the machine hides a jump in one of ten sweeps, so in one of a hundred both."""
+    """Derived: a state of the machine hides a jump in one of ten sweeps, so in one of a hundred both; one sweep where
+    the transport names its limits, since others are unlikely."""
     attempts: int = 2
     """Derived: as for `sweeps`."""
     first_swept_bytes: int = 128

@@ -108,6 +108,11 @@ class Evidence:
         """Of a quantity, over all records."""
         return sum(len(table) for table in self._rounds[quantity])
 
+    @property
+    def fewest_rounds(self) -> int:
+        """Of all quantities, over all records; 0 without any."""
+        return min((self.rounds(name) for name in self._rounds), default=0)
+
     def steps(self) -> list[tuple[str, Floats]]:
         """By quantity, how much more its logarithm rises between two neighbouring sizes than beside them.
 
@@ -150,7 +155,7 @@ class Evidence:
         quantities show is the machine's.
         """
         usable = self._usable()
-        jumps = {mark: self._jump(mark, around.high, around.low, around.high) for mark in usable}
+        jumps = {mark: self._jump_beside(mark, around) for mark in usable}
         small = [
             mark for mark in usable if self._stands_out(mark, jumps[mark], around, 0.5 * least)
         ]
@@ -165,6 +170,13 @@ class Evidence:
                 is_change = is_change and 2 * len(lasting) > len(usable)
         relative = jumps[small[0]].value if small else 0.0
         return Jump(tuple(mark.quantity for mark in small), relative, is_change)
+
+    def _jump_beside(self, mark: Mark, around: Surroundings) -> Estimate:
+        """The relative jump between the two sizes before a place and the two after it."""
+        before = 0.5 * (self._at(mark, around.below) + self._at(mark, around.low))
+        after = 0.5 * (self._at(mark, around.high) + self._at(mark, around.above))
+        ratio = after / before - 1.0
+        return Estimate(float(ratio[0]), spread(ratio))
 
     def _stands_out(self, mark: Mark, jump: Estimate, around: Surroundings, least: float) -> bool:
         beside = (
