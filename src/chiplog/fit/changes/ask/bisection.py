@@ -8,7 +8,7 @@ with more sizes on each side as controls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence, Set
 from functools import partial
 
 from chiplog.fit.changes.ask.halving import Halving, Interval
@@ -66,32 +66,54 @@ class Bisection:
     ) -> Generator[Request, Record, Jump | None]:
         """What a jump between two neighbouring sizes looks like; None where the bytes don't suffice to ask.
 
-        All quantities are looked at: the one that jumps most need not be one that led here.
+        All quantities are looked at: the one that jumps most need not be one that led here. At a named limit, those
+        that the bytes did not allow for at first have a question of their own where the others don't jump.
         """
-        is_limit = place is Place.LIMIT
-        around = Surroundings.of(last_before, far=not is_limit)
-        share = THRESHOLDS.limit_share if is_limit else THRESHOLDS.last_word_share
-        scanner = self._scanner
-        quantities = scanner.quantities_at_limit if is_limit else scanner.quantities
+        around = Surroundings.of(last_before, far=place is not Place.LIMIT)
         led = {mark.quantity for mark in marks}
-        others = [
-            Mark(quantity, FLAT, FLAT, THRESHOLDS.max_rounds)
-            for quantity in quantities(around.sizes)
-            if quantity not in led
-        ]
+        if place is not Place.LIMIT:
+            others = self._scanner.quantities(around.sizes)
+            jump = yield from self._jump(index, [*marks, *_flat(others, led)], around, place, least)
+            return jump
+        jump = None
+        for _ in range(THRESHOLDS.attempts):
+            others = self._scanner.quantities_at_limit(around.sizes, without=led)
+            asked = [*marks, *_flat(others, led)]
+            if not asked:
+                break
+            jump = yield from self._jump(index, asked, around, place, least)
+            if jump is None or jump.is_change:
+                break
+            led, marks = led.union(others), ()
+        return jump
+
+    def _jump(
+        self,
+        index: int,
+        marks: Sequence[Mark],
+        around: Surroundings,
+        place: Place,
+        least: float,
+    ) -> Generator[Request, Record, Jump | None]:
+        is_limit = place is Place.LIMIT
 
         def jump(evidence: Evidence) -> Jump:
             return evidence.jump_at(around, place, least=least)
 
         evidence = yield from self._questions.ask(
             index,
-            [*marks, *others],
+            marks,
             around.sizes,
             lambda evidence: jump(evidence).is_change,
-            share=share,
+            share=THRESHOLDS.limit_share if is_limit else THRESHOLDS.last_word_share,
             budget_ns=THRESHOLDS.limit_budget_ns if is_limit else THRESHOLDS.budget_ns,
         )
         return None if evidence is None else jump(evidence)
+
+
+def _flat(quantities: Iterable[str], led: Set[str]) -> list[Mark]:
+    """Marks without known lines, of the quantities that did not lead here."""
+    return [Mark(name, FLAT, FLAT, THRESHOLDS.max_rounds) for name in quantities if name not in led]
 
 
 def is_clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:

@@ -34,8 +34,6 @@ NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
 where the two sizes in the middle count twice."""
 SCANNED = ("half_round_trip", "o_r", "gap", "o_s", "flood")
 """Quantities to look at, those first that differ most between protocols for the bytes that they need."""
-AT_LIMITS = ("half_round_trip", "send_overhead", *SCANNED[1:])
-"""The same at a named limit: what the sender does changes there even where the receiver sleeps through the change."""
 SCANNED_ALONE = ("send_overhead", "late_receiver")
 """Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
@@ -125,18 +123,17 @@ def quantities_to_scan(
     present: Set[str],
     sizes: Sequence[int],
     round_bytes: float,
-    preferred: Sequence[str] = SCANNED,
+    without: Set[str] = frozenset(),
 ) -> tuple[str, ...]:
     """What to look at where it is not known yet which quantity shows a change at one of `sizes`.
 
     Of the quantities that were measured, which are `present`, as many as one request takes and as `round_bytes` on
-    the wire allow for one round of all sizes, the `preferred` ones first; at least one.
+    the wire allow for one round of all sizes; at least the cheapest. Those in `without` are not looked at.
     """
+    wanted = present - without
     chosen: list[str] = []
     series: set[SeriesRequest] = set()
-    for name in [name for name in preferred if name in present] or sorted(
-        present & {*SCANNED_ALONE}
-    ):
+    for name in [name for name in SCANNED if name in wanted] or sorted(present & {*SCANNED_ALONE}):
         wider = series.union(*(series_for(name, size) for size in sizes))
         affordable = sum(one.bytes for one in wider) <= round_bytes and len(wider) <= MAX_SERIES
         if affordable or not chosen:

@@ -52,14 +52,13 @@ class Questions:
 
     def scanned_round_bytes(self, sizes: Sequence[int]) -> float:
         """What one round of a scan of `sizes` may put on the wire, as planned."""
-        return self._round_bytes(THRESHOLDS.scan_share, sizes)
+        spent = THRESHOLDS.scan_share * self._bytes_left
+        return spent / (THRESHOLDS.enough_scan_rounds * self._sent(sizes))
 
     def limit_round_bytes(self, sizes: Sequence[int]) -> float:
         """The same of a question about a named limit."""
-        return self._round_bytes(THRESHOLDS.limit_share, sizes)
-
-    def _round_bytes(self, share: float, sizes: Sequence[int]) -> float:
-        return share * self._bytes_left / (THRESHOLDS.enough_scan_rounds * self._sent(sizes))
+        spent = THRESHOLDS.limit_share * self._bytes_left
+        return spent / (THRESHOLDS.enough_limit_rounds * self._sent(sizes))
 
     def _sent(self, sizes: Iterable[int]) -> float:
         return self._sent_per_planned[max(sizes) <= SHORT_BYTES]

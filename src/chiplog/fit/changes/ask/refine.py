@@ -94,6 +94,8 @@ class Refiner:
     def _refine_all(self) -> Generator[Request, Record, None]:
         for limit in self._limits:
             yield from self._ask_limit(limit)
+        if self._limits:
+            self._forget_slopes()
         for index, change in enumerate(self._all):
             if self._is_explained(index):
                 continue
@@ -256,9 +258,10 @@ class Refiner:
         low, high = self._neighbours(low, high)
         return replace(found, last_before_bytes=low, first_after_bytes=high)
 
-    def _forget_slopes(self, suspect: Change) -> None:
+    def _forget_slopes(self, near: Change | None = None) -> None:
+        """Drops the slopes near a change; all of them where the transport names its limits: they are the machine's."""
         for index, change in enumerate(self._all):
-            if change.kind == "slope" and _overlap(change, suspect):
+            if change.kind == "slope" and (near is None or _overlap(change, near)):
                 self._known[index] = None
 
     def _is_known(self, interval: Interval, *, but: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.changes.ask.marks import AT_LIMITS, quantities_to_scan
+from chiplog.fit.changes.ask.marks import quantities_to_scan
 from chiplog.fit.changes.ask.questions import Questions, Record
 from chiplog.fit.changes.ask.step import Step, largest_steps, overlapping
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
@@ -43,10 +43,12 @@ class Scanner:
         """What to look at, as far as the bytes suffice."""
         return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes(sizes))
 
-    def quantities_at_limit(self, sizes: Sequence[int]) -> tuple[str, ...]:
-        """What to look at around a named limit, where more of the bytes may be spent."""
+    def quantities_at_limit(
+        self, sizes: Sequence[int], without: Set[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """What to look at around a named limit, with many rounds; none of those `without`."""
         round_bytes = self._questions.limit_round_bytes(sizes)
-        return quantities_to_scan(self._measured, sizes, round_bytes, AT_LIMITS)
+        return quantities_to_scan(self._measured, sizes, round_bytes, without)
 
     def steps(
         self, index: int, sizes: Sequence[int], least: float

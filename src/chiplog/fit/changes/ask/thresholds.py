@@ -16,7 +16,7 @@ class Thresholds:
     """Given: a default assessment stays below 1 GB, of which 2 % are left for what can't be planned."""
     least_bytes: int = 150_000_000
     """Derived: what one bisection at 64 KiB and the last words need (12 questions of 16 rounds of 3 sizes)."""
-    most_bytes: int = 330_000_000
+    most_bytes: int = 400_000_000
     """Given: what the grid leaves of a default assessment over sockets, where 65 KiB have to be told from one more."""
     most_seconds: float = 1.2
     """Given: what the grid leaves of the 5 s of a default assessment; after that, nothing new is looked into."""
@@ -46,6 +46,8 @@ class Thresholds:
     """Derived: a step of 15 % is 3 standard errors with a noise of 24 % (3.07 standard errors of a mean)."""
     enough_scan_rounds: int = 16
     """Derived: the same with a noise of 20 %; before another quantity is looked at."""
+    enough_limit_rounds: int = 64
+    """Derived: a jump of 5 % between three sizes and three is 5 standard errors with a noise of 10 %."""
     min_rounds: int = 16
     """Derived: the standard error of a trimmed mean of so many is itself known to a fifth."""
     max_rounds: int = 24

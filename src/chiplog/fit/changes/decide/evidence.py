@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
 from chiplog.fit.changes.decide.mark import Mark
-from chiplog.fit.changes.decide.surroundings import Surroundings
+from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
 from chiplog.fit.changes.observed import samples_of
 
@@ -116,7 +116,7 @@ class Evidence:
     def steps(self) -> list[tuple[str, Floats]]:
         """By quantity, how much more its logarithm rises between two neighbouring sizes than beside them.
 
-        Shape (1 + THRESHOLDS.replicates, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
+        Shape (1 + replicates, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
         resamples. Of the two rises beside it the more similar one counts: a smooth curve rises alike, and the
         neighbour of a jump has another neighbour. Drift moves all sizes alike.
         """
@@ -172,11 +172,19 @@ class Evidence:
         return Jump(tuple(mark.quantity for mark in small), relative, is_change)
 
     def _jump_beside(self, mark: Mark, around: Surroundings) -> Estimate:
-        """The relative jump between the two sizes before a place and the two after it."""
-        before = 0.5 * (self._at(mark, around.below) + self._at(mark, around.low))
-        after = 0.5 * (self._at(mark, around.high) + self._at(mark, around.above))
-        ratio = after / before - 1.0
+        """The relative jump between the sizes just before a place and those just after it.
+
+        Those a cache line away count where a line is so small a part of the message that no time is proportional to it.
+        """
+        before, after = [around.below, around.low], [around.high, around.above]
+        if CACHE_LINE_BYTES <= THRESHOLDS.min_jump * around.low:
+            before, after = [around.line_below, *before], [*after, around.line_above]
+        ratio = self._mean(mark, after) / self._mean(mark, before) - 1.0
         return Estimate(float(ratio[0]), spread(ratio))
+
+    def _mean(self, mark: Mark, sizes: Sequence[int]) -> Floats:
+        mean: Floats = np.mean([self._at(mark, size) for size in sizes], axis=0)
+        return mean
 
     def _stands_out(self, mark: Mark, jump: Estimate, around: Surroundings, least: float) -> bool:
         beside = (
