@@ -31,10 +31,12 @@ Asking = Generator[Request, Record, Evidence | None]
 class Questions:
     """Makes the requests, with ids from `first_id` on, and counts their bytes."""
 
-    def __init__(self, random: np.random.Generator, first_id: int, budget_bytes: int) -> None:
+    def __init__(
+        self, random: np.random.Generator, first_id: int, budget_bytes: int, budget_seconds: float
+    ) -> None:
         self._reserved_bytes = THRESHOLDS.reserved_share * budget_bytes
         self._bytes_left = budget_bytes - self._reserved_bytes
-        self._seconds = 0.0
+        self._seconds_left = budget_seconds
         self._random = random
         self._next_id = first_id
         self._sent_per_planned = {True: SENT_PER_PLANNED, False: SENT_PER_PLANNED}
@@ -43,7 +45,7 @@ class Questions:
     @property
     def has_time(self) -> bool:
         """Whether something new may be looked into."""
-        return self._seconds < THRESHOLDS.most_seconds
+        return self._seconds_left > 0.0
 
     def release_reserve(self) -> None:
         """Lets the questions from now on have the bytes that were kept for the last ones."""
@@ -116,7 +118,7 @@ class Questions:
         record = yield request
         sent = sum(series.bytes_sent for series in record)
         self._bytes_left -= sent
-        self._seconds += sum(series.elapsed_seconds for series in record)
+        self._seconds_left -= sum(series.elapsed_seconds for series in record)
         rounds = max((series.seconds.size for series in record), default=0)
         short = max(series.message_bytes for series in request.series) <= SHORT_BYTES
         self._sent_per_planned[short] = max(sent / max(request.round_bytes * rounds, 1), 1.0)

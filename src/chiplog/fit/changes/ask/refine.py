@@ -55,7 +55,10 @@ class Refiner:
         self._all = tuple(changes)
         self._suspects = tuple(suspects)
         self._questions = Questions(
-            np.random.default_rng(seed), first_id, budget_bytes or _budget_bytes(dataset)
+            np.random.default_rng(seed),
+            first_id,
+            budget_bytes or _budget_bytes(dataset),
+            _budget_seconds(dataset),
         )
         self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
         self._sizes = self._dataset.sizes()
@@ -240,6 +243,8 @@ class Refiner:
         affordable = self._questions.affords_bisection(step.marks, *step.interval)
         if not affordable or self._is_known(step.interval, but=index):
             return False
+        if self._limits and 2 * step.shown_by <= step.looked_at:
+            return False  # Most quantities would have to jump.
         alone = step.looked_at == 1
         least = THRESHOLDS.confirmed_alone if alone else THRESHOLDS.confirmed_jump
         confirmed = yield from self._bisect(index, suspect, step.marks, step.interval, least)
@@ -365,6 +370,11 @@ def _change_at(last_before: int, jump: Jump) -> Change:
 def _budget_bytes(dataset: Dataset) -> int:
     left = THRESHOLDS.run_bytes - sum(one.bytes_sent for one in dataset.series)
     return max(THRESHOLDS.least_bytes, min(THRESHOLDS.most_bytes, left))
+
+
+def _budget_seconds(dataset: Dataset) -> float:
+    spent = sum(one.elapsed_seconds for one in dataset.series)
+    return max(THRESHOLDS.least_seconds, THRESHOLDS.seconds_share * spent)
 
 
 def _overlap(one: Change, other: Change) -> bool:

@@ -32,6 +32,8 @@ class Step:
     """The same, less what errors may have added."""
     looked_at: int
     """Quantities that were measured there."""
+    shown_by: int
+    """Those of them that step clearly."""
 
 
 def overlapping(sizes: Sequence[int]) -> list[Sequence[int]]:
@@ -97,6 +99,7 @@ def _step(
         total=sum(abs(one.step) for one in clearly),
         certain=sum(abs(one.step) - errors * one.error for one in clearly),
         looked_at=len(shown),
+        shown_by=len(clearly),
     )
 
 

@@ -18,8 +18,10 @@ class Thresholds:
     """Derived: what one bisection at 64 KiB and the last words need (12 questions of 16 rounds of 3 sizes)."""
     most_bytes: int = 400_000_000
     """Given: what the grid leaves of a default assessment over sockets, where 65 KiB have to be told from one more."""
-    most_seconds: float = 1.2
+    least_seconds: float = 0.8
     """Given: what the grid leaves of the 5 s of a default assessment; after that, nothing new is looked into."""
+    seconds_share: float = 0.25
+    """Given: the same on slow networks, of what the grid took."""
     reserved_share: float = 0.1
     """Derived: the last words cost a tenth of what leads to them (one of about 12 questions)."""
     bisect_share: float = 0.03
