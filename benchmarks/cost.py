@@ -77,7 +77,7 @@ class Run:
 
 
 def chiplog(*arguments: str) -> str:
-    done = subprocess.run([*CHIPLOG, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*CHIPLOG, *arguments], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise SystemExit(
             f"chiplog {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}"

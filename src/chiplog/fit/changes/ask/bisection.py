@@ -105,7 +105,7 @@ class Bisection:
             marks,
             around.sizes,
             lambda evidence: jump(evidence).is_change,
-            share=THRESHOLDS.limit_share if is_limit else THRESHOLDS.last_word_share,
+            share=self._questions.limit_share if is_limit else THRESHOLDS.last_word_share,
             budget_ns=THRESHOLDS.limit_budget_ns if is_limit else THRESHOLDS.budget_ns,
         )
         return None if evidence is None else jump(evidence)

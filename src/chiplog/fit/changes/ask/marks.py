@@ -19,16 +19,6 @@ from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 
-MAX_MARKS = 3
-WORTHY = 2.0
-"""How many times their cost other marks may add to the cheapest one's."""
-CHEAP = 1_500_000.0
-"""Cost below which marks are measured beside each other anyhow."""
-TELLING = 8.0
-"""How many times the rounds of the best mark another may need."""
-BYTES_PER_MESSAGE = 1000
-CLEARANCE = 8.0
-"""Standard errors that the first rounds aim at, between a place and the middle."""
 NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
 """Standard errors over that of a mean: of a place between two others, three sizes, and of a step between two rises,
 where the two sizes in the middle count twice."""
@@ -38,8 +28,6 @@ SCANNED_ALONE = ("send_overhead", "late_receiver")
 """Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
 """Of one request."""
-WEAK_ROUNDS = 100.0
-"""Rounds from which a mark is too weak to bisect by alone."""
 
 
 def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
@@ -85,7 +73,7 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     marks = affordable(marks, known.values(), change.first_after_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
         marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.min_rounds, unknown=True))
-    if all(mark.rounds >= WEAK_ROUNDS for mark in marks):
+    if all(mark.rounds >= THRESHOLDS.weak_rounds for mark in marks):
         return ()
     return tuple(marks)
 
@@ -97,15 +85,15 @@ def affordable(marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int)
     marks that need no series beyond theirs follow: they cost nothing, and count for as much as they are certain.
     """
     best = min((mark.rounds for mark in marks), default=0.0)
-    telling = [mark for mark in marks if mark.rounds <= TELLING * best]
+    telling = [mark for mark in marks if mark.rounds <= THRESHOLDS.rounds_factor * best]
     chosen: list[Mark] = []
     spent = 0.0
     for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, message_bytes)):
         cost = min(mark.rounds, THRESHOLDS.max_rounds) * _round_cost(mark, message_bytes)
-        if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
+        if not chosen or spent + cost <= max(THRESHOLDS.cost_factor * spent, THRESHOLDS.cheap_cost):
             chosen.append(mark)
             spent += cost
-    return _with_free(chosen[:MAX_MARKS], known, message_bytes)
+    return _with_free(chosen[: THRESHOLDS.most_marks], known, message_bytes)
 
 
 def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
@@ -165,7 +153,7 @@ def rounds_needed(jump: float, noise: float) -> float:
     """
     if jump == 0.0:
         return math.inf
-    needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
+    needed = (THRESHOLDS.clearance_errors * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
     return float(max(needed, THRESHOLDS.min_rounds))
 
 
@@ -179,7 +167,7 @@ def _noise(observed: Observed, change: Change) -> float:
 def _round_cost(mark: Mark, message_bytes: int) -> float:
     """Bytes on the wire for one round at one size, where a message counts as some bytes too."""
     series = series_for(mark.quantity, message_bytes)
-    return sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
+    return sum(one.bytes + THRESHOLDS.bytes_per_message * one.messages for one in series)
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:

@@ -34,6 +34,8 @@ class Questions:
     def __init__(
         self, random: np.random.Generator, first_id: int, budget_bytes: int, budget_seconds: float
     ) -> None:
+        self.limit_share = THRESHOLDS.limit_share
+        """Of the bytes that are left, for one record about a named limit."""
         self._reserved_bytes = THRESHOLDS.reserved_share * budget_bytes
         self._bytes_left = budget_bytes - self._reserved_bytes
         self._seconds_left = budget_seconds
@@ -59,7 +61,7 @@ class Questions:
 
     def limit_round_bytes(self, sizes: Sequence[int]) -> float:
         """The same of a question about a named limit."""
-        spent = THRESHOLDS.limit_share * self._bytes_left
+        spent = self.limit_share * self._bytes_left
         return spent / (THRESHOLDS.enough_limit_rounds * self._sent(sizes))
 
     def _sent(self, sizes: Iterable[int]) -> float:

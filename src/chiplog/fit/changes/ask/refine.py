@@ -66,6 +66,7 @@ class Refiner:
         self._scanner = Scanner(self._sizes, measured, self._questions)
         self._bisection = Bisection(self._questions, self._scanner)
         self._limits = limits_of(dataset.header, *self._range())
+        self._questions.limit_share /= max(len(self._limits), 1)
         self._copy_limits = copy_limits(dataset.header)
         self._certain: set[int] = set()
         """Indices of the changes that are at a named limit."""

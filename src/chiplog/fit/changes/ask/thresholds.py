@@ -28,8 +28,8 @@ class Thresholds:
     """Derived: 12 questions at three changes, of the bytes that are left at each."""
     last_word_share: float = 0.10
     """Derived: up to ten places may be asked for their last word."""
-    limit_share: float = 0.25
-    """Derived: a transport names up to three limits; after three, 0.42 of the bytes are left for all else."""
+    limit_share: float = 0.5
+    """Derived: what all named limits may take of the bytes that are left at each of their records, shared by them."""
     scan_share: float = 0.12
     """Derived: up to eight scans, of the bytes that are left at each."""
     times: tuple[int, ...] = (1, 4, 8)
@@ -54,6 +54,20 @@ class Thresholds:
     """Derived: the standard error of a trimmed mean of so many is itself known to a fifth."""
     max_rounds: int = 24
     """Derived: more come by repeating the question, after its first answer was looked at."""
+    most_marks: int = 3
+    """Derived: three quantities that say the same are as certain as one with half the noise."""
+    cost_factor: float = 2.0
+    """Derived: other quantities may add twice the cost of the cheapest: a question costs at most three times as much."""
+    cheap_cost: float = 1_500_000.0
+    """Derived: a question that costs less is a hundredth of `least_bytes`."""
+    rounds_factor: float = 8.0
+    """Derived: a quantity that needs eight times the rounds adds an eighth to what the best one says."""
+    bytes_per_message: int = 1000
+    """Given: what a message costs beside its bytes, as bytes: 0.1 to 1 us at 1 to 10 GB/s."""
+    clearance_errors: float = 8.0
+    """Derived: twice `turn_errors`, so that half of the expected distance is still clear."""
+    weak_rounds: float = 100.0
+    """Derived: with more rounds, a bisection over sockets would take the bytes of a run."""
     checks: int = 4
     """Counted: the questions of a bisection that are no halvings."""
     step_errors: float = 3.0

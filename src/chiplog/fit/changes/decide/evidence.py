@@ -155,14 +155,18 @@ class Evidence:
         quantities show is the machine's.
         """
         usable = self._usable()
+        is_limit = place is Place.LIMIT
+        errors = THRESHOLDS.limit_errors if is_limit else THRESHOLDS.jump_errors
         jumps = {mark: self._jump_beside(mark, around) for mark in usable}
         small = [
-            mark for mark in usable if self._stands_out(mark, jumps[mark], around, 0.5 * least)
+            mark
+            for mark in usable
+            if self._stands_out(mark, jumps[mark], around, errors, 0.5 * least)
         ]
         small.sort(key=lambda mark: jumps[mark].size, reverse=True)
         large = [mark for mark in small if jumps[mark].size >= least]
         lasting = [mark for mark in small if self._lasts(mark, jumps[mark], around)]
-        if place is Place.LIMIT:
+        if is_limit:
             is_change = any(mark in lasting for mark in large)
         else:
             is_change = bool(large) and 2 * len(lasting) >= len(small)
@@ -186,12 +190,13 @@ class Evidence:
         mean: Floats = np.mean([self._at(mark, size) for size in sizes], axis=0)
         return mean
 
-    def _stands_out(self, mark: Mark, jump: Estimate, around: Surroundings, least: float) -> bool:
+    def _stands_out(
+        self, mark: Mark, jump: Estimate, around: Surroundings, errors: float, least: float
+    ) -> bool:
         beside = (
             self._jump(mark, around.low, around.below, around.low),
             self._jump(mark, around.high, around.high, around.above),
         )
-        errors = THRESHOLDS.jump_errors
         disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
         return jump.significant(errors) and jump.size >= max(
             least, THRESHOLDS.contrast * disturbance

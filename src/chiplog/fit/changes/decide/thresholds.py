@@ -21,6 +21,8 @@ class Thresholds:
     since noise is not normal."""
     jump_questions: int = 100
     """Counted: in a run, at most 20 places are asked whether they jump, in five quantities each."""
+    limit_questions: int = 20
+    """Counted: a transport names up to four limits, and five quantities are asked about each."""
     turn_questions: int = 100
     """Counted: in a run, at most 8 intervals are halved, about 12 times each."""
     min_jump: float = 0.02
@@ -51,6 +53,11 @@ class Thresholds:
     def jump_errors(self) -> float:
         """Standard errors by which a jump must differ from 0."""
         return _quantile(self.false_changes / (2 * self.jump_questions))
+
+    @property
+    def limit_errors(self) -> float:
+        """The same at a named limit, of which there are few."""
+        return _quantile(self.false_changes / (2 * self.limit_questions))
 
     @property
     def turn_errors(self) -> float:
