@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.progress import ProgressBar
-from chiplog.measure.run import FollowUp, Measured
+from chiplog.measure.run import Decider, FollowUp, Measured
 from chiplog.measure.run import measure as measure_plan
 from chiplog.measure.start import launch_of
 from chiplog.plan import PlanOptions
@@ -38,6 +38,12 @@ class InOneWay:
             replace(request, series=tuple(map(self._in_this_way, request.series)))
             for request in self.follow_up.requests(dataset, next_id)
         ]
+
+    def changes(self) -> Mapping[str, object] | None:
+        """Its decisions, with the operation and posting that they are about."""
+        decided = self.follow_up.changes() if isinstance(self.follow_up, Decider) else None
+        way = {"operation": self.operation, "posting": self.posting}
+        return None if decided is None else {**decided, **way}
 
     def _in_this_way(self, one: SeriesRequest) -> SeriesRequest:
         return replace(one, operation=self.operation, posting=self.posting)

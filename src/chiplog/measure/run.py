@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
@@ -31,6 +31,14 @@ class FollowUp(Protocol):
 
     def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
         """The next requests, with ids from `next_id` on; none when there is nothing left to find out."""
+
+
+@runtime_checkable
+class Decider(Protocol):
+    """A follow-up that comes to a decision about protocol changes."""
+
+    def changes(self) -> Mapping[str, object] | None:
+        """What it decided (chiplog.changes/1), for the run's footer; None where it was not asked."""
 
 
 FollowUps = Callable[[PlanOptions], Sequence[FollowUp]]
@@ -146,6 +154,7 @@ class _Run:
         self.writer: RunWriter | None = None
         self.header: dict[str, Any] = {}
         self.series: list[Series] = []
+        self.changes: Mapping[str, object] | None = None
 
     @property
     def records(self) -> int:
@@ -198,7 +207,7 @@ class _Run:
                     self.out.unlink(missing_ok=True)  # refused at once: nothing was measured
             raise
         assert self.writer is not None
-        self.writer.finish(complete=True)
+        self.writer.finish(complete=True, changes=self.changes)
 
     def _launch(
         self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: FollowUps
@@ -264,6 +273,8 @@ class _Run:
             next_id = max(planned | self.writer.finished) + 1
             requests = follow_up.requests(self.dataset(), next_id)
             if not requests or self.limits.is_over:
+                if isinstance(follow_up, Decider):
+                    self.changes = follow_up.changes() or self.changes
                 return
             self.watcher.expect(sum(predict(request, nominal).seconds for request in requests))
             for request in requests:
