@@ -11,7 +11,7 @@ receiver, a receive takes at most what a message adds to a train: more would sho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -33,6 +33,8 @@ from chiplog.predict.network import (
 MODELS = ("loggops", "loggps", "loggp", "logp")
 SHAPED_BY_COSTS = ("logp-optimal",)
 """Algorithms that the first vector shapes: each point of a set has its own."""
+MOST_KEPT = 64
+"""Networks that are kept: of the points that every search begins with, and a few more."""
 
 
 def message_of(found: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:
@@ -57,6 +59,7 @@ class RegimeNetwork:
     fit: Fit
     regimes: Sequence[Regime]
     vectors: Mapping[int, Vectors]
+    known: dict[tuple[int, int], Message] = field(default_factory=dict)
 
     def message(self, message_bytes: int) -> Message:
         """The costs under the regime of that size."""
@@ -67,8 +70,14 @@ class RegimeNetwork:
         return reduce(_least, (self._message(one, message_bytes) for one in self.vectors))
 
     def _message(self, segment: int, message_bytes: int) -> Message:
-        keeps_up = self.regimes[segment].receiver_keeps_up
-        return message_of(self.vectors[segment], message_bytes, receiver_keeps_up=keeps_up)
+        key = (segment, message_bytes)
+        if key not in self.known:
+            self.known[key] = message_of(
+                self.vectors[segment],
+                message_bytes,
+                receiver_keeps_up=self.regimes[segment].receiver_keeps_up,
+            )
+        return self.known[key]
 
 
 def _least(one: Message, other: Message) -> Message:
@@ -86,6 +95,7 @@ class LogGPSpeaker:
 
     def __init__(self, fit: Fit) -> None:
         self.fit = fit
+        self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
         limited = [one for one in self.regimes if not latency_is_unlimited(one)]
         if not limited:
@@ -119,8 +129,14 @@ class LogGPSpeaker:
         return Space(self.fit, symbols, tuple(used), unlimited, seconds)
 
     def network(self, used: Sequence[int], fractions: Array, whole: bool) -> RegimeNetwork:
-        """Messages of the regimes `used` at some points of their set."""
-        return RegimeNetwork(self.fit, self.regimes, self.vectors(used, fractions, whole))
+        """Messages of the regimes `used` at some points of their set; the same ones are asked for again and again."""
+        key = (tuple(used), fractions.tobytes(), whole)
+        if key not in self._networks:
+            if len(self._networks) >= MOST_KEPT:
+                self._networks.clear()
+            vectors = self.vectors(used, fractions, whole)
+            self._networks[key] = RegimeNetwork(self.fit, self.regimes, vectors)
+        return self._networks[key]
 
     def vectors(self, used: Sequence[int], fractions: Array, whole: bool) -> dict[int, Vectors]:
         """The parameter vectors of the regimes `used`; their free parameters stand side by side in `fractions`."""

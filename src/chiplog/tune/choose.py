@@ -126,8 +126,9 @@ def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:
 
 def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> Span:
     """1 - best/baseline with the same parameters for both; UsageError where nothing bounds the two."""
-    for one in (best, baseline):
-        space.span(one)
+    if space.unlimited:
+        for one in (best, baseline):
+            space.span(one)
 
     def gain(fractions: Array, whole: bool) -> Seconds:
         return 1.0 - best(fractions, whole) / baseline(fractions, whole)
