@@ -98,7 +98,8 @@ def pieces_of(
     Each of `fractions` has the shape (free,).
     """
     found: list[Piece] = []
-    measured = measured_sizes(fit)
+    first, last = regimes[0].first_bytes, regimes[-1].last_bytes
+    measured = [one for one in measured_sizes(fit) if first <= one.message_bytes <= last]
     for place, regime in enumerate(regimes):
         point = np.full(len(regime.free), 0.5) if fractions is None else fractions[place]
         vectors = regime.at(point[np.newaxis])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -84,22 +85,19 @@ class FittedParameters:
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
         used = sorted({segment_of(self.fit, size) for size in _sizes(schedule)})
-        free = [len(self._speaker.regimes[one].free) if one in used else 0 for one in self._all]
-        columns = np.cumsum([0, *free])
+        regimes = [self._speaker.regimes[one] for one in used] or self._speaker.regimes[:1]
+        columns = np.cumsum([0, *(len(one.free) for one in regimes)])
 
         def parameters(point: Array) -> LogGOPS:
-            fractions = [
-                point[columns[one] : columns[one + 1]] if free[one] else np.full(len(regime.free), 0.5)
-                for one, regime in enumerate(self._speaker.regimes)
-            ]
-            times = _message_times(pieces_of(self.fit, self._speaker.regimes, fractions))
-            return LogGOPS(times, self.S_bytes)
+            """Of the regimes that the schedule needs."""
+            fractions = [point[a:b] for a, b in pairwise(columns)]
+            return LogGOPS(_message_times(pieces_of(self.fit, regimes, fractions)), self.S_bytes)
 
         def evaluate(points: Array, _: bool) -> Array:
             found = [_makespan(schedule, parameters(point), conditions) for point in points]
             return np.array(found)[:, np.newaxis]
 
-        symbols = [(one, symbol) for one in used for symbol in self._speaker.regimes[one].free]
+        symbols = [(one.segment, symbol) for one in regimes for symbol in one.free]
         self._refuse_endless(symbols, evaluate)
         middle = np.full(len(symbols), 0.5)
         simulation = simulate(schedule, parameters(middle), conditions=conditions, trace=trace)
@@ -116,10 +114,6 @@ class FittedParameters:
         low, high = round(float(found.min())), round(float(found.max()))
         makespan = simulation.makespan_ps
         return Range(simulation, min(low, makespan), max(high, makespan))
-
-    @property
-    def _all(self) -> range:
-        return range(len(self.fit.segments))
 
     def _refuse_endless(self, symbols: Sequence[tuple[int, str]], evaluate: object) -> None:
         """UsageError, naming the parameter, where one that nothing bounds decides the result."""
