@@ -123,7 +123,9 @@ def test_an_unknown_operation_algorithm_or_model_is_refused(tmp_path: Path) -> N
 
 def test_a_model_that_cannot_speak_about_the_operation_is_refused(tmp_path: Path) -> None:
     hockney = model_file(tmp_path, fit_of("hockney", {"alpha": 1e-6, "R": 1e9}))
-    refused(chiplog("predict", hockney, "barrier", "--ranks", 4), "hockney", "one of loggops, loggps, ")
+    refused(
+        chiplog("predict", hockney, "barrier", "--ranks", 4), "hockney", "one of loggops, loggps, "
+    )
     rates = model_file(tmp_path, fit_of("max-rate", {"s0": 5e-6, "R_C": 4e9, "R_N": 7e9}))
     refused(chiplog("predict", rates, "bcast", "--ranks", 4), "bcast", "max-rate")
     refused(

@@ -17,7 +17,10 @@ def export(
     target: TargetOption = None,
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="FIRST:LAST", help="Which sizes to hold, for simgrid and loggopsim; all by default."),
+        typer.Option(
+            metavar="FIRST:LAST",
+            help="Which sizes to hold, for simgrid and loggopsim; all by default.",
+        ),
     ] = None,
 ) -> None:
     """Write a run or a model in another program's format."""

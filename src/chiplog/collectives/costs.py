@@ -97,11 +97,11 @@ class Rank:
             chosen = place[np.newaxis]
             rank = rank.receive(
                 Message(
-                    *(
-                        _chosen([getattr(one, name) for one in messages], chosen)
-                        for name in ("send_busy", "gap", "way", "receive_busy")
-                    ),
-                    _chosen(leads, chosen),
+                    send_busy=_chosen([one.send_busy for one in messages], chosen),
+                    gap=_chosen([one.gap for one in messages], chosen),
+                    way=_chosen([one.way for one in messages], chosen),
+                    receive_busy=_chosen([one.receive_busy for one in messages], chosen),
+                    lead=_chosen(leads, chosen),
                 ),
                 np.take_along_axis(table, chosen, axis=0)[0],
             )

@@ -55,13 +55,18 @@ def worst_miss(says: Says, measured: Iterable[Measured]) -> Miss | None:
     return max(found, key=lambda miss: miss.share, default=None)
 
 
-def refuse_what_misses(says: Says, measured: Iterable[Measured], program: str, why: str) -> None:
-    """Raises UsageError where the file would be off by more than HOLDS at a measured size; `why` says what it lacks."""
+def refuse_what_misses(
+    says: Says, measured: Iterable[Measured], program: str, why: str, *, by_ranges: bool = True
+) -> None:
+    """Raises UsageError where the file would be off by more than HOLDS at a measured size; `why` says what it lacks.
+
+    `by_ranges` names the ranges of sizes that a file could hold.
+    """
     measured = tuple(measured)
     miss = worst_miss(says, measured)
     if miss is None or miss.share <= HOLDS:
         return
-    held = ranges_text(_held(says, measured))
+    held = ranges_text(_held(says, measured)) if by_ranges else ""
     raise UsageError(
         f"{program} would take {miss.said_seconds * 1e6:.4g} us for a {miss.quantity} of {miss.message_bytes} B, and "
         f"{miss.measured_seconds * 1e6:.4g} us were measured: {why}"

@@ -99,14 +99,17 @@ def _fitted_answers(
         Measured(size, single[size] / 2.0, (several[size] - single[size]) / (train - 1))
         for size in sizes
     ]
-    answers = {one.message_bytes: _answers(one, _regime(regimes, one.message_bytes)) for one in measured}
+    answers = {
+        one.message_bytes: _answers(one, _regime(regimes, one.message_bytes)) for one in measured
+    }
 
     def says(size: int) -> tuple[float, float]:
         row, further = answers[size], size - 1
         L, g, G = (float(row[name] or 0.0) * 1e-6 for name in ("L", "g", "G"))
         return L + further * G, g + further * G
 
-    refuse_what_misses(says, measured, "CODES", "a train of n is shorter than a message of it.")
+    why = "a train of n is shorter than a message of it."
+    refuse_what_misses(says, measured, "CODES", why, by_ranges=False)
     return answers
 
 

@@ -62,7 +62,10 @@ def loggopsim_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) ->
     waits = limit is not None and _is_within_trains(o_plus_L, limit, wanted)
     options["S"] = limit if waits and limit is not None else NO_LIMIT_BYTES
     refuse_what_misses(
-        lambda size: _says(options, size, UNITS[unit]), wanted, "LogGOPSim", "its times are integers."
+        lambda size: _says(options, size, UNITS[unit]),
+        wanted,
+        "LogGOPSim",
+        "its times are integers.",
     )
     comments = [
         f"# {fit.model} by {fit.method} over {fit.transport}, written by chiplog for LogGOPSim 1.1",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -105,7 +106,9 @@ def pieces_of(
         vectors = regime.at(point[np.newaxis])
         values = {name: float(one[0]) for name, one in vectors.items()}
         piece = Piece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
-        mine = [one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes]
+        mine = [
+            one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes
+        ]
         found += _corrected(piece, mine)
     return tuple(found)
 
@@ -121,7 +124,7 @@ def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
         return [piece]
     sizes = [one.message_bytes for one in measured]
     cuts = [piece.first_bytes]
-    cuts += [math.isqrt(a * b) + 1 for a, b in zip(sizes, sizes[1:], strict=False)]
+    cuts += [math.isqrt(a * b) + 1 for a, b in pairwise(sizes)]
     ends = [*(cut - 1 for cut in cuts[1:]), piece.last_bytes]
     found: list[Piece] = []
     for one, first, last in zip(measured, cuts, ends, strict=True):
@@ -138,12 +141,12 @@ def _scaled(piece: Piece, one: Measured) -> Mapping[str, float]:
     way, step = piece.one_way(one.message_bytes), piece.step(one.message_bytes)
     if not way > 0:
         return piece.values
-    factors = {name: one.half_round_trip / way for name in WAY}
+    factors = dict.fromkeys(WAY, one.half_round_trip / way)
     is_off = abs(way / one.half_round_trip - 1.0) > CORRECTED
     if one.step is not None and one.train is not None and step > 0:
         is_off |= abs(prtt(way, step) / one.train - 1.0) > CORRECTED
         symbols = STEP if piece.receiver_keeps_up else (*STEP, "o_r", "O_r")
-        factors |= {name: one.step / step for name in symbols}
+        factors |= dict.fromkeys(symbols, one.step / step)
     if not is_off:
         return piece.values
     return {name: value * factors.get(name, 1.0) for name, value in piece.values.items()}

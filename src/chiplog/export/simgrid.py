@@ -35,9 +35,7 @@ LONGER = 1.03
 BENT = 0.02
 """Within a part, the lines may be off by this share of T."""
 MOST_HALVINGS = 12
-WHY = (
-    "SMPI knows no gap after a message, so that none can add more to a train than it takes alone."
-)
+WHY = "SMPI knows no gap after a message, so that none can add more to a train than it takes alone."
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,8 @@ def _parts(piece: Piece, threshold: int) -> list[Part]:
 
 def _part(piece: Piece, first: int, last: int) -> tuple[Part, float]:
     """The lines of a range of sizes, and by which share of T they are off at its ends."""
-    steps = (min(piece.step(one), LONGER * piece.one_way(one)) for one in (first, last))
-    step = _between(*steps, first, last)
+    at_first, at_last = (min(piece.step(one), LONGER * piece.one_way(one)) for one in (first, last))
+    step = _between(at_first, at_last, first, last)
     way = _between(piece.one_way(first), piece.one_way(last), first, last)
     rest = Line(way.seconds - step.seconds, way.seconds_per_byte - step.seconds_per_byte)
     per_byte = max(0.0, rest.seconds_per_byte)
@@ -223,7 +221,9 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
     origin = escape(f"{fit.model} by {fit.method} over {fit.transport}").replace("--", "- -")
     bandwidth, latency = 1.0 / base.seconds_per_byte, base.seconds
     waits = (
-        "as measured" if is_measured else "none was measured in trains, so no send waits for its receive"
+        "as measured"
+        if is_measured
+        else "none was measured in trains, so no send waits for its receive"
     )
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -74,9 +74,7 @@ def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | N
         return None
     draws = _draws(fit, segment, symbol)
     if not draws.size:
-        draws = _from_interval(
-            parameter, parameter.value, np.random.default_rng([segment, number])
-        )
+        draws = _from_interval(parameter, parameter.value, np.random.default_rng([segment, number]))
     return np.concatenate(([parameter.value], np.resize(draws, DRAWS)))
 
 
@@ -133,9 +131,7 @@ def advice(fit: Fit, symbol: str) -> str:
     """The measurement that would tell the parameter, as a command."""
     pattern = MEASUREMENTS.get(symbol, "prtt,ping_pong")
     more = " --ranks MORE" if pattern in MORE_RANKS else ""
-    return (
-        f"To tell it: chiplog measure {target_of(fit)} --pattern {pattern}{more} -o RUN.jsonl."
-    )
+    return f"To tell it: chiplog measure {target_of(fit)} --pattern {pattern}{more} -o RUN.jsonl."
 
 
 @dataclass
@@ -225,7 +221,9 @@ class Regime:
             bounds = self._bounds[symbol]
             most = UNLIMITED if bounds.high is None else bounds.high
             high = np.maximum(np.minimum(most, limit), bounds.low)
-            share = fractions[:, self.free.index(symbol), np.newaxis] if symbol in self.free else 0.0
+            share = (
+                fractions[:, self.free.index(symbol), np.newaxis] if symbol in self.free else 0.0
+            )
             return np.asarray(bounds.low + share * (high - bounds.low))
 
         self._slopes(found, take)
@@ -406,7 +404,12 @@ def _moves(point: Array, step: float) -> Array:
     moves = np.repeat(point[np.newaxis], 4 * free, axis=0)
     for place in range(free):
         here = point[place]
-        moves[4 * place : 4 * place + 4, place] = (max(0.0, here - step), min(1.0, here + step), 0.0, 1.0)
+        moves[4 * place : 4 * place + 4, place] = (
+            max(0.0, here - step),
+            min(1.0, here + step),
+            0.0,
+            1.0,
+        )
     return moves
 
 

@@ -67,7 +67,9 @@ def beyond_measured(fit: Fit, ranks: int, nodes: int | None = None) -> str | Non
     over = _counted(fit.ranks, "rank")
     if fit.hosts is not None:
         over += f" on {_counted(fit.hosts, 'host')}"
-    asked = _counted(ranks, "rank") + (f" on {_counted(nodes, 'node')}" if nodes and more_nodes else "")
+    asked = _counted(ranks, "rank") + (
+        f" on {_counted(nodes, 'node')}" if nodes and more_nodes else ""
+    )
     return f"measured over {over}; {asked} are beyond it"
 
 

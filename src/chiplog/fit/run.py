@@ -26,10 +26,10 @@ from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
+from chiplog.fit.origin import with_origin
 from chiplog.fit.pairs.run import fit_pairs
 from chiplog.fit.part import with_receives
 from chiplog.fit.placement import in_one_placement
-from chiplog.fit.origin import with_origin
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
     FREE,

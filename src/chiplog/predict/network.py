@@ -35,7 +35,9 @@ class Space:
     def span(self, evaluate: Evaluate, *, refuse: bool = True) -> Span:
         """The least and the largest of what `evaluate` says; UsageError where a parameter without bound decides it."""
         kinds = list(dict.fromkeys(symbol for _, symbol in self.symbols))
-        found = span(evaluate, len(self.symbols), [kinds.index(symbol) for _, symbol in self.symbols])
+        found = span(
+            evaluate, len(self.symbols), [kinds.index(symbol) for _, symbol in self.symbols]
+        )
         if refuse and not found.high < REFUSED:
             raise self._refused(evaluate)
         return found
@@ -48,8 +50,10 @@ class Space:
             fractions[0, place] = 1.0
             if not evaluate(fractions, False)[0, 0] < REFUSED:
                 return refusal(self.fit, *self.symbols[place])
-        return refusal(self.fit, *self.symbols[0]) if self.symbols else UsageError(
-            f"the fit of {self.fit.model} gives no finite time."
+        return (
+            refusal(self.fit, *self.symbols[0])
+            if self.symbols
+            else UsageError(f"the fit of {self.fit.model} gives no finite time.")
         )
 
 

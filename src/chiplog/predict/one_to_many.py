@@ -46,7 +46,9 @@ class OneToManySpeaker:
         symbols = tuple((self._segment, symbol) for symbol in self._ranges.free)
 
         def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
-            return by_points(self._seconds(algorithm, task, fractions, whole), len(fractions), whole)
+            return by_points(
+                self._seconds(algorithm, task, fractions, whole), len(fractions), whole
+            )
 
         unlimited = frozenset(range(len(symbols)))
         return Space(self.fit, symbols, (self._segment,), unlimited, seconds)

@@ -42,9 +42,7 @@ def simulated_seconds(
     return seconds
 
 
-def message_times(
-    speaker: LogGPSpeaker, vectors: dict[int, Vectors]
-) -> tuple[MessageTimes, ...]:
+def message_times(speaker: LogGPSpeaker, vectors: dict[int, Vectors]) -> tuple[MessageTimes, ...]:
     """What the simulator takes, of each regime in `vectors`; the first one's holds below it, too."""
     return tuple(
         MessageTimes.from_seconds(

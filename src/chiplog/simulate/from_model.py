@@ -64,9 +64,7 @@ class FittedParameters:
         sizes = corrections(self.fit, pieces_of(self.fit, self._speaker.regimes))
         if sizes == 0:
             return None
-        return (
-            f"the fit is off by about {HOLDS:.0%} or more at {sizes} of its sizes; the measured times stand in there."
-        )
+        return f"the fit is off by about {HOLDS:.0%} or more at {sizes} of its sizes; measured times stand in there."
 
     def beyond(self, schedule: Schedule) -> str | None:
         """How far the schedule's ranks and sizes lie beyond what was measured."""
@@ -132,13 +130,11 @@ class FittedParameters:
                 raise refusal(self.fit, *symbols[place])
 
 
-def fitted_parameters(
-    path: str | os.PathLike[str], target: str | None = None
-) -> FittedParameters:
+def fitted_parameters(path: str | os.PathLike[str], target: str | None = None) -> FittedParameters:
     """From the fit of loggops, loggps or loggp, in this order, each regime's for its sizes, the first one's below them.
 
-    UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency; CorruptFile
-    as in reading a model file.
+    UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency;
+    CorruptFile as in reading a model file.
     """
     fits = of_target(read_model(path), target, os.fspath(path))
     found = [one for one in fits if one.model in MODELS and one.segments]

@@ -98,8 +98,8 @@ class MessageTimes:
 
         starts = (scaled(name, PICOSECONDS_PER_NS) for name in ("o_s", "g", "o_r", "L_half"))
         slopes = (scaled(name, ATTOSECONDS_PER_NS) for name in ("O_s", "G", "O_r", "G_half"))
-        lines = (number for line in zip(starts, slopes, strict=True) for number in line)
-        return cls(first_bytes, *lines, receiver_keeps_up)
+        send, nic, receive, one_way = zip(starts, slopes, strict=True)
+        return cls(first_bytes, *send, *nic, *receive, *one_way, receiver_keeps_up)
 
     def lines(self) -> tuple[int, ...]:
         """As the native simulator takes them; a message arrives as a whole."""

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from chiplog.simulate.run import Simulation
 
-
 if TYPE_CHECKING:
     from chiplog.simulate.from_model import Range
 

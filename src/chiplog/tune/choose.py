@@ -1,7 +1,7 @@
 """Chooses an algorithm for each number of ranks and each size, where the model is sure enough.
 
-A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Barriers by n-way
-dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others that
+A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Barriers by
+n-way dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others that
 the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
 """
 
@@ -156,13 +156,11 @@ class _NWayContests:
         if (size, *shapes) not in self._gains:
             evaluate = [self._evaluate(times.space, replace(task, peers=n)) for n in (best, 1)]
             self._gains[size, *shapes] = _gain(times.space, *evaluate)
-        found = (
-            _Candidate(
-                self._algorithm, replace(task, peers=n), times.seconds(task.ranks, n), False
-            )
+        mine, other = (
+            _Candidate(self._algorithm, replace(task, peers=n), times.seconds(task.ranks, n), False)
             for n in (best, 1)
         )
-        return _Contest(*found, self._gains[size, *shapes])
+        return _Contest(mine, other, self._gains[size, *shapes])
 
     def _evaluate(self, space: Space, task: Task) -> Evaluate:
         return lambda fractions, whole: space.seconds(self._algorithm, task, fractions, whole)
