@@ -1,8 +1,8 @@
 """Chooses an algorithm for each number of ranks and each size, where the model is sure enough.
 
 A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Barriers by
-n-way dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others that
-the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
+n-way dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others
+that the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
 """
 
 from __future__ import annotations
