@@ -100,8 +100,11 @@ void write_goal(int descriptor, std::uint32_t ranks, const Bytes& operations, co
   });
 }
 
-// first_bytes; L, o, g in picoseconds; G, O in attoseconds per byte
-using ProtocolTuple = std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+// first_bytes; of the sender's CPU, the NICs, the receiver's CPU and the whole way the start in picoseconds and the
+// attoseconds per byte; whether the receiver keeps up, and
+// whether messages arrive as a whole
+using ProtocolTuple = std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                 std::int64_t, std::int64_t, std::int64_t, bool, bool>;
 using DetourTuple = std::tuple<std::int64_t, std::int64_t>;  // start and length in picoseconds
 // distribution, mean in picoseconds, mean as a share, probability, seed
 using NoiseTuple = std::tuple<std::uint8_t, double, double, double, std::uint64_t>;
@@ -109,7 +112,8 @@ using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, Ow
 
 simulation::Protocols protocols_of(const std::vector<ProtocolTuple>& tuples) {
   simulation::Protocols protocols;
-  for (const auto& [first_bytes, L, o, g, G, O] : tuples) protocols.push_back({first_bytes, L, o, g, G, O});
+  for (const auto& [first, send, send_as, nic, nic_as, receive, receive_as, way, way_as, keeps_up, whole] : tuples)
+    protocols.push_back({first, {send, send_as}, {nic, nic_as}, {receive, receive_as}, {way, way_as}, keeps_up, whole});
   return protocols;
 }
 

@@ -123,7 +123,9 @@ def test_an_unknown_operation_algorithm_or_model_is_refused(tmp_path: Path) -> N
 
 def test_a_model_that_cannot_speak_about_the_operation_is_refused(tmp_path: Path) -> None:
     hockney = model_file(tmp_path, fit_of("hockney", {"alpha": 1e-6, "R": 1e9}))
-    refused(chiplog("predict", hockney, "barrier", "--ranks", 4), "hockney", "one of loggps, ")
+    refused(
+        chiplog("predict", hockney, "barrier", "--ranks", 4), "hockney", "one of loggops, loggps, "
+    )
     rates = model_file(tmp_path, fit_of("max-rate", {"s0": 5e-6, "R_C": 4e9, "R_N": 7e9}))
     refused(chiplog("predict", rates, "bcast", "--ranks", 4), "bcast", "max-rate")
     refused(
@@ -146,6 +148,6 @@ def test_a_parameter_that_is_needed_and_not_identified_is_named(tmp_path: Path) 
 def test_the_list_of_operations_names_what_each_model_can_predict() -> None:
     listed = chiplog("list", "operations").stdout
     lines = {line.split()[0]: line for line in listed.splitlines()}
-    assert "predicted by loggps, loggp, logp, logfp, lop, max-rate" in lines["barrier"]
-    assert lines["reduce"].endswith("predicted by loggps, loggp, logp")
+    assert "predicted by loggops, loggps, loggp, logp, logfp, lop, max-rate" in lines["barrier"]
+    assert lines["reduce"].endswith("predicted by loggops, loggps, loggp, logp")
     assert "max-rate" in lines["halo"] and "lop" not in lines["halo"]

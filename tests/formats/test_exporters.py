@@ -20,6 +20,7 @@ from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.export.run import FORMATS, export_file
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.testing.prediction import fit_of
 from chiplog.testing.run_files import write_example
 from chiplog.testing.schemas import validate_run_file
 
@@ -98,12 +99,12 @@ def parameter(symbol: str, value: float | None, unit: str = "s") -> Parameter:
     return Parameter(symbol, value, value, value, unit, value is not None)
 
 
-def example_fit(*, S: float | None = None, G: float = 8.49e-9) -> Fit:
+def example_fit(*, S: float | None = None, G: float = 0.5e-9) -> Fit:
     """Two protocols, exactly linear: 5 µs + 1 ns/B to 4095 B with o_s 1 µs and o_r 0.5 µs, then 20 µs + 0.5 ns/B."""
     sizes = np.array([1, 16, 256, 4095, 4096, 65536, 1 << 20])
     eager = sizes < 4096
     half = np.where(eager, 5e-6 + 1e-9 * sizes, 20e-6 + 0.5e-9 * sizes)
-    o_s = np.where(eager, 1e-6, half)
+    o_s = np.where(eager, 1e-6, 1e-5)
     o_r = np.full(sizes.size, 0.5e-6)
     curves = tuple(
         Curve(name, sizes, values, values, values, values)
@@ -111,7 +112,7 @@ def example_fit(*, S: float | None = None, G: float = 8.49e-9) -> Fit:
     )
     common = {"o_r": parameter("o_r", 0.5e-6), "S": parameter("S", S, "B")}
     first = {"L": parameter("L", 3.5e-6), "o_s": parameter("o_s", 1e-6), "g": parameter("g", None)}
-    last = {"L": parameter("L", 3e-6), "o_s": parameter("o_s", 2e-5), "g": parameter("g", 2e-6)}
+    last = {"L": parameter("L", 9.5e-6), "o_s": parameter("o_s", 1e-5), "g": parameter("g", 2e-6)}
     return Fit(
         model="loggps",
         method="prtt",
@@ -135,20 +136,28 @@ def exported(tmp_path: Path, to: str, fit: Fit) -> str:
     return export_file(tmp_path / "model.json", to, tmp_path / f"out.{to}").read_text()
 
 
+def one_set(G: float) -> Fit:
+    """One protocol in which a message alone and in a train costs the same for a byte, as LogGOPSim has it."""
+    values = {"L": 3.5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": G}
+    return fit_of("loggp", values, last_bytes=1 << 16)
+
+
 def test_loggopsims_unit_keeps_three_digits_of_G(tmp_path: Path) -> None:
-    text = exported(tmp_path, "loggopsim", example_fit(S=4095.0))
+    text = exported(tmp_path, "loggopsim", one_set(8.49e-9))
     assert "1 unit of time = 1 ps" in text
-    assert text.splitlines()[-1] == "-L 3500000 -o 750000 -g 0 -G 8490 -O 0 -S 4095"
+    assert text.splitlines()[-1] == "-L 3500000 -o 1000000 -g 2000000 -G 8490 -O 0 -S 2147483647"
 
 
 def test_loggopsims_unit_follows_a_faster_network(tmp_path: Path) -> None:
-    text = exported(tmp_path, "loggopsim", example_fit(G=4e-13))
-    assert "1 unit of time = 1 fs" in text and " -G 400 " in text
+    text = exported(tmp_path, "loggopsim", one_set(4e-12))
+    assert "1 unit of time = 1 fs" in text and " -G 4000 " in text
 
 
-def test_loggopsim_refuses_a_G_that_no_unit_can_hold(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs a G of at least"):
-        exported(tmp_path, "loggopsim", example_fit(G=0.0))
+def test_loggopsim_refuses_what_one_set_of_parameters_cant_hold_and_names_ranges_that_it_can(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UsageError, match=r"one set of parameters.*--sizes 1:"):
+        exported(tmp_path, "loggopsim", example_fit())
 
 
 def properties(text: str) -> dict[str, str]:
@@ -156,30 +165,23 @@ def properties(text: str) -> dict[str, str]:
     return {one.attrib["id"]: one.attrib["value"] for one in root.iter("prop")}
 
 
-def test_simgrid_takes_its_base_from_the_synchronous_protocol(tmp_path: Path) -> None:
-    text = exported(tmp_path, "simgrid", example_fit())
-    cluster = next(ElementTree.fromstring(text).iter("cluster")).attrib
-    assert float(cluster["bw"].removesuffix("Bps")) == pytest.approx(2e9)
-    envelope = 16 * 0.5e-9
-    assert float(cluster["lat"].removesuffix("s")) == pytest.approx((20e-6 - envelope) / 2)
-    props = properties(text)
-    assert props["smpi/send-is-detached-thresh"] == "4096"
-    assert props["smpi/async-small-thresh"] == "4096"
-    assert props["smpi/lat-factor"].endswith(";4111:1") and props["smpi/bw-factor"].endswith(
-        ";4111:1"
-    )
+def test_simgrid_refuses_trains_that_its_lack_of_a_gap_cant_give(tmp_path: Path) -> None:
+    slow = fit_of("loggp", {"L": 1e-6, "o_s": 1e-7, "o_r": 1e-7, "g": 9e-6, "G": 1e-9})
+    with pytest.raises(UsageError, match="SMPI knows no gap"):
+        exported(tmp_path, "simgrid", slow)
 
 
-def test_simgrids_boundaries_are_the_last_size_of_the_protocol_before(tmp_path: Path) -> None:
+def test_a_parameter_that_nothing_bounds_is_not_exported(tmp_path: Path) -> None:
+    unknown = fit_of("loggp", {"L": None, "o_s": 1e-7, "o_r": 1e-7, "g": 1e-6, "G": 1e-9})
+    for to in ("simgrid", "loggopsim"):
+        with pytest.raises(UsageError, match=r"L is not identified.*chiplog measure"):
+            exported(tmp_path, to, unknown)
+
+
+def test_simgrid_waits_for_no_receive_where_trains_do_not_show_it(tmp_path: Path) -> None:
     props = properties(exported(tmp_path, "simgrid", example_fit()))
-    for name in ("smpi/os", "smpi/or", "smpi/ois"):
-        assert [part.split(":")[0] for part in props[name].split(";")] == ["0", "4095"]
-    assert props["smpi/os"].startswith("0:1e-06:0")
-
-
-def test_simgrid_uses_a_measured_eager_limit(tmp_path: Path) -> None:
-    props = properties(exported(tmp_path, "simgrid", example_fit(S=2048.0)))
-    assert props["smpi/send-is-detached-thresh"] == "2049"
+    assert props["smpi/send-is-detached-thresh"] == str((1 << 20) + 1)
+    assert props["smpi/async-small-thresh"] == props["smpi/send-is-detached-thresh"]
 
 
 PING_PONG = """
@@ -235,7 +237,7 @@ def test_simgrid_gives_the_fitted_ping_pong_back(tmp_path: Path) -> None:
     ).stdout
     expected = [5e-6 + 1e-9 * s if s < 4096 else 20e-6 + 0.5e-9 * s for s in sizes]
     found = [float(line) for line in said.splitlines()]
-    assert found == pytest.approx(expected, rel=1e-4)
+    assert found == pytest.approx(expected, rel=0.03)
 
 
 def test_an_unknown_format_names_the_known_ones(run: Path, tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ import pytest
 
 from chiplog.errors import UsageError
 from chiplog.fit.result import Fit
+from chiplog.predict.n_way import N_WAY
 from chiplog.testing.prediction import fit_of
 from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
-from chiplog.tune.choose import N_WAY, choose
+from chiplog.tune.choose import choose
 from chiplog.tune.exporters import (
     chiplog_library,
     mpich_cvars,

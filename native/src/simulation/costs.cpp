@@ -29,7 +29,7 @@ Picoseconds free_gaps(const Parameters& parameters) {
   if (parameters.free_messages == 0 || protocols.empty())
     throw std::invalid_argument("f must be 1 or more, and there must be a protocol");
   Picoseconds gaps = 0;
-  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().g, &gaps)) throw TimeOverflow();
+  if (__builtin_mul_overflow(parameters.free_messages - 1, protocols.front().nic.start, &gaps)) throw TimeOverflow();
   return gaps;
 }
 
@@ -40,17 +40,26 @@ Costs::Costs(Protocols protocols) : protocols_(std::move(protocols)) {
   if (std::adjacent_find(protocols_.begin(), protocols_.end(), not_above) != protocols_.end())
     throw std::invalid_argument("the protocols must ascend in size");
   for (const Protocol& one : protocols_)
-    if (one.L < 0 || one.o < 0 || one.g < 0 || one.G_attoseconds < 0 || one.O_attoseconds < 0)
-      throw std::invalid_argument("L, o, g, G and O must not be negative");
+    for (const Line& line : {one.send, one.nic, one.receive, one.one_way})
+      if (line.start < 0 || line.attoseconds_per_byte < 0)
+        throw std::invalid_argument("times, and times per byte, must not be negative");
   recent_.fill(compute(0));
 }
 
 MessageCost Costs::compute(std::uint64_t bytes) const {
   const auto begins_above = [](std::uint64_t size, const Protocol& one) { return size < one.first_bytes; };
   const Protocol& one = *std::prev(std::upper_bound(protocols_.begin(), protocols_.end(), bytes, begins_above));
-  const Picoseconds wire = bytes_after_first(bytes, one.G_attoseconds);
-  const Picoseconds copy = bytes_after_first(bytes, one.O_attoseconds);
-  return {bytes, add(one.o, copy), add(one.o, std::max(copy, wire)), add(one.g, wire), wire, add(one.o, one.L)};
+  const auto at = [bytes](const Line& line) {
+    return add(line.start, bytes_after_first(bytes, line.attoseconds_per_byte));
+  };
+  const Picoseconds send = at(one.send);
+  const Picoseconds nic = at(one.nic);
+  const Picoseconds one_way = at(one.one_way);
+  const Picoseconds most = one.receiver_keeps_up ? std::min(one_way, std::max(send, nic)) : one_way;
+  const Picoseconds receive = std::min(at(one.receive), most);
+  const Picoseconds wire = nic - one.nic.start;
+  const Picoseconds arrival = one_way - receive;
+  return {bytes, send, receive, nic, wire, arrival, one.arrives_whole ? std::min(wire, arrival) : 0};
 }
 
 PairCosts::PairCosts(const Parameters& parameters, std::uint32_t ranks)

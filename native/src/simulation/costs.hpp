@@ -1,6 +1,7 @@
 // LogGOPS parameters, and what a message of s bytes costs under them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -10,14 +11,22 @@
 
 namespace chiplog::simulation {
 
-// Parameters of messages from a size on.
+// A time over the size of a message: `start`, and some time for each byte after the first.
+struct Line {
+  Picoseconds start = 0;
+  std::int64_t attoseconds_per_byte = 0;
+};
+
+// What messages from a size on take. LogGOPS has send o + (s-1) O, nic g + (s-1) G, receive o + (s-1) max(O, G) and
+// one_way o + L + receive.
 struct Protocol {
   std::uint64_t first_bytes = 0;
-  Picoseconds L = 0;
-  Picoseconds o = 0;
-  Picoseconds g = 0;
-  std::int64_t G_attoseconds = 0;  // per byte after the first
-  std::int64_t O_attoseconds = 0;  // per byte after the first
+  Line send;                       // the sender's CPU
+  Line nic;                        // each NIC
+  Line receive;                    // the receiver's CPU; at most one_way
+  Line one_way;                    // from the start of the send until the message is received
+  bool receiver_keeps_up = false;  // a receive takes at most what the sender's CPU or the NIC takes
+  bool arrives_whole = false;      // one_way less receive is when its last byte is there, not its first
 };
 
 using Protocols = std::vector<Protocol>;  // by ascending size, from 0 bytes on
@@ -49,11 +58,12 @@ struct Parameters {
 // How long a message occupies its ends.
 struct MessageCost {
   std::uint64_t bytes = 0;
-  Picoseconds send_cpu = 0;     // o + (s-1) O
-  Picoseconds receive_cpu = 0;  // o + max((s-1) O, (s-1) G)
-  Picoseconds nic = 0;          // g + (s-1) G
-  Picoseconds wire = 0;         // (s-1) G
-  Picoseconds arrival = 0;      // o + L: from the start of the send until the first byte is there
+  Picoseconds send_cpu = 0;
+  Picoseconds receive_cpu = 0;
+  Picoseconds nic = 0;
+  Picoseconds wire = 0;     // of its bytes after the first alone
+  Picoseconds arrival = 0;  // from the start of the send until the receiver's CPU may take it
+  Picoseconds lead = 0;     // of `nic`, what passes at the receiver before it is taken
 };
 
 // Remembers the costs of recent sizes, since most schedules have few. 0 bytes cost as much as 1.
@@ -67,6 +77,10 @@ class Costs {
     MessageCost& entry = recent_[bytes % recent_.size()];
     if (entry.bytes != bytes) entry = compute(bytes);
     return entry;
+  }
+
+  [[nodiscard]] bool arrive_whole() const {
+    return std::any_of(protocols_.begin(), protocols_.end(), [](const Protocol& one) { return one.arrives_whole; });
   }
 
  private:
@@ -85,6 +99,11 @@ class PairCosts {
   // The reference holds until the next call. Throws TimeOverflow.
   [[nodiscard]] const MessageCost& of(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
     return (groups_ == 0 ? costs_.front() : costs_[class_of(from, to)]).of(bytes);
+  }
+
+  // Do messages of some class and size arrive as a whole?
+  [[nodiscard]] bool arrive_whole() const {
+    return std::any_of(costs_.begin(), costs_.end(), [](const Costs& one) { return one.arrive_whole(); });
   }
 
  private:

@@ -33,13 +33,14 @@ class Resources {
     return at(rank, cpus_ + cpus_ * nics_ + nic).taken_until;
   }
 
-  // When all that an operation, or a message that has arrived, needs will be free.
-  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
+  // When all that an operation, or a message that has arrived, needs will be free. `lead` is how long its NIC needs for
+  // the message before.
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what, Picoseconds lead = 0) {
     switch (what) {
       case What::send:
         return std::max(cpu(operation.rank, operation.cpu), sending_nic(operation.rank, operation.nic) - free_gaps_);
       case What::take:
-        return std::max(cpu(operation.peer, operation.cpu), receiving_nic(operation.peer, operation.nic));
+        return std::max(cpu(operation.peer, operation.cpu), receiving_nic(operation.peer, operation.nic) + lead);
       default:
         return cpu(operation.rank, operation.cpu);
     }

@@ -46,6 +46,7 @@ class Simulation {
         resources_(schedule.ranks, needs, free_gaps_),
         matching_(schedule, states_),
         several_cpus_(needs.cpus > 1),
+        arrive_whole_(costs_.arrive_whole()),
         lookahead_(operations_, queue_, states_, resources_, matching_),
         unfinished_(schedule.operations.size()) {
     for (const Dependency& one : schedule.requires_end) ++states_.open(one.operation);
@@ -111,12 +112,12 @@ class Simulation {
 
   // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
   [[nodiscard]] Picoseconds earliest(std::uint32_t operation, What what) {
-    const Picoseconds free = resources_.free_at(operations_[operation], what);
+    const Picoseconds free = free_at(operations_[operation], what);
     return several_cpus_ ? std::max(free, ready_[operation]) : free;
   }
 
   void join(const Event& event, What what) {
-    if (resources_.free_at(operations_[event.operation()], what) <= event.time())
+    if (free_at(operations_[event.operation()], what) <= event.time())
       return start(event.operation(), what, event.time());
     wait(event.operation(), event.order(), what);
   }
@@ -129,14 +130,19 @@ class Simulation {
   }
 
   void try_later(std::uint32_t operation, What what) {
-    queue_.push({resources_.free_at(operations_[operation], what), states_.order(operation), operation, what});
+    queue_.push({free_at(operations_[operation], what), states_.order(operation), operation, what});
+  }
+
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
+    if (!arrive_whole_ || what != What::take) return resources_.free_at(operation, what);
+    return resources_.free_at(operation, what, costs_.of(operation.rank, operation.peer, operation.amount).lead);
   }
 
   // The first in line starts if it can, and the next one moves up.
   void try_first(const Event& event) {
     List& line = resources_.line_of(operations_[event.operation()], event.what());
     if (line.first != event.operation()) return;  // somebody came before it, who will let it move up again
-    if (resources_.free_at(operations_[event.operation()], event.what()) > event.time())
+    if (free_at(operations_[event.operation()], event.what()) > event.time())
       return try_later(event.operation(), event.what());
     take_first(states_, line);
     start(event.operation(), event.what(), event.time());
@@ -197,7 +203,7 @@ class Simulation {
     const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
     const Picoseconds end = busy_until(send.peer, now, cost.receive_cpu);
     resources_.cpu(send.peer, send.cpu) = end;
-    resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic);
+    resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic - cost.lead);
     note({now, end, message, Work::receive});
     if (several_cpus_) ready_[message] = end;
     const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
@@ -281,6 +287,7 @@ class Simulation {
   Resources resources_;
   Matching matching_;
   bool several_cpus_;
+  bool arrive_whole_;  // some messages do
   EventQueue queue_;
   Lookahead<Matching> lookahead_;
   ReleasedOperations released_;

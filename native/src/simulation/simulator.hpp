@@ -8,6 +8,7 @@
 //   message s  takes the receiver's CPU and receiving NIC (those its send names) when both are free, at a: the CPU to
 //              a + o + max((s-1) O, (s-1) G), the NIC until a + g + (s-1) G. It meets the receive posted first that
 //              matches, which ends with this CPU time, or waits for one, which then ends as it is posted.
+// These are four lines over s (costs.hpp), so that a network whose overheads differ at its two ends has its own.
 //   receive    is posted when it is ready and its CPU is free.
 // Optional: noise lengthens CPU times (noise.hpp), ranks of a node share its rate (nodes.hpp), some messages are free
 // of g, and pairs of ranks differ (costs.hpp). Operations that wait for the same thing are served in the order in which

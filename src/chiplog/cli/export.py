@@ -7,15 +7,23 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import note
+from chiplog.cli.output import TargetOption, note
 
 
 def export(
     source: Annotated[Path, typer.Argument(metavar="RUN-OR-MODEL", help="A run or a model file.")],
     to: Annotated[str, typer.Option(help="csv, parquet, codes, simgrid or loggopsim.")],
     out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
+    target: TargetOption = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIRST:LAST",
+            help="Which sizes to hold, for simgrid and loggopsim; all by default.",
+        ),
+    ] = None,
 ) -> None:
     """Write a run or a model in another program's format."""
     from chiplog.export.run import export_file
 
-    note(f"exported to {export_file(source, to, out)}.")
+    note(f"exported to {export_file(source, to, out, target=target, sizes=sizes)}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, TargetOption, write_json
 
 
 def fit(
@@ -30,16 +30,18 @@ def fit(
         Path | None,
         typer.Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
     ] = None,
+    target: TargetOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
     from chiplog.dataset.run_file import read_run
+    from chiplog.fit.origin import of_target
     from chiplog.fit.run import fit as fit_models
 
     dataset = read_run(run)
-    fits = fit_models(
-        dataset, names(model, "--model"), method=method, statistic=statistic, seed=seed
-    )
+    models = names(model, "--model")
+    fits = fit_models(dataset, models, method=method, statistic=statistic, seed=seed)
+    fits = of_target(fits, target, str(run))
     if out is not None:
         from chiplog.fit.model_file import write_model
 

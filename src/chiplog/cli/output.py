@@ -23,6 +23,11 @@ ReportOption = Annotated[
     typer.Option("--report", metavar="FILE.html|FILE.md", help="Write a page with a picture, too."),
 ]
 
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", metavar="NAME", help="Which target of a file that holds several."),
+]
+
 
 def write_json(destination: str, content: Any) -> None:
     """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""

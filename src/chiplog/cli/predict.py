@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, ReportOption, note, write_json
+from chiplog.cli.output import JsonOption, ReportOption, TargetOption, note, write_json
 
 
 def predict(
@@ -34,12 +34,14 @@ def predict(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
+    target: TargetOption = None,
     report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
     from chiplog.collectives.algorithm import Task
     from chiplog.fit.model_file import read_model
+    from chiplog.fit.origin import of_target
     from chiplog.predict.result import Prediction, predictions_to_json
     from chiplog.predict.run import predict as predict_rows
 
@@ -50,7 +52,7 @@ def predict(
         segment_bytes=segment,
         dimensions=dimensions,
     )
-    fits = read_model(model_file)
+    fits = of_target(read_model(model_file), target, str(model_file))
 
     def ask(asked: Task) -> tuple[Prediction, ...]:
         return predict_rows(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, ReportOption, note, write_json
+from chiplog.cli.output import JsonOption, ReportOption, TargetOption, note, write_json
 from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
     from chiplog.schedule import Schedule
     from chiplog.simulate import LogGOPS, Noise, PairClasses, Simulation
+    from chiplog.simulate.from_model import FittedParameters, Range
 
 MOST_RANKS_SHOWN = 16
 
@@ -24,7 +25,7 @@ def simulate(
     model: Annotated[
         Path | None,
         typer.Option(
-            metavar="MODEL.json", help="Take the parameters from a fit of loggps or loggp."
+            metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
         ),
     ] = None,
     L: Annotated[str | None, typer.Option("--L", metavar="NS", help="Latency.")] = None,
@@ -70,6 +71,7 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
+    target: TargetOption = None,
     report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -83,11 +85,6 @@ def simulate(
     given = {"L": L, "o": o, "g": g, "G": G, "O": O}
     schedule = read_goal(file)
     pairs = None if classes is None else _pair_classes(classes, schedule, model, given)
-    parameters = (
-        _parameters(model, {k: v for k, v in given.items() if v is not None}, S)
-        if pairs is None
-        else LogGOPS(pairs.classes[0], NO_LIMIT_BYTES if S is None else S)
-    )
     conditions = Conditions(
         noise=_noise(noise, noise_trace, noise_seed),
         ranks_per_node=per_node,
@@ -96,35 +93,59 @@ def simulate(
         pairs=pairs,
     )
     wants_trace = trace is not None or report is not None
+    fitted = None if model is None else _fitted(model, target, schedule, given, S)
+    found: Range | None = None
     try:
-        simulation = run(schedule, parameters, conditions=conditions, trace=wants_trace)
+        if fitted is not None:
+            found = fitted.simulate(schedule, conditions=conditions, trace=wants_trace)
+            simulation = found.simulation
+        else:
+            parameters = (
+                _parameters({k: v for k, v in given.items() if v is not None}, S)
+                if pairs is None
+                else LogGOPS(pairs.classes[0], NO_LIMIT_BYTES if S is None else S)
+            )
+            simulation = run(schedule, parameters, conditions=conditions, trace=wants_trace)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
+    beyond = None if fitted is None else fitted.beyond(schedule)
+    if beyond is not None:
+        note(f"extrapolated: {beyond}.")
     if trace is not None:
         _write_trace(schedule, simulation, trace)
     if report is not None:
         _write_report(schedule, simulation, file.name, report)
     if json_file:
-        write_json(json_file, simulation_to_json(simulation))
+        write_json(json_file, simulation_to_json(simulation, found, beyond))
     else:
-        _print(simulation)
+        _print(simulation, found)
 
 
-def _parameters(model: Path | None, given: dict[str, str], S: int | None) -> LogGOPS:
-    """From --model or from the options; UsageError where both or neither are there."""
+def _fitted(
+    model: Path,
+    target: str | None,
+    schedule: Schedule,
+    given: Mapping[str, str | None],
+    S: int | None,
+) -> FittedParameters:
+    """From --model, with what a reader must be told; UsageError where options say something else."""
+    from chiplog.simulate.from_model import fitted_parameters
+
+    if any(given.values()) or S is not None:
+        raise UsageError(
+            "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
+        )
+    fitted = fitted_parameters(model, target)
+    corrected = fitted.corrected()
+    if corrected is not None:
+        note(corrected)
+    return fitted
+
+
+def _parameters(given: dict[str, str], S: int | None) -> LogGOPS:
+    """From the options; UsageError where some are missing."""
     from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS
 
-    if model is not None:
-        from chiplog.simulate.from_model import parameters_from_model
-
-        if given or S is not None:
-            raise UsageError(
-                "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
-            )
-        parameters, assumed = parameters_from_model(model)
-        for sentence in assumed:
-            note(sentence)
-        return parameters
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given]
     if missing:
         raise UsageError(
@@ -179,7 +200,7 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
     note(f"the report is {path}.")
 
 
-def _print(simulation: Simulation) -> None:
+def _print(simulation: Simulation, found: Range | None) -> None:
     from chiplog.simulate.result import nanoseconds
 
     finish = nanoseconds(simulation.finish_ps)
@@ -187,6 +208,10 @@ def _print(simulation: Simulation) -> None:
         print(f"rank {rank}  {time_ns} ns")
     if len(finish) > MOST_RANKS_SHOWN:
         print(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks")
-    print(f"makespan  {max(finish)} ns")
+    interval = ""
+    if found is not None and found.low_ps != found.high_ps:
+        low, high = (end / 1000 for end in (found.low_ps, found.high_ps))
+        interval = f"  ({low:.6g} to {high:.6g} ns, by what the data leave)"
+    print(f"makespan  {max(finish)} ns{interval}")
     rate = simulation.events / simulation.wall_seconds / 1e6
     note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

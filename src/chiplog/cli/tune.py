@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, write_json, write_text
+from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write_text
 
 
 def tune(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
-    target: Annotated[
+    program: Annotated[
         str, typer.Option("--for", metavar="PROGRAM", help="chiplog, openmpi, mpich or ucc.")
     ],
     out: Annotated[Path, typer.Option("-o", metavar="FILE", help="The tuning file to write.")],
@@ -31,6 +31,7 @@ def tune(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
+    target: TargetOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Write a tuning file: what the model says is fastest, where that is sure; elsewhere the default stays."""
@@ -42,12 +43,13 @@ def tune(
         model_file,
         operation,
         ranks,
-        target,
+        program,
         out,
         version=version,
         mpi=mpi,
         sizes=sizes,
         model=model,
+        target=target,
     )
     write_text(out, written.text)
     settings = written.settings()
@@ -56,5 +58,5 @@ def tune(
     else:
         print_tuning(written.tuning)
     note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
-    if target != "ucc":
-        note(f"prove it: chiplog check-tuning {out} --for {target}")
+    if program != "ucc":
+        note(f"prove it: chiplog check-tuning {out} --for {program}")

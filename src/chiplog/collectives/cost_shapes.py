@@ -54,6 +54,8 @@ def burst(message: Message, count: int, rank: Rank | None = None) -> Rank:
     rank = Rank() if rank is None else rank
     if count > EXACT_BURST:
         return _long_burst(message, count, rank)
+    if count > 0 and np.all((count - 1) * message.between_sends <= message.way):
+        return _sends_first(message, count, rank)
     draws = np.arange(message.way.size)
     arrivals = np.full((count + 1, draws.size), np.inf)
     sent, received = np.zeros_like(draws), np.zeros_like(draws)
@@ -62,15 +64,30 @@ def burst(message: Message, count: int, rank: Rank | None = None) -> Rank:
     )
     for _ in range(2 * count):
         send_at = np.where(sent < count, np.maximum(cpu, send_nic), np.inf)
-        receive_at = np.maximum(np.maximum(cpu, receive_nic), arrivals[received, draws])
+        receive_at = np.maximum(
+            np.maximum(cpu, receive_nic + message.lead), arrivals[received, draws]
+        )
         sends = send_at <= receive_at
         start = np.minimum(send_at, receive_at)
         arrivals[sent[sends], draws[sends]] = (start + message.way)[sends]
         cpu = start + np.where(sends, message.send_busy, message.receive_busy)
         send_nic = np.where(sends, start + message.gap, send_nic)
-        receive_nic = np.where(sends, receive_nic, start + message.gap)
+        receive_nic = np.where(sends, receive_nic, start + message.gap - message.lead)
         sent, received = sent + sends, received + ~sends
     return Rank(cpu, send_nic, receive_nic)
+
+
+def _sends_first(message: Message, count: int, rank: Rank) -> Rank:
+    """The burst where the last send starts before the first message is there: all sends, then all receives."""
+    start = np.maximum(rank.free, rank.send_nic) + 0.0 * message.way
+    last_send = start + (count - 1) * message.between_sends
+    nic = rank.receive_nic + message.lead + 0.0 * start
+    first_take = latest([last_send + message.send_busy, nic, start + message.way])
+    last_take = np.maximum(
+        first_take + (count - 1) * message.between_receives, last_send + message.way
+    )
+    free = last_take + message.receive_busy
+    return Rank(free, last_send + message.gap, last_take + message.gap - message.lead)
 
 
 def _long_burst(message: Message, count: int, rank: Rank) -> Rank:
@@ -79,7 +96,7 @@ def _long_burst(message: Message, count: int, rank: Rank) -> Rank:
     by_cpu = count * (message.send_busy + message.receive_busy)
     start = np.maximum(rank.free, rank.send_nic)
     free = start + np.maximum(by_network, by_cpu)
-    behind = np.maximum(message.gap - message.receive_busy, 0.0)
+    behind = np.maximum(message.gap - message.lead - message.receive_busy, 0.0)
     return Rank(free, start + count * message.between_sends, free + behind)
 
 

@@ -33,6 +33,8 @@ class Message:
     """From the start of the send until the message is at the receiver, o + L."""
     receive_busy: Seconds
     """CPU of the receiver, o + max((s-1)O, (s-1)G)."""
+    lead: Seconds | float = 0.0
+    """How much of the gap passes before `way`, at the receiver's NIC: 0 where the first byte counts, as in LogGOPS."""
 
     @property
     def one_way(self) -> Seconds:
@@ -78,25 +80,28 @@ class Rank:
 
     def receive(self, message: Message, arrival: Seconds, times: ArrayLike = 1) -> Rank:
         """The rank after it took `times` messages that are there at `arrival`; `times` is 1 or more."""
-        start = np.maximum(np.maximum(self.free, self.receive_nic), arrival)
+        start = np.maximum(np.maximum(self.free, self.receive_nic + message.lead), arrival)
         start = start + (np.asarray(times) - 1) * message.between_receives
-        return Rank(start + message.receive_busy, self.send_nic, start + message.gap)
+        nic = start + message.gap - message.lead
+        return Rank(start + message.receive_busy, self.send_nic, nic)
 
     def receive_all(self, messages: Sequence[Message], arrivals: Sequence[Seconds]) -> Rank:
         """The rank after it took one message each at `arrivals`, in the order in which they are there."""
         if not arrivals:
             return self
         table = np.stack(np.broadcast_arrays(*arrivals))
+        leads = [message.lead + 0.0 * message.way for message in messages]
         order = np.argsort(table, axis=0, kind="stable")
         rank = self
         for place in order:
             chosen = place[np.newaxis]
             rank = rank.receive(
                 Message(
-                    *(
-                        _chosen([getattr(one, name) for one in messages], chosen)
-                        for name in ("send_busy", "gap", "way", "receive_busy")
-                    )
+                    send_busy=_chosen([one.send_busy for one in messages], chosen),
+                    gap=_chosen([one.gap for one in messages], chosen),
+                    way=_chosen([one.way for one in messages], chosen),
+                    receive_busy=_chosen([one.receive_busy for one in messages], chosen),
+                    lead=_chosen(leads, chosen),
                 ),
                 np.take_along_axis(table, chosen, axis=0)[0],
             )

@@ -2,20 +2,25 @@
 
     size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,d,s) L o_s o_r g G lsqu(g,G)          with d = PRTT(1,0,s)
 
-The times are medians over all samples of a size. A run imported from Netgauge gives Netgauge's own answers back; for
-others they come from a LogGP fit: L is PRTT(1,0,1)/2 as CODES expects, g and G are those of the size's protocol, and
-where g is hidden below o_s, o_s stands for it, since no message can leave earlier.
+The times are medians over all samples of a size. A run imported from Netgauge gives Netgauge's own answers back. For
+others G is that of a LogGP fit, and L and g, as CODES takes them, are such that a message of the row's size takes
+L + (s-1)G, the half round trip that was measured, and adds g + (s-1)G to a train. An overhead that is not identified is
+-nan, as Netgauge writes it; CODES does not use it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.export.protocol_lines import value
-from chiplog.fit.result import Fit, Segment
+from chiplog.export.check import refuse_what_misses
+from chiplog.export.fits import bounded_regimes
+from chiplog.export.pieces import Measured
+from chiplog.fit.known import Regime
 
 HEADER = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
 _ANSWERS = ("L", "o_s", "o_r", "g", "G", "lsqu")
@@ -34,7 +39,7 @@ def codes_text(dataset: Dataset) -> str:
         raise UsageError(
             f"codes needs prtt with trains of 1 and n, and n with a delay; {dataset.source} lacks some."
         )
-    answers = _netgauge_answers(prtt) or _fitted_answers(dataset, sizes)
+    answers = _netgauge_answers(prtt) or _fitted_answers(dataset, train, single, several, sizes)
     rows = [HEADER]
     for size in sizes:
         times = (single[size], several[size], delayed[size])
@@ -82,26 +87,52 @@ def _netgauge_answers(prtt: Dataset) -> dict[int, Mapping[str, float | None]]:
     return found
 
 
-def _fitted_answers(dataset: Dataset, sizes: list[int]) -> dict[int, Mapping[str, float | None]]:
+def _fitted_answers(
+    dataset: Dataset, train: int, single: _Medians, several: _Medians, sizes: list[int]
+) -> dict[int, Mapping[str, float | None]]:
+    """Each row's L and g are such that L + (s-1)G and g + (s-1)G are the times measured at its size."""
     from chiplog.fit.run import fit
 
     chosen = fit(dataset.select(operation="send"), ("loggp",), method="prtt")[0]
-    return {size: _answers(_segment(chosen, size)) for size in sizes}
+    regimes = bounded_regimes(chosen)
+    measured = [
+        Measured(size, single[size] / 2.0, (several[size] - single[size]) / (train - 1))
+        for size in sizes
+    ]
+    answers = {
+        one.message_bytes: _answers(one, _regime(regimes, one.message_bytes)) for one in measured
+    }
+
+    def says(size: int) -> tuple[float, float]:
+        row, further = answers[size], size - 1
+        L, g, G = (float(row[name] or 0.0) * 1e-6 for name in ("L", "g", "G"))
+        return L + further * G, g + further * G
+
+    why = "a train of n is shorter than a message of it."
+    refuse_what_misses(says, measured, "CODES", why, by_ranges=False)
+    return answers
 
 
-def _segment(fit: Fit, size: int) -> Segment:
-    return next((one for one in fit.segments if size <= one.last_bytes), fit.segments[-1])
+def _regime(regimes: Sequence[Regime], size: int) -> Regime:
+    return next((one for one in regimes if size <= one.last_bytes), regimes[-1])
 
 
-def _answers(segment: Segment) -> Mapping[str, float | None]:
-    gap = segment.parameters.get("g")
-    identified = gap is not None and gap.value is not None
-    half = value(segment, "L_half") or sum(value(segment, name) for name in ("L", "o_s", "o_r"))
+def _answers(one: Measured, regime: Regime) -> Mapping[str, float | None]:
+    """In microseconds; an overhead that is not identified is none, which CODES does not need."""
+    parameters = regime.fit.segments[regime.segment].parameters
+    middle = regime.at(np.full((1, len(regime.free)), 0.5))
+    further = max(one.message_bytes - 1, 0)
+    step = max(one.step or 0.0, 0.0)
+    most = min(one.half_round_trip, step) / further if further else np.inf
+    G = min(float(middle["G"][0]), most)
+    known = {
+        name: parameters[name].value if name in parameters else None for name in ("o_s", "o_r")
+    }
     return {
-        "L": half * 1e6,
-        "o_s": value(segment, "o_s") * 1e6,
-        "o_r": value(segment, "o_r") * 1e6,
-        "g": value(segment, "g" if identified else "o_s") * 1e6,
-        "G": value(segment, "G") * 1e6,
+        "L": (one.half_round_trip - further * G) * 1e6,
+        "o_s": None if known["o_s"] is None else known["o_s"] * 1e6,
+        "o_r": None if known["o_r"] is None else known["o_r"] * 1e6,
+        "g": (step - further * G) * 1e6,
+        "G": G * 1e6,
         "lsqu": 0.0,
     }

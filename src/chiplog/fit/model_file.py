@@ -102,7 +102,10 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
     return {
         "model": fit.model,
         "method": fit.method,
+        "target": fit.target,
         "transport": fit.transport,
+        "ranks": fit.ranks,
+        "hosts": fit.hosts,
         "operation": fit.operation,
         "posting": fit.posting,
         "direction": fit.direction,
@@ -201,7 +204,14 @@ def _fit_from_json(fields: Fields) -> Fit:
         advice=fields.texts("advice"),
         posting=fields.text_or_none("posting") or "normal",
         bands=tuple(_band_from_json(one) for one in _objects_if_any(fields, "bands")),
+        target=fields.text_or_none("target"),
+        ranks=_count_or_none(fields, "ranks"),
+        hosts=_count_or_none(fields, "hosts"),
     )
+
+
+def _count_or_none(fields: Fields, name: str) -> int | None:
+    return None if fields.members.get(name) is None else fields.integer(name)
 
 
 def _objects_if_any(fields: Fields, name: str) -> list[Fields]:

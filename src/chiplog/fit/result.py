@@ -146,3 +146,9 @@ class Fit:
     """How the operation was handed over: normal, inline or list."""
     bands: tuple[Band, ...] = ()
     """Prediction intervals; none where too few sizes were measured to tell."""
+    target: str | None = None
+    """What was measured, as it was named: "tcp:bind=10.0.0.1"; None in files that do not say."""
+    ranks: int | None = None
+    """How many ranks took part; None in files that do not say."""
+    hosts: int | None = None
+    """On how many hosts they ran; None in files that do not say."""

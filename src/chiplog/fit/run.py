@@ -26,6 +26,7 @@ from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
+from chiplog.fit.origin import with_origin
 from chiplog.fit.pairs.run import fit_pairs
 from chiplog.fit.part import with_receives
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
@@ -147,7 +148,9 @@ def fit(
         )
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
-    return tuple(replace(one, warnings=(*told, *one.warnings)) for one in fits)
+    return with_origin(
+        dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]
+    )
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:

@@ -1,46 +1,83 @@
-"""Predictions of logp, loggp and loggps, with the parameters that `chiplog simulate --model` takes."""
+"""Predictions of the LogP family: loggops, loggps, loggp and logp.
+
+    T(s)     = L_half + (s-1) G_half        send and receive keep their CPUs for o_s + (s-1) O_s and o_r + (s-1) O_r
+    gap(s)   = g + (s-1) G                  between two messages of a NIC
+
+A message is at its receiver T(s) less the receive's time after its send began, and as a whole: two messages from
+anywhere are at least the later one's gap apart. Where trains tell nothing of the
+receiver, a receive takes at most what a message adds to a train: more would show there.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
-from chiplog.export.loggops_values import largest_eager_bytes
-from chiplog.export.protocol_lines import value
+from chiplog.fit.known import DRAWS, REFUSED, Array, Evaluate, Regime, Vectors, refusal
 from chiplog.fit.result import Fit
 from chiplog.predict.bounds import lower_bound
-from chiplog.predict.draws import drawn, not_identified, segment_of
-from chiplog.predict.loggops import LogGOPSNetwork, LogGOPSProtocol
-from chiplog.predict.network import Recorder, beyond_sizes
+from chiplog.predict.network import (
+    Asked,
+    Recorder,
+    Space,
+    beyond_all,
+    beyond_sizes,
+    segment_of,
+)
 
-MODELS = ("loggps", "loggp", "logp")
+MODELS = ("loggops", "loggps", "loggp", "logp")
+SHAPED_BY_COSTS = ("logp-optimal",)
+"""Algorithms that the first vector shapes: each point of a set has its own."""
+MOST_KEPT = 64
+"""Networks that are kept: of the points that every search begins with, and a few more."""
+
+
+def message_of(found: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:
+    """The costs of a message under parameter vectors as of `known.Regime`; one of 0 bytes counts as one of 1."""
+    further = max(message_bytes, 1) - 1
+    one_way = found["L_half"] + further * found["G_half"]
+    send = found["o_s"] + further * found["O_s"]
+    gap = found["g"] + further * found["G"]
+    receive = found["o_r"] + further * found["O_r"]
+    if receiver_keeps_up:
+        receive = np.minimum(receive, np.maximum(send, gap))
+    receive = np.minimum(receive, one_way)
+    way = one_way - receive
+    lead = np.minimum(further * found["G"], way)
+    return Message(send_busy=send, gap=gap, way=way, receive_busy=receive, lead=lead)
 
 
 @dataclass(frozen=True)
-class LogGPNetwork:
-    """The protocols of a fit whose latency is known; a size that needs what is not identified is refused."""
+class RegimeNetwork:
+    """The costs of messages, by regime, for parameter vectors of one length."""
 
     fit: Fit
-    protocols: LogGOPSNetwork
+    regimes: Sequence[Regime]
+    vectors: Mapping[int, Vectors]
+    known: dict[tuple[int, int], Message] = field(default_factory=dict)
 
     def message(self, message_bytes: int) -> Message:
-        """The costs of a message; UsageError where they need what is not identified."""
-        segment = segment_of(self.fit, message_bytes)
-        if not has_latency(self.fit, segment):
-            raise not_identified(self.fit, segment, "L")
-        G = self.fit.segments[segment].parameters.get("G")
-        if message_bytes > 1 and G is not None and G.value is None:
-            raise not_identified(self.fit, segment, "G")
-        return self.protocols.message(message_bytes)
+        """The costs under the regime of that size."""
+        return self._message(segment_of(self.fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:
-        """The least of each cost over all protocols."""
-        found = [protocol.message(message_bytes) for protocol in self.protocols.protocols]
-        return reduce(_least, found)
+        """The least of each cost over all regimes."""
+        return reduce(_least, (self._message(one, message_bytes) for one in self.vectors))
+
+    def _message(self, segment: int, message_bytes: int) -> Message:
+        key = (segment, message_bytes)
+        if key not in self.known:
+            self.known[key] = message_of(
+                self.vectors[segment],
+                message_bytes,
+                receiver_keeps_up=self.regimes[segment].receiver_keeps_up,
+            )
+        return self.known[key]
 
 
 def _least(one: Message, other: Message) -> Message:
@@ -49,6 +86,7 @@ def _least(one: Message, other: Message) -> Message:
         np.minimum(one.gap, other.gap),
         np.minimum(one.way, other.way),
         np.minimum(one.receive_busy, other.receive_busy),
+        np.minimum(one.lead, other.lead),
     )
 
 
@@ -56,70 +94,123 @@ class LogGPSpeaker:
     """Speaks about every algorithm."""
 
     def __init__(self, fit: Fit) -> None:
-        known = [segment for segment in range(len(fit.segments)) if has_latency(fit, segment)]
-        if not known:
-            raise not_identified(fit, 0, "L")
-        protocols = tuple(_protocol(fit, segment) for segment in known)
         self.fit = fit
-        self.network = LogGPNetwork(fit, LogGOPSNetwork(protocols))
+        self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
+        self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
+        limited = [one for one in self.regimes if not latency_is_unlimited(one)]
+        if not limited:
+            raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
+        self._limited = tuple(one.segment for one in limited)
 
     def speaks_about(self, algorithm: Algorithm) -> bool:
         """Always."""
         return True
 
-    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
-        """The algorithm's closed form."""
-        return algorithm.seconds(task, self.network)
+    def space(self, asked: Sequence[Asked]) -> Space:
+        """The vectors of those regimes whose sizes the tasks send."""
+        used = sorted({segment_of(self.fit, size) for one in asked for size in self.sizes(*one)})
+        return self._space(used)
 
-    def lower_bound(self, operation: str, task: Task) -> Seconds:
-        """The operation's bound on the least of all protocols' costs."""
-        return lower_bound(operation, task, self.network)
+    def _space(self, used: Sequence[int]) -> Space:
+        symbols = tuple((one, symbol) for one in used for symbol in self.regimes[one].free)
+        unlimited = frozenset(
+            place
+            for place, (one, symbol) in enumerate(symbols)
+            if self.regimes[one].is_unlimited(symbol)
+        )
+
+        def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
+            if algorithm.name in SHAPED_BY_COSTS and len(fractions) > 1:
+                rows = [seconds(algorithm, task, one[np.newaxis], whole) for one in fractions]
+                return np.concatenate(rows)
+            found = algorithm.seconds(task, self.network(used, fractions, whole))
+            return by_points(found, len(fractions), whole)
+
+        return Space(self.fit, symbols, tuple(used), unlimited, seconds)
+
+    def network(self, used: Sequence[int], fractions: Array, whole: bool) -> RegimeNetwork:
+        """Messages of the regimes `used` at some points of their set; the same ones are asked for again and again."""
+        key = (tuple(used), fractions.tobytes(), whole)
+        if key not in self._networks:
+            if len(self._networks) >= MOST_KEPT:
+                self._networks.clear()
+            vectors = self.vectors(used, fractions, whole)
+            self._networks[key] = RegimeNetwork(self.fit, self.regimes, vectors)
+        return self._networks[key]
+
+    def vectors(self, used: Sequence[int], fractions: Array, whole: bool) -> dict[int, Vectors]:
+        """The parameter vectors of the regimes `used`; their free parameters stand side by side in `fractions`."""
+        found, first = {}, 0
+        for one in used:
+            regime = self.regimes[one]
+            mine = fractions[:, first : first + len(regime.free)]
+            found[one] = regime.at(mine, whole=whole)
+            first += len(regime.free)
+        return found
+
+    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
+        """The algorithm's closed form in the middle of the set."""
+        return algorithm.seconds(task, self._middle(whole=True))
+
+    def _middle(self, *, whole: bool) -> RegimeNetwork:
+        used = range(len(self.regimes))
+        free = sum(len(one.free) for one in self.regimes)
+        return self.network(used, np.full((1, free), 0.5), whole)
+
+    @cached_property
+    def _recorded(self) -> RegimeNetwork:
+        return self._middle(whole=False)
+
+    def lower_bound(self, operation: str, task: Task) -> tuple[Space, Evaluate]:
+        """The operation's bound on the least of all regimes' costs; each point of the set has its own tree."""
+        space = self._space(self._limited)
+
+        def evaluate(fractions: Array, whole: bool) -> Seconds:
+            rows = [
+                lower_bound(operation, task, self.network(self._limited, one[np.newaxis], whole))
+                for one in fractions
+            ]
+            return np.stack(rows)
+
+        return space, evaluate
+
+    def least_round(self, task: Task, peers: int) -> float:
+        """Sends, or receives, one after the other; or the CPU time of all."""
+        message = self._recorded.message(task.message_bytes)
+        if peers < 1:
+            return 0.0
+        step = max(float(message.between_sends[0]), float(message.between_receives[0]))
+        by_network = float(message.one_way[0]) + (peers - 1) * step
+        return max(by_network, peers * float(message.send_busy[0] + message.receive_busy[0]))
 
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
-        """Sizes only: the models assume that pairs of ranks do not disturb each other."""
-        return beyond_sizes(self.fit, self.sizes(algorithm, task))
+        """Sizes, and more ranks than were measured: pairs of ranks may disturb each other."""
+        return beyond_all(self.fit, task, 1, [beyond_sizes(self.fit, self.sizes(algorithm, task))])
 
     def sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
-        """The sizes of the algorithm's messages."""
-        recorder = Recorder(self.network)
+        """The sizes of the algorithm's messages, which do not depend on the peers of a round."""
+        if algorithm.takes_peers:
+            task = replace(task, peers=1)
+        recorder = Recorder(self._recorded)
         algorithm.seconds(task, recorder)
         return recorder.sizes
 
     @cached_property
     def largest_eager_bytes(self) -> int | None:
-        """S of loggps: longer sends wait for their receive; None where none does."""
+        """S of loggps: longer sends wait for their receive; None where none does, or where it is not known."""
         if self.fit.model != "loggps":
             return None
-        measured = value(self.fit.segments[0], "S")
-        if measured > 0 or len(self.fit.segments) == 1:
-            return int(measured) or None
-        return largest_eager_bytes(self.fit)
+        measured = self.fit.segments[0].parameters.get("S")
+        return None if measured is None or not measured.value else int(measured.value)
 
 
-def has_latency(fit: Fit, segment: int) -> bool:
-    """Is L known, or L_half, from which it follows?"""
-    parameters = fit.segments[segment].parameters
-    return any(
-        name in parameters and parameters[name].value is not None for name in ("L", "L_half")
-    )
+def latency_is_unlimited(regime: Regime) -> bool:
+    """Does nothing bound T(1)?"""
+    corner = np.ones((1, len(regime.free)))
+    return bool(regime.at(corner)["L_half"][0] >= REFUSED)
 
 
-def _protocol(fit: Fit, segment: int) -> LogGOPSProtocol:
-    """With o and L as in chiplog.export.loggops_values, for each draw."""
-    theta = drawn(fit, segment)
-    known = [theta[name] for name in ("o_s", "o_r") if name in theta and theta[name][0] > 0]
-    zero = 0.0 * next(iter(theta.values()))
-    o = sum(known, zero) / max(1, len(known))
-    L = theta.get("L", zero)
-    if L[0] <= 0:
-        L_half = np.maximum(theta.get("L_half", zero), 0.0)
-        o = np.minimum(o, L_half / 2)
-        L = L_half - 2 * o
-    return LogGOPSProtocol(
-        first_bytes=fit.segments[segment].first_bytes,
-        L=L,
-        o=o,
-        g=theta.get("g", zero),
-        G=theta.get("G", zero),
-        O=zero,
-    )
+def by_points(found: Seconds, points: int, whole: bool) -> Seconds:
+    """Times of flat vectors as (points, rows)."""
+    rows = 1 + DRAWS if whole else 1
+    return np.broadcast_to(found, (points * rows,)).reshape(points, rows)

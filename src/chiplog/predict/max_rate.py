@@ -3,6 +3,8 @@
 A message of n bytes takes T(n, k); m of them posted at once take T(0, k) + m (T(n, k) - T(0, k)), one start-up and the
 bytes of all. So these models speak about algorithms in which every rank sends in every step.
 
+Where R_N was not reached, it is at least what the most pairs that were measured sent.
+
 Source: W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance on SMP nodes: is it time to retire the
 ping pong test", EuroMPI 2016.
 """
@@ -10,78 +12,158 @@ ping pong test", EuroMPI 2016.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
+from chiplog.fit.known import Array, Bounds, Evaluate, Vectors
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.bounds import lower_bound
-from chiplog.predict.draws import Theta, drawn, not_identified, segment_of
-from chiplog.predict.network import Recorder, beyond_sizes
+from chiplog.predict.loggp import by_points
+from chiplog.predict.network import (
+    Asked,
+    Recorder,
+    Space,
+    beyond_all,
+    beyond_sizes,
+    segment_of,
+)
+from chiplog.predict.several import Ranges, rows_of
 
 MODELS = ("max-rate", "max-rate-4", "max-rate-modified", "postal")
 _PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
 
 
 class MaxRateSpeaker:
-    """Speaks about algorithms in which everybody sends; a network, too."""
+    """Speaks about algorithms in which everybody sends."""
 
     def __init__(self, fit: Fit, per_node: int) -> None:
         self.fit = fit
         self.per_node = per_node
-        self._model = load_model(fit.model)
-        self._known: dict[tuple[int, int], Message] = {}
-        self._thetas = [drawn(fit, segment) for segment in range(len(fit.segments))]
-        for segment, theta in enumerate(self._thetas):
-            if not theta.keys() & {"R_C", "R_Cb", "R_N"}:
-                raise not_identified(fit, segment, "R_C" if fit.model != "max-rate-4" else "R_Cb")
+        self.most_pairs = max(
+            (int(m[1]) for one in fit.curves if (m := _PAIRS.fullmatch(one.quantity))), default=1
+        )
+        rate = "R_Cb" if fit.model == "max-rate-4" else "R_C"
+        self._ranges = []
+        for segment in range(len(fit.segments)):
+            parameters = fit.segments[segment].parameters
+            has_node_rate = "R_N" in parameters and parameters["R_N"].value is not None
+            needed = ["s0"] if has_node_rate and rate not in parameters else ["s0", rate]
+            self._ranges.append(Ranges(fit, segment, needed, self._given(segment, rate)))
 
-    def message(self, message_bytes: int) -> Message:
-        """The costs under the protocol of that size."""
-        return self._message(segment_of(self.fit, message_bytes), message_bytes)
-
-    def fastest(self, message_bytes: int) -> Message:
-        """The costs under the protocol that is fastest by the fit's own values."""
-        found = [self._message(segment, message_bytes) for segment in range(len(self._thetas))]
-        return min(found, key=lambda message: float(message.one_way[0]))
+    def _given(self, segment: int, rate: str) -> dict[str, Bounds]:
+        """R_N >= k R_C for the most pairs k that were measured, where the fit gives no bound."""
+        parameters = self.fit.segments[segment].parameters
+        node, own = parameters.get("R_N"), parameters.get(rate)
+        if node is None or node.value is not None or node.low or own is None or own.value is None:
+            return {}
+        least = own.value
+        if rate == "R_C":
+            least *= self.most_pairs
+        return {"R_N": Bounds(least, node.high)}
 
     def speaks_about(self, algorithm: Algorithm) -> bool:
         """Where everybody sends in every step."""
         return algorithm.everybody_sends
 
-    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
-        """The algorithm's closed form."""
-        return algorithm.seconds(task, self)
+    def space(self, asked: Sequence[Asked]) -> Space:
+        """The vectors of those protocols whose sizes the tasks send."""
+        sizes: set[int] = set()
+        for algorithm, task in asked:
+            sizes |= self._sizes(algorithm, task)
+        return self._space(sorted({segment_of(self.fit, size) for size in sizes}))
 
-    def lower_bound(self, operation: str, task: Task) -> Seconds:
+    def _space(self, used: Sequence[int]) -> Space:
+        symbols = tuple((one, symbol) for one in used for symbol in self._ranges[one].free)
+
+        def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
+            found = algorithm.seconds(task, self._network(used, fractions, whole))
+            return by_points(found, len(fractions), whole)
+
+        unlimited = frozenset(range(len(symbols)))
+        return Space(self.fit, symbols, tuple(used), unlimited, seconds)
+
+    def _network(self, used: Sequence[int], fractions: Array, whole: bool) -> _Network:
+        found, first = {}, 0
+        for one in used:
+            free = len(self._ranges[one].free)
+            found[one] = self._ranges[one].at(fractions[:, first : first + free], whole=whole)
+            first += free
+        return _Network(self, found)
+
+    def _middle(self, *, whole: bool) -> _Network:
+        free = sum(len(one.free) for one in self._ranges)
+        return self._network(range(len(self._ranges)), np.full((1, free), 0.5), whole)
+
+    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
+        """The algorithm's closed form in the middle of the set."""
+        return algorithm.seconds(task, self._middle(whole=True))
+
+    def lower_bound(self, operation: str, task: Task) -> tuple[Space, Evaluate]:
         """The operation's bound, on the fastest protocol."""
-        return lower_bound(operation, task, self)
+        used = range(len(self._ranges))
+
+        def evaluate(fractions: Array, whole: bool) -> Seconds:
+            rows = [
+                lower_bound(operation, task, self._network(used, one[np.newaxis], whole))
+                for one in fractions
+            ]
+            return np.stack(rows)
+
+        return self._space(used), evaluate
+
+    def least_round(self, task: Task, peers: int) -> float:
+        """Not known without the answer."""
+        return 0.0
 
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
-        """Sizes, and more ranks of a node than pairs were measured."""
-        recorder = Recorder(self)
+        """Sizes, more ranks of a node than pairs were measured, and more ranks or nodes."""
+        reasons = [beyond_sizes(self.fit, self._sizes(algorithm, task))]
+        if self.per_node > self.most_pairs and self._knows_pairs():
+            reasons.append(f"{self.per_node} ranks a node, up to {self.most_pairs} were measured")
+        return beyond_all(self.fit, task, self.per_node, reasons)
+
+    def _knows_pairs(self) -> bool:
+        return any(_PAIRS.fullmatch(one.quantity) for one in self.fit.curves)
+
+    def _sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
+        recorder = Recorder(self._middle(whole=False))
         algorithm.seconds(task, recorder)
-        pairs = [int(m[1]) for one in self.fit.curves if (m := _PAIRS.fullmatch(one.quantity))]
-        reasons = [beyond_sizes(self.fit, recorder.sizes)]
-        if pairs and self.per_node > max(pairs):
-            reasons.append(f"{self.per_node} ranks a node, up to {max(pairs)} were measured")
-        return "; ".join(reason for reason in reasons if reason) or None
+        return recorder.sizes
+
+
+class _Network:
+    """Messages under max-rate for parameter vectors of each protocol."""
+
+    def __init__(self, speaker: MaxRateSpeaker, vectors: dict[int, Vectors]) -> None:
+        self._fit, self._per_node = speaker.fit, speaker.per_node
+        self._model = load_model(speaker.fit.model)
+        self._vectors = vectors
+        self._known: dict[tuple[int, int], Message] = {}
+
+    def message(self, message_bytes: int) -> Message:
+        """The costs under the protocol of that size."""
+        return self._message(segment_of(self._fit, message_bytes), message_bytes)
+
+    def fastest(self, message_bytes: int) -> Message:
+        """The costs under the protocol that is fastest by the first vector."""
+        found = [self._message(segment, message_bytes) for segment in self._vectors]
+        return min(found, key=lambda message: float(message.one_way[0]))
 
     def _message(self, segment: int, message_bytes: int) -> Message:
         if (segment, message_bytes) not in self._known:
-            start = self._one_way(self._thetas[segment], 0)
-            sending = np.maximum(self._one_way(self._thetas[segment], message_bytes) - start, 0.0)
+            start = self._one_way(segment, 0)
+            sending = np.maximum(self._one_way(segment, message_bytes) - start, 0.0)
             self._known[segment, message_bytes] = Message(
                 0.0 * start, gap=sending, way=start + sending, receive_busy=0.0 * start
             )
         return self._known[segment, message_bytes]
 
-    def _one_way(self, theta: Theta, message_bytes: int) -> Seconds:
-        asked = points("pairs", message_bytes, pairs=self.per_node)
-        rows = (
-            dict(zip(theta, values, strict=True)) for values in zip(*theta.values(), strict=True)
-        )
+    def _one_way(self, segment: int, message_bytes: int) -> Seconds:
+        asked = points("pairs", message_bytes, pairs=self._per_node)
+        rows = rows_of(self._vectors[segment])
         return np.array([self._model.seconds(asked, row)[0] / 2.0 for row in rows])

@@ -12,7 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
+from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
+from chiplog.collectives.registry import algorithms
+from chiplog.predict.network import Speaker
+
+N_WAY = "n-way-dissemination"
 
 SAME = 1e-12
 """Times that differ by less, as a share, are the same; the smaller n is taken then."""
@@ -50,6 +57,63 @@ def _least_base(number: int, exponent: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if middle**exponent >= number else (middle + 1, high)
     return low
+
+
+class BarrierTimes:
+    """Times of the n-way dissemination barrier in the middle of what a model leaves, each computed once.
+
+    They depend on the number of rounds, on n and on the peers of the last round, which many numbers of ranks share.
+    """
+
+    def __init__(self, speaker: Speaker, message_bytes: int) -> None:
+        self._algorithm = algorithms("barrier")[N_WAY]
+        self._speaker, self._message_bytes = speaker, message_bytes
+        self.space = speaker.space([(self._algorithm, Task(2, message_bytes, peers=1))])
+        self._middle = np.full((1, len(self.space.symbols)), 0.5)
+        self._known: dict[Shape, float] = {}
+        self._least: dict[int, float] = {}
+
+    def seconds(self, ranks: int, peers: int) -> float:
+        """The time for n = `peers`."""
+        shape = shape_of(ranks, peers)
+        if shape not in self._known:
+            task = Task(ranks, self._message_bytes, peers=peers)
+            found = self.space.seconds(self._algorithm, task, self._middle, False)
+            self._known[shape] = float(found[0, 0])
+        return self._known[shape]
+
+    def fastest(self, ranks: int) -> int:
+        """n*.
+
+        A candidate whose rounds take longer than a known time, even if no message waits for another rank's, is not
+        followed.
+        """
+        least = {n: self._least_seconds(ranks, n) for n in ragged_candidates(ranks)}
+        found: dict[int, float] = {}
+        best = np.inf
+        for n in sorted(least, key=lambda n: (least[n], n)):
+            if least[n] > best * (1 + SAME):
+                break
+            found[n] = self.seconds(ranks, n)
+            best = min(best, found[n])
+        return min(n for n, time in found.items() if time <= best * (1 + SAME))
+
+    def _least_seconds(self, ranks: int, peers: int) -> float:
+        rounds, _, last = shape_of(ranks, peers)
+        return (rounds - 1) * self._least_round(peers) + self._least_round(last)
+
+    def _least_round(self, peers: int) -> float:
+        if peers not in self._least:
+            self._least[peers] = self._speaker.least_round(Task(2, self._message_bytes), peers)
+        return self._least[peers]
+
+
+Shape = tuple[int, int, int]
+
+
+def shape_of(ranks: int, peers: int) -> Shape:
+    """What the barrier's time depends on: the number of rounds, n, and the peers of the last round."""
+    return round_count(ranks, peers), peers, last_peers(ranks, peers)
 
 
 def best_peers(ranks: int, seconds: Callable[[int], float]) -> int:

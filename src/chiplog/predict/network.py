@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Network, Seconds
+from chiplog.errors import UsageError
+from chiplog.fit.known import REFUSED, Array, Evaluate, Span, refusal, span
+from chiplog.fit.origin import beyond_measured
 from chiplog.fit.result import Fit
+
+Asked = tuple[Algorithm, Task]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The parameter vectors that the data leave, of those regimes that some tasks need."""
+
+    fit: Fit
+    symbols: tuple[tuple[int, str], ...]
+    """What is free: the segment and the symbol; fractions have these columns."""
+    used: tuple[int, ...]
+    """The segments whose parameters fractions are for, in this order."""
+    unlimited: frozenset[int]
+    """Which of them nothing bounds above."""
+    seconds: Callable[[Algorithm, Task, Array, bool], Seconds]
+    """An algorithm's time by fractions of shape (points, free): shape (points, rows), see `known.Evaluate`."""
+
+    def span(self, evaluate: Evaluate, *, refuse: bool = True) -> Span:
+        """The least and the largest of what `evaluate` says; UsageError where a parameter without bound decides it."""
+        kinds = list(dict.fromkeys(symbol for _, symbol in self.symbols))
+        found = span(
+            evaluate, len(self.symbols), [kinds.index(symbol) for _, symbol in self.symbols]
+        )
+        if refuse and not found.high < REFUSED:
+            raise self._refused(evaluate)
+        return found
+
+    def _refused(self, evaluate: Evaluate) -> UsageError:
+        """Names the parameter without bound that alone makes the answer endless."""
+        for place in sorted(self.unlimited):
+            fractions = np.full((1, len(self.symbols)), 0.5)
+            fractions[0, sorted(self.unlimited)] = 0.0
+            fractions[0, place] = 1.0
+            if not evaluate(fractions, False)[0, 0] < REFUSED:
+                return refusal(self.fit, *self.symbols[place])
+        return (
+            refusal(self.fit, *self.symbols[0])
+            if self.symbols
+            else UsageError(f"the fit of {self.fit.model} gives no finite time.")
+        )
 
 
 class Speaker(Protocol):
-    """A fitted model that speaks about some algorithms; times have the shape (1 + draws,), the fit's own first."""
+    """A fitted model that speaks about some algorithms."""
 
     @property
     def fit(self) -> Fit:
@@ -20,11 +67,17 @@ class Speaker(Protocol):
     def speaks_about(self, algorithm: Algorithm) -> bool:
         """Can it say how long the algorithm takes?"""
 
-    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
-        """How long it takes, in seconds."""
+    def space(self, asked: Sequence[Asked]) -> Space:
+        """The parameter vectors that the data leave for these tasks, all the same for each of them."""
 
-    def lower_bound(self, operation: str, task: Task) -> Seconds:
-        """No algorithm of the operation takes less, in seconds."""
+    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
+        """How long it takes in the middle of the set, in seconds: the fit's own first, shape (1 + draws,)."""
+
+    def lower_bound(self, operation: str, task: Task) -> tuple[Space, Evaluate]:
+        """No algorithm of the operation takes less, in seconds, over the set."""
+
+    def least_round(self, task: Task, peers: int) -> float:
+        """No round in which a rank tells `peers` others takes less in the middle of the set, in seconds; may be 0."""
 
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
         """What of the task was not measured, in words; None where all was."""
@@ -50,6 +103,12 @@ class Recorder:
         return self.network.message(message_bytes)
 
 
+def segment_of(fit: Fit, message_bytes: int) -> int:
+    """The segment that holds a size; the nearest one where none does."""
+    starts = [segment.first_bytes for segment in fit.segments]
+    return max(0, int(np.searchsorted(starts, message_bytes, side="right")) - 1)
+
+
 def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
     """Which of the sizes lie outside of those that were measured; 0 and 1 B count as the smallest."""
     first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
@@ -57,3 +116,10 @@ def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
     if not outside:
         return None
     return f"messages of {max(outside)} B, {first} to {last} B were measured"
+
+
+def beyond_all(fit: Fit, task: Task, per_node: int, reasons: Sequence[str | None]) -> str | None:
+    """The reasons, and how far the number of ranks or nodes lies beyond what was measured."""
+    nodes = -(-task.ranks // per_node) if per_node > 1 else None
+    found = [beyond_measured(fit, task.ranks, nodes), *reasons]
+    return "; ".join(reason for reason in found if reason) or None

@@ -8,17 +8,23 @@ n-way dissemination.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
+from chiplog.fit.known import Array, Evaluate
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
-from chiplog.predict.draws import drawn, not_identified, segment_of
+from chiplog.predict.loggp import by_points
+from chiplog.predict.network import Asked, Space, beyond_all, segment_of
+from chiplog.predict.several import Ranges, rows_of
 
 MODELS = ("logfp", "lop")
 NEEDED = {"logfp": ("L", "o_min", "o_max", "f", "g"), "lop": ("C",)}
+"""The others that are not identified have no part in the curve: their term is 0 by the fit."""
 
 
 class OneToManySpeaker:
@@ -28,46 +34,67 @@ class OneToManySpeaker:
         self.fit = fit
         self._segment = segment_of(fit, message_bytes)
         self._model = load_model(fit.model)
-        theta = drawn(fit, self._segment)
-        for symbol in NEEDED[fit.model]:
-            if symbol not in theta:
-                raise not_identified(fit, self._segment, symbol)
-        self._known: dict[int, Seconds] = {}
-        self._rows = [
-            dict(zip(theta, values, strict=True)) for values in zip(*theta.values(), strict=True)
-        ]
+        self._ranges = Ranges(fit, self._segment, NEEDED[fit.model])
+        self._known: dict[tuple[int, bytes, bool], Seconds] = {}
 
     def speaks_about(self, algorithm: Algorithm) -> bool:
         """Where an algorithm's rounds are known."""
         return algorithm.fan_out is not None
 
-    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
+    def space(self, asked: Sequence[Asked]) -> Space:
+        """The vectors of the one size."""
+        symbols = tuple((self._segment, symbol) for symbol in self._ranges.free)
+
+        def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
+            return by_points(
+                self._seconds(algorithm, task, fractions, whole), len(fractions), whole
+            )
+
+        unlimited = frozenset(range(len(symbols)))
+        return Space(self.fit, symbols, (self._segment,), unlimited, seconds)
+
+    def _seconds(self, algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
         """R RTT(p)/2."""
         assert algorithm.fan_out is not None
         fan_out = algorithm.fan_out(task)
-        return fan_out.rounds * self._round_trip(max(1, fan_out.peers)) / 2.0
+        round_trip = self._round_trip(max(1, fan_out.peers), fractions, whole)
+        return np.asarray(fan_out.rounds * round_trip / 2.0)
 
-    def lower_bound(self, operation: str, task: Task) -> Seconds:
+    def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
+        """R RTT(p)/2 in the middle of the set."""
+        return self._seconds(algorithm, task, np.full((1, len(self._ranges.free)), 0.5), True)
+
+    def lower_bound(self, operation: str, task: Task) -> tuple[Space, Evaluate]:
         """RTT(1)/2: one message's way."""
-        return (self._round_trip(1) if task.ranks > 1 else 0.0 * self._round_trip(1)) / 2.0
+
+        def evaluate(fractions: Array, whole: bool) -> Seconds:
+            way = self._round_trip(1, fractions, whole) / 2.0
+            return by_points(way if task.ranks > 1 else 0.0 * way, len(fractions), whole)
+
+        return self.space([]), evaluate
+
+    def least_round(self, task: Task, peers: int) -> float:
+        """Not known without the answer."""
+        return 0.0
 
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
         """More peers in a round, or more ranks, than were measured."""
         assert algorithm.fan_out is not None
         known = [int(one.peers.max()) for one in self.fit.curves if one.peers is not None]
-        if not known:
-            return None
-        most, reasons = max(known), []
-        if (peers := algorithm.fan_out(task).peers) > most:
-            reasons.append(f"{peers} peers, up to {most} were measured")
-        if task.ranks > most + 1:
-            reasons.append(f"{task.ranks} ranks, up to {most + 1} were measured")
-        return "; ".join(reasons) or None
+        reasons: list[str | None] = []
+        if known:
+            most = max(known)
+            if (peers := algorithm.fan_out(task).peers) > most:
+                reasons.append(f"{peers} peers, up to {most} were measured")
+            if task.ranks > most + 1 and self.fit.ranks is None:
+                reasons.append(f"{task.ranks} ranks, up to {most + 1} were measured")
+        return beyond_all(self.fit, task, 1, reasons)
 
-    def _round_trip(self, peers: int) -> Seconds:
-        if peers not in self._known:
+    def _round_trip(self, peers: int, fractions: Array, whole: bool) -> Seconds:
+        key = (peers, fractions.tobytes(), whole)
+        if key not in self._known:
             size = self.fit.segments[self._segment].first_bytes
             asked = points("one_to_many", size, peers=peers)
-            times = [self._model.seconds(asked, row)[0] for row in self._rows]
-            self._known[peers] = np.array(times)
-        return self._known[peers]
+            rows = rows_of(self._ranges.at(fractions, whole=whole))
+            self._known[key] = np.array([self._model.seconds(asked, row)[0] for row in rows])
+        return self._known[key]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms, load
 from chiplog.errors import UsageError
-from chiplog.fit.parameters import interval
+from chiplog.fit.known import Array, Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.predict import loggp, max_rate, one_to_many
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.max_rate import MaxRateSpeaker
-from chiplog.predict.n_way import best_peers
-from chiplog.predict.network import Speaker
+from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
+from chiplog.predict.network import Asked, Space, Speaker
 from chiplog.predict.one_to_many import OneToManySpeaker
 from chiplog.predict.result import LOWER_BOUND, Prediction
 
@@ -46,15 +48,15 @@ def predict(
     if per_node < 1:
         raise UsageError(f"--per-node: is {per_node}; it accepts 1 or more.")
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model)
-    rows = [
-        _row(speaker, one, _with_peers(speaker, one, task, peers))
+    asked = {
+        one.name: (one, _with_peers(speaker, one, task, peers))
         for one in wanted
         if speaker.speaks_about(one) and (algorithm or one.accepts(task))
-    ]
-    if not rows:
+    }
+    if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows.sort(key=lambda row: row.seconds)
-    return (*_judged(rows), _bound(speaker, operation, wanted[0], task))
+    rows = sorted((_row(speaker, *one) for one in asked.values()), key=lambda row: row.seconds)
+    return (*_judged(speaker, asked, rows), _bound(speaker, operation, wanted[0], task))
 
 
 def models_of(operation: str) -> tuple[str, ...]:
@@ -118,47 +120,59 @@ def _make(fit: Fit, task: Task, per_node: int) -> Speaker:
 def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int | None) -> Task:
     if peers is not None:
         return replace(task, peers=peers)
-    if algorithm.name != "n-way-dissemination":
+    if algorithm.name != N_WAY:
         return task
-
-    def seconds(n: int) -> float:
-        return float(speaker.seconds(algorithm, replace(task, peers=n))[0])
-
-    return replace(task, peers=best_peers(task.ranks, seconds))
+    best = BarrierTimes(speaker, task.message_bytes).fastest(task.ranks)
+    return replace(task, peers=best)
 
 
-def times(speaker: Speaker, algorithm: Algorithm, task: Task) -> tuple[Seconds, str]:
-    """Seconds of shape (1 + draws,), the fit's own first, and how they came about: see `Prediction.method`."""
-    seconds = speaker.seconds(algorithm, task)
+@dataclass(frozen=True)
+class Answer:
+    """An algorithm's time over a set of parameter vectors."""
+
+    evaluate: Evaluate
+    method: str
+    """How it comes about: see `Prediction.method`."""
+    quick: Evaluate
+    """The closed form, made as long as the simulated time is in the middle of the set."""
+
+
+def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> Answer:
+    """The closed form where it is exact, else what the simulator says where that is quick, else a bound."""
+
+    def closed(fractions: Array, whole: bool) -> Seconds:
+        return space.seconds(algorithm, task, fractions, whole)
+
     if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
-        return seconds, "closed-form"
+        return Answer(closed, "closed-form", closed)
     if not _is_simulated_quickly(task):
-        return seconds, "bound"
+        return Answer(closed, "bound", closed)
+    space.span(closed)  # refuses what nothing bounds, before the simulator takes it
     # Most answers need no simulator, and come sooner without it.
     from chiplog.predict.simulated import simulated_seconds
 
-    own = simulated_seconds(algorithm, task, speaker)
-    return seconds * (own / seconds[0] if seconds[0] > 0 else 1.0), "simulation"
+    own = simulated_seconds(algorithm, task, speaker, tuple(dict.fromkeys(space.used)))
+
+    def ratio(fractions: Array) -> Array:
+        first = closed(fractions, False)
+        return np.divide(own(fractions)[:, np.newaxis], first, np.ones_like(first), where=first > 0)
+
+    def simulated(fractions: Array, whole: bool) -> Seconds:
+        return np.asarray(closed(fractions, whole) * ratio(fractions))
+
+    @cache
+    def in_the_middle() -> float:
+        return float(ratio(np.full((1, len(space.symbols)), 0.5))[0, 0])
+
+    def quick(fractions: Array, whole: bool) -> Seconds:
+        return np.asarray(closed(fractions, whole) * in_the_middle())
+
+    return Answer(simulated, "simulation", quick)
 
 
 def _is_simulated_quickly(task: Task) -> bool:
     most_bytes = MOST_SEGMENTS_SIMULATED * task.segment_bytes
     return task.ranks <= MOST_RANKS_SIMULATED and task.message_bytes <= most_bytes
-
-
-def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
-    seconds, method = times(speaker, algorithm, task)
-    reason = speaker.beyond(algorithm, task)
-    return _prediction(
-        speaker,
-        algorithm.operation,
-        algorithm.name,
-        task,
-        seconds,
-        reason,
-        method,
-        task.peers if algorithm.takes_peers else None,
-    )
 
 
 def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
@@ -167,10 +181,26 @@ def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
     return algorithm.exact(task) and not waits
 
 
+def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
+    space = speaker.space([(algorithm, task)])
+    found = answer(speaker, space, algorithm, task)
+    return _prediction(
+        speaker,
+        algorithm.operation,
+        algorithm.name,
+        task,
+        space.span(found.evaluate),
+        speaker.beyond(algorithm, task),
+        found.method,
+        task.peers if algorithm.takes_peers else None,
+    )
+
+
 def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -> Prediction:
-    seconds = speaker.lower_bound(operation, task)
+    space, evaluate = speaker.lower_bound(operation, task)
     reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
-    row = _prediction(speaker, operation, LOWER_BOUND, task, seconds, reason, "bound", None)
+    found = space.span(evaluate)
+    row = _prediction(speaker, operation, LOWER_BOUND, task, found, reason, "bound", None)
     return replace(row, verdict="bound")
 
 
@@ -179,22 +209,20 @@ def _prediction(
     operation: str,
     name: str,
     task: Task,
-    seconds: Seconds,
+    found: Span,
     reason: str | None,
     method: str,
     peers: int | None,
 ) -> Prediction:
-    value = float(seconds[0])
-    low, high = interval(seconds[1:])
     return Prediction(
         operation=operation,
         algorithm=name,
         ranks=task.ranks,
         bytes=task.message_bytes,
         peers=peers,
-        seconds=value,
-        low=min(low, value),
-        high=max(high, value),
+        seconds=found.value,
+        low=found.low,
+        high=found.high,
         extrapolated=reason is not None,
         reason=reason,
         model=speaker.fit.model,
@@ -203,10 +231,35 @@ def _prediction(
     )
 
 
-def _judged(rows: Sequence[Prediction]) -> list[Prediction]:
-    """Slower is what lies above the interval of the fastest time that is no bound; what is left may all be fastest."""
-    known = [row.high for row in rows if row.method != "bound"]
-    limit = known[0] if known else math.inf
-    open_rows = sum(row.low <= limit for row in rows)
-    best = "fastest" if open_rows == 1 else "unclear"
-    return [replace(row, verdict=best if row.low <= limit else "slower") for row in rows]
+def _judged(
+    speaker: Speaker, wanted: Mapping[str, Asked], rows: Sequence[Prediction]
+) -> list[Prediction]:
+    """Slower is what takes longer than the fastest that is no bound, whatever the parameters are of those that the data
+    leave; what is left may all be fastest.
+    """
+    best = next((row for row in rows if row.method != "bound"), None)
+    if best is None:
+        return [replace(row, verdict="unclear") for row in rows]
+    slower = [row is not best and _is_slower(speaker, wanted, row, best) for row in rows]
+    verdict = "fastest" if sum(slower) == len(rows) - 1 else "unclear"
+    return [
+        replace(row, verdict="slower" if is_slower else verdict)
+        for row, is_slower in zip(rows, slower, strict=True)
+    ]
+
+
+def _is_slower(
+    speaker: Speaker, wanted: Mapping[str, Asked], row: Prediction, best: Prediction
+) -> bool:
+    """Is it, with the same parameters for both?"""
+    if row.low > best.high:
+        return True
+    if row.seconds <= best.seconds * (1 + SAME):
+        return False
+    space = speaker.space([wanted[row.algorithm], wanted[best.algorithm]])
+    mine, other = (answer(speaker, space, *wanted[one.algorithm]) for one in (row, best))
+
+    def longer(fractions: Array, whole: bool) -> Seconds:
+        return mine.evaluate(fractions, whole) - other.evaluate(fractions, whole)
+
+    return space.span(longer, refuse=False).low > SAME * best.seconds

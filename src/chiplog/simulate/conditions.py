@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from chiplog.errors import UsageError
-from chiplog.simulate.parameters import Protocol
+from chiplog.simulate.parameters import MessageTimes, Protocol
 
 DISTRIBUTIONS = ("none", "exponential", "half-normal", "pareto")
 """Of what noise adds to an interval of CPU time; pareto is Lomax's form of shape 2."""
@@ -37,7 +37,7 @@ class PairClasses:
     `class_of_groups` is by the sender's group and the receiver's, shape (groups, groups).
     """
 
-    classes: tuple[tuple[Protocol, ...], ...]
+    classes: tuple[tuple[Protocol | MessageTimes, ...], ...]
     group_of_rank: tuple[int, ...]
     class_of_groups: tuple[tuple[int, ...], ...]
 
@@ -70,7 +70,7 @@ class Conditions:
         noise, pairs = self.noise, self.pairs
         groups = () if pairs is None else pairs.class_of_groups
         return {
-            "classes": [[astuple(p) for p in one] for one in pairs.classes] if pairs else [],
+            "classes": [[p.lines() for p in one] for one in pairs.classes] if pairs else [],
             "group_of_rank": list(pairs.group_of_rank) if pairs else [],
             "class_of_groups": [number for row in groups for number in row],
             "free_messages": self.free_messages,

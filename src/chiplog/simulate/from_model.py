@@ -3,56 +3,171 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
-from chiplog.errors import UsageError
-from chiplog.export.loggops_values import largest_eager_bytes, loggops_values
-from chiplog.export.protocol_lines import LOGGP_MODELS, fit_to_use, value
+import numpy as np
+
+from chiplog.errors import RunFailed, UsageError
+from chiplog.export.pieces import HOLDS, Piece, corrections, pieces_of
+from chiplog.fit.known import Array, extreme_points, first_points, refusal
 from chiplog.fit.model_file import read_model
-from chiplog.fit.result import Segment
-from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, Protocol
+from chiplog.fit.origin import beyond_measured, of_target
+from chiplog.fit.result import Fit
+from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.network import segment_of
+from chiplog.schedule.arrays import SEND, Schedule
+from chiplog.simulate.conditions import Conditions
+from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, MessageTimes
+from chiplog.simulate.run import PLAIN, Simulation, simulate
 
-NS_PER_SECOND = 1e9
+MODELS = ("loggops", "loggps", "loggp")
+MOST_EVENTS_SEARCHED = 100_000
+"""Schedules of more events are simulated at the corners of the set alone."""
+ENDLESS = 100.0
+"""So many times as long as with its least value is a simulation only with a parameter that nothing bounds."""
 
-REQUIRED = ("L", "L_half")
-"""One of them must be known in each protocol."""
-ZERO_WHERE_UNKNOWN = {"o": ("o_s", "o_r"), "g": ("g",), "G": ("G",)}
+
+@dataclass(frozen=True)
+class Range:
+    """A simulation in the middle of what the data leave, and the shortest and the longest over it, in picoseconds."""
+
+    simulation: Simulation
+    low_ps: int
+    high_ps: int
 
 
-def parameters_from_model(path: str | os.PathLike[str]) -> tuple[LogGOPS, list[str]]:
-    """From the fit of loggps or loggp, each protocol's for its sizes, the first one's below them, too.
+@dataclass(frozen=True)
+class FittedParameters:
+    """The parameters of a fit: one set where all is identified, else a set of them."""
 
-    The second result holds a sentence for each parameter that was not identified and is taken as 0. UsageError where
-    there is no such fit or one of its protocols has no latency, CorruptFile as in reading a model file.
+    fit: Fit
+
+    @cached_property
+    def _speaker(self) -> LogGPSpeaker:
+        return LogGPSpeaker(self.fit)
+
+    @cached_property
+    def S_bytes(self) -> int:
+        """The longest send that does not wait for its receive, where the fit knows it."""
+        limit = self._speaker.largest_eager_bytes
+        return NO_LIMIT_BYTES if limit is None else limit
+
+    def middle(self) -> LogGOPS:
+        """In the middle of the set."""
+        return LogGOPS(_message_times(pieces_of(self.fit, self._speaker.regimes)), self.S_bytes)
+
+    def corrected(self) -> str | None:
+        """A sentence, where measured times stand in for the fit's."""
+        sizes = corrections(self.fit, pieces_of(self.fit, self._speaker.regimes))
+        if sizes == 0:
+            return None
+        return f"the fit is off by about {HOLDS:.0%} or more at {sizes} of its sizes; measured times stand in there."
+
+    def beyond(self, schedule: Schedule) -> str | None:
+        """How far the schedule's ranks and sizes lie beyond what was measured."""
+        reasons = [beyond_measured(self.fit, schedule.ranks)]
+        most, last = max(_sizes(schedule), default=0), self.fit.segments[-1].last_bytes
+        if most > last:
+            first = self.fit.segments[0].first_bytes
+            reasons.append(f"messages of {most} B, {first} to {last} B were measured")
+        return "; ".join(one for one in reasons if one) or None
+
+    def simulate(
+        self, schedule: Schedule, *, conditions: Conditions = PLAIN, trace: bool = False
+    ) -> Range:
+        """Executes `schedule` in the middle of the set and all over it.
+
+        Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
+        """
+        used = sorted({segment_of(self.fit, size) for size in _sizes(schedule)})
+        regimes = [self._speaker.regimes[one] for one in used] or self._speaker.regimes[:1]
+        columns = np.cumsum([0, *(len(one.free) for one in regimes)])
+
+        def parameters(point: Array) -> LogGOPS:
+            """Of the regimes that the schedule needs."""
+            fractions = [point[a:b] for a, b in pairwise(columns)]
+            return LogGOPS(_message_times(pieces_of(self.fit, regimes, fractions)), self.S_bytes)
+
+        def evaluate(points: Array, _: bool) -> Array:
+            found = [_makespan(schedule, parameters(point), conditions) for point in points]
+            return np.array(found)[:, np.newaxis]
+
+        symbols = [(one.segment, symbol) for one in regimes for symbol in one.free]
+        self._refuse_endless(symbols, evaluate)
+        middle = np.full(len(symbols), 0.5)
+        simulation = simulate(schedule, parameters(middle), conditions=conditions, trace=trace)
+        if not symbols:
+            return Range(simulation, simulation.makespan_ps, simulation.makespan_ps)
+        kinds = list(dict.fromkeys(symbol for _, symbol in symbols))
+        ties = [kinds.index(symbol) for _, symbol in symbols]
+        if simulation.events > MOST_EVENTS_SEARCHED:
+            corners = first_points(len(symbols), ties)[: 1 + 2 ** min(len(kinds), 4)]
+            found = evaluate(corners, False)[:, 0]
+        else:
+            _, *ends = extreme_points(evaluate, len(symbols), ties)
+            found = evaluate(np.stack(ends), False)[:, 0]
+        low, high = round(float(found.min())), round(float(found.max()))
+        makespan = simulation.makespan_ps
+        return Range(simulation, min(low, makespan), max(high, makespan))
+
+    def _refuse_endless(self, symbols: Sequence[tuple[int, str]], evaluate: object) -> None:
+        """UsageError, naming the parameter, where one that nothing bounds decides the result."""
+        assert callable(evaluate)
+        unlimited = [
+            place
+            for place, (one, symbol) in enumerate(symbols)
+            if self._speaker.regimes[one].is_unlimited(symbol)
+        ]
+        for place in unlimited:
+            points = np.full((2, len(symbols)), 0.5)
+            points[:, unlimited] = 0.0
+            points[1, place] = 1.0
+            least, most = evaluate(points, False)[:, 0]
+            if most > ENDLESS * (least + 1.0):
+                raise refusal(self.fit, *symbols[place])
+
+
+def fitted_parameters(path: str | os.PathLike[str], target: str | None = None) -> FittedParameters:
+    """From the fit of loggops, loggps or loggp, in this order, each regime's for its sizes, the first one's below them.
+
+    UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency;
+    CorruptFile as in reading a model file.
     """
-    fit = fit_to_use(read_model(path), LOGGP_MODELS, "simulate --model")
-    protocols = tuple(
-        _protocol(segment, is_first=index == 0) for index, segment in enumerate(fit.segments)
-    )
-    assumed = [
-        f"{symbol} from {segment.first_bytes} B on is not identified and taken as 0."
-        for segment in fit.segments
-        for symbol, names in ZERO_WHERE_UNKNOWN.items()
-        if not any(_is_known(segment, name) for name in names)
-    ]
-    limit = largest_eager_bytes(fit)
-    return LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit), assumed
-
-
-def _is_known(segment: Segment, symbol: str) -> bool:
-    parameter = segment.parameters.get(symbol)
-    return parameter is not None and parameter.value is not None
-
-
-def _protocol(segment: Segment, *, is_first: bool) -> Protocol:
-    if not any(value(segment, symbol) > 0 for symbol in REQUIRED):
+    fits = of_target(read_model(path), target, os.fspath(path))
+    found = [one for one in fits if one.model in MODELS and one.segments]
+    if not found:
         raise UsageError(
-            f"--model: the fit has no latency from {segment.first_bytes} B on; give --L, --o, --g and --G instead."
+            f"simulate --model needs a fit of {', '.join(MODELS[:-1])} or {MODELS[-1]}; the model file holds none."
         )
-    seconds = loggops_values(segment)
-    return Protocol.from_ns(
-        first_bytes=0 if is_first else seconds.first_bytes,
-        L=seconds.L * NS_PER_SECOND,
-        o=seconds.o * NS_PER_SECOND,
-        g=seconds.g * NS_PER_SECOND,
-        G=seconds.G * NS_PER_SECOND,
+    return FittedParameters(
+        min(found, key=lambda fit: (MODELS.index(fit.model), fit.method != "prtt"))
+    )
+
+
+def _sizes(schedule: Schedule) -> set[int]:
+    sends = schedule.operations["kind"] == SEND
+    return set(np.unique(schedule.operations["amount"][sends]).tolist())
+
+
+def _makespan(schedule: Schedule, parameters: LogGOPS, conditions: Conditions) -> float:
+    """In picoseconds; endless where it is beyond the simulator's clock."""
+    try:
+        return float(simulate(schedule, parameters, conditions=conditions).makespan_ps)
+    except RunFailed as error:
+        if "106 days" in str(error):
+            return float("inf")
+        raise
+
+
+def _message_times(pieces: Sequence[Piece]) -> tuple[MessageTimes, ...]:
+    return tuple(
+        MessageTimes.from_seconds(
+            0 if place == 0 else piece.first_bytes,
+            piece.values,
+            receiver_keeps_up=piece.receiver_keeps_up,
+        )
+        for place, piece in enumerate(pieces)
     )

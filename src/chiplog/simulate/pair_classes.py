@@ -10,8 +10,8 @@ from typing import Any
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.simulate.conditions import PairClasses
-from chiplog.simulate.from_model import parameters_from_model
-from chiplog.simulate.parameters import Protocol
+from chiplog.simulate.from_model import fitted_parameters
+from chiplog.simulate.parameters import MessageTimes, Protocol
 
 
 def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
@@ -36,10 +36,10 @@ def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
     return PairClasses(classes, groups, between)
 
 
-def _protocols(one: Mapping[str, Any], directory: Path) -> tuple[Protocol, ...]:
+def _protocols(one: Mapping[str, Any], directory: Path) -> tuple[Protocol | MessageTimes, ...]:
     """From a model file, or from numbers in ns."""
     if "model" in one:
-        return parameters_from_model(directory / one["model"])[0].protocols
+        return fitted_parameters(directory / one["model"], one.get("target")).middle().protocols
     numbers = {name: one[name] for name in ("L", "o", "g", "G")}
     return (Protocol.from_ns(**numbers, O=one.get("O", 0)),)
 

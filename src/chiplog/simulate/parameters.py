@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 
-from chiplog.errors import UsageError
+from chiplog.errors import RunFailed, UsageError
 
 PICOSECONDS_PER_NS = 1000
 ATTOSECONDS_PER_NS = 1_000_000_000
 MAX_INTEGER = 2**63 - 1
+LONGEST_SECONDS = 1e5
+"""Longer times of a model, which stand for a parameter that nothing bounds, count as this."""
 NO_LIMIT_BYTES = 2**64 - 1
 
 
@@ -49,6 +52,59 @@ class Protocol:
             O_as=_scaled("O", O, ATTOSECONDS_PER_NS),
         )
 
+    def lines(self) -> tuple[int, ...]:
+        """As the native simulator takes them: see MessageTimes.
+
+        The receiver's CPU is busy for o + (s-1) max(O, G); the message is there o + L after its send began.
+        """
+        receive = max(self.O_as, self.G_as)
+        one_way = 2 * self.o_ps + self.L_ps
+        if one_way > MAX_INTEGER:
+            raise RunFailed("the simulation ended early: a time exceeds 2^63 ps (106 days).")
+        return (
+            *(self.first_bytes, self.o_ps, self.O_as, self.g_ps, self.G_as),
+            *(self.o_ps, receive, one_way, receive, False, False),
+        )
+
+
+@dataclass(frozen=True)
+class MessageTimes:
+    """What messages of `first_bytes` and more take: lines over the bytes after the first.
+
+    The first three are how long a message keeps the sender's CPU, each NIC and the receiver's CPU; the last is the time
+    from the start of the send until it is received. Starts are picoseconds, slopes attoseconds per byte.
+    """
+
+    first_bytes: int
+    send_ps: int
+    send_as: int
+    nic_ps: int
+    nic_as: int
+    receive_ps: int
+    receive_as: int
+    one_way_ps: int
+    one_way_as: int
+    receiver_keeps_up: bool
+    """Does a receive take at most what its sender's CPU or the NIC takes? It never takes longer than the message."""
+
+    @classmethod
+    def from_seconds(
+        cls, first_bytes: int, values: Mapping[str, float], *, receiver_keeps_up: bool
+    ) -> MessageTimes:
+        """From L_half, G_half, o_s, O_s, o_r, O_r, g and G in seconds, and seconds per byte."""
+
+        def scaled(name: str, scale: int) -> int:
+            return min(round(min(values[name], LONGEST_SECONDS) * scale * 1e9), MAX_INTEGER // 2)
+
+        starts = (scaled(name, PICOSECONDS_PER_NS) for name in ("o_s", "g", "o_r", "L_half"))
+        slopes = (scaled(name, ATTOSECONDS_PER_NS) for name in ("O_s", "G", "O_r", "G_half"))
+        send, nic, receive, one_way = zip(starts, slopes, strict=True)
+        return cls(first_bytes, *send, *nic, *receive, *one_way, receiver_keeps_up)
+
+    def lines(self) -> tuple[int, ...]:
+        """As the native simulator takes them; a message arrives as a whole."""
+        return (*astuple(self), True)
+
 
 @dataclass(frozen=True)
 class LogGOPS:
@@ -59,7 +115,7 @@ class LogGOPS:
     model", LSAP 2010.
     """
 
-    protocols: tuple[Protocol, ...]
+    protocols: tuple[Protocol | MessageTimes, ...]
     S_bytes: int = NO_LIMIT_BYTES
 
     def __post_init__(self) -> None:

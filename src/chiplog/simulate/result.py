@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.simulate.run import Simulation
 
+if TYPE_CHECKING:
+    from chiplog.simulate.from_model import Range
 
-def simulation_to_json(simulation: Simulation) -> dict[str, Any]:
-    """Times in nanoseconds: integers where all are whole, otherwise with the picoseconds behind the point."""
+
+def simulation_to_json(
+    simulation: Simulation, found: Range | None = None, beyond: str | None = None
+) -> dict[str, Any]:
+    """Times in nanoseconds: integers where all are whole, otherwise with the picoseconds behind the point.
+
+    With a model, `found` is the makespan over what its data leave, and `beyond` says what was not measured.
+    """
     finish = nanoseconds(simulation.finish_ps)
+    interval = {}
+    if found is not None:
+        low, high = nanoseconds(np.array([found.low_ps, found.high_ps]))
+        interval = {
+            "makespan_low_ns": low,
+            "makespan_high_ns": high,
+            "extrapolated": beyond is not None,
+            "reason": beyond,
+        }
     return {
         "schema": "chiplog.simulation/1",
         "finish_ns": finish,
         "makespan_ns": max(finish),
+        **interval,
         "events": simulation.events,
         "wall_seconds": simulation.wall_seconds,
     }

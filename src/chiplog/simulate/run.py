@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def simulate(
             as_bytes(schedule.operations),
             as_bytes(schedule.requires_end),
             as_bytes(schedule.requires_start),
-            protocols=[astuple(protocol) for protocol in parameters.protocols],
+            protocols=[protocol.lines() for protocol in parameters.protocols],
             S_bytes=parameters.S_bytes,
             trace=trace,
             **conditions.for_native(),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.models.loggops import LOGGOPS
 from chiplog.models.registry import load_model
 
 
@@ -20,15 +21,22 @@ def fit_of(
     spread: float = 0.0,
     draws: Mapping[str, NDArray[np.float64]] | None = None,
     curves: Sequence[Curve] = (),
+    bounds: Mapping[str, tuple[float, float | None]] | None = None,
+    ranks: int | None = None,
+    hosts: int | None = None,
 ) -> Fit:
-    """One segment; parameters in SI units, None for one that is not identified; intervals of ± `spread`, as a share."""
-    units = {one.symbol: one.unit for one in load_model(model).parameters}
+    """One segment; parameters in SI units, None for one that is not identified; intervals of ± `spread`, as a share.
+
+    `bounds` are least and largest values of those that are not identified.
+    """
+    known = LOGGOPS if model == LOGGOPS.name else load_model(model)
+    units = {one.symbol: one.unit for one in known.parameters}
     parameters = {
         symbol: Parameter(
             symbol,
             value,
-            None if value is None else value * (1 - spread),
-            None if value is None else value * (1 + spread),
+            (bounds or {}).get(symbol, (None, None))[0] if value is None else value * (1 - spread),
+            (bounds or {}).get(symbol, (None, None))[1] if value is None else value * (1 + spread),
             units.get(symbol, "s"),
             value is not None,
             "the data can't tell." if value is None else None,
@@ -48,4 +56,6 @@ def fit_of(
         cost=Cost(1, 1, 1.0),
         curves=tuple(curves),
         draws={f"0/{symbol}": values for symbol, values in (draws or {}).items()},
+        ranks=ranks,
+        hosts=hosts,
     )

@@ -1,14 +1,14 @@
 """Chooses an algorithm for each number of ranks and each size, where the model is sure enough.
 
-A choice leaves the default only where the gain's interval, from the fit's own draws, lies above 0. Barriers by n-way
-dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others that
-the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
+A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Barriers by
+n-way dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others
+that the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
-from chiplog.fit.parameters import interval
+from chiplog.fit.known import Array, Evaluate, Span
 from chiplog.fit.result import Fit
-from chiplog.predict.n_way import best_peers
-from chiplog.predict.network import Speaker
-from chiplog.predict.run import speaker_for, times
+from chiplog.predict.n_way import N_WAY, BarrierTimes, Shape, shape_of
+from chiplog.predict.network import Space, Speaker
+from chiplog.predict.run import answer, speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
 
-N_WAY = "n-way-dissemination"
 LEAST_GAIN = 0.01
 """No model here is that good: gains below this share are no gain."""
 
@@ -33,7 +32,7 @@ LEAST_GAIN = 0.01
 class _Candidate:
     algorithm: Algorithm
     task: Task
-    seconds: Seconds
+    seconds: float
     is_bound: bool
 
     @property
@@ -43,6 +42,15 @@ class _Candidate:
     @property
     def rounds(self) -> int | None:
         return round_count(self.task.ranks, self.task.peers) if self.peers is not None else None
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """The best one, what it was held against, and the gain over all parameter vectors that the data leave."""
+
+    best: _Candidate
+    baseline: _Candidate
+    gain: Span
 
 
 def choose(
@@ -67,27 +75,28 @@ def choose(
             f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} speaks about "
             f"{names} of what is offered."
         )
-    found = []
-    for count in ranks:
-        found += [_choice(speaker, spoken, Task(count, size)) for size in sizes]
+    contest = (
+        _NWayContests(speaker).at
+        if any(one.name == N_WAY for one in spoken)
+        else lambda task: _two_fastest(speaker, spoken, task)
+    )
+    found = [
+        _choice(speaker, contest(Task(count, size)), Task(count, size))
+        for count in ranks
+        for size in sizes
+    ]
     return Tuning(operation, speaker.fit.model, tuple(found))
 
 
 def barrier_seconds(speaker: Speaker, ranks: int, peers: int, message_bytes: int = 1) -> Seconds:
-    """The n-way dissemination barrier's time: seconds of shape (1 + draws,)."""
+    """The n-way dissemination barrier's time in the middle of the set: seconds of shape (1 + draws,)."""
     task = Task(ranks, message_bytes, peers=peers)
     return speaker.seconds(algorithms("barrier")[N_WAY], task)
 
 
-def _choice(speaker: Speaker, spoken: Sequence[Algorithm], task: Task) -> Choice:
-    if any(one.name == N_WAY for one in spoken):
-        best, baseline = _n_way(speaker, task)
-    else:
-        best, baseline = _two_fastest(speaker, spoken, task)
-    gain = 1.0 - best.seconds / baseline.seconds
-    low, high = interval(gain[1:])
-    low, high = min(low, float(gain[0])), max(high, float(gain[0]))
-    verdict = _verdict(best, baseline, low)
+def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
+    best, baseline, gain = contest.best, contest.baseline, contest.gain
+    verdict = _verdict(best, baseline, gain.low)
     used = best if verdict == CHANGED else baseline
     return Choice(
         ranks=task.ranks,
@@ -95,15 +104,15 @@ def _choice(speaker: Speaker, spoken: Sequence[Algorithm], task: Task) -> Choice
         algorithm=used.algorithm.name,
         peers=used.peers,
         rounds=used.rounds,
-        seconds=float(used.seconds[0]),
+        seconds=used.seconds,
         baseline=baseline.algorithm.name,
-        baseline_seconds=float(baseline.seconds[0]),
+        baseline_seconds=baseline.seconds,
         best=best.algorithm.name,
         best_peers=best.peers,
-        best_seconds=float(best.seconds[0]),
-        gain=float(gain[0]),
-        gain_low=low,
-        gain_high=high,
+        best_seconds=best.seconds,
+        gain=gain.value,
+        gain_low=gain.low,
+        gain_high=gain.high,
         verdict=verdict,
         extrapolated=speaker.beyond(best.algorithm, best.task),
     )
@@ -115,33 +124,66 @@ def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:
     return CHANGED if low > LEAST_GAIN and not best.is_bound else UNCLEAR
 
 
-def _n_way(speaker: Speaker, task: Task) -> tuple[_Candidate, _Candidate]:
-    known: dict[int, Seconds] = {}
+def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> Span:
+    """1 - best/baseline with the same parameters for both; UsageError where nothing bounds the two."""
+    if space.unlimited:
+        for one in (best, baseline):
+            space.span(one)
 
-    def seconds(n: int) -> float:
-        known[n] = barrier_seconds(speaker, task.ranks, n, task.message_bytes)
-        return float(known[n][0])
+    def gain(fractions: Array, whole: bool) -> Seconds:
+        return 1.0 - best(fractions, whole) / baseline(fractions, whole)
 
-    def candidate(n: int) -> _Candidate:
-        asked = Task(task.ranks, task.message_bytes, peers=n)
-        return _Candidate(algorithms("barrier")[N_WAY], asked, known[n], False)
-
-    best = best_peers(task.ranks, seconds)
-    return candidate(best), candidate(1)
+    return space.span(gain)
 
 
-def _two_fastest(
-    speaker: Speaker, spoken: Sequence[Algorithm], task: Task
-) -> tuple[_Candidate, _Candidate]:
-    """The fastest, and one as fast as the fastest of the others is, draw by draw."""
+class _NWayContests:
+    """n* of a barrier against n = 1, each shape once."""
+
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker = speaker
+        self._algorithm = algorithms("barrier")[N_WAY]
+        self._times: dict[int, BarrierTimes] = {}
+        self._gains: dict[tuple[int, Shape, Shape], Span] = {}
+
+    def at(self, task: Task) -> _Contest:
+        """The contest at one number of ranks."""
+        size = task.message_bytes
+        if size not in self._times:
+            self._times[size] = BarrierTimes(self._speaker, size)
+        times = self._times[size]
+        best = times.fastest(task.ranks)
+        shapes = shape_of(task.ranks, best), shape_of(task.ranks, 1)
+        if (size, *shapes) not in self._gains:
+            evaluate = [self._evaluate(times.space, replace(task, peers=n)) for n in (best, 1)]
+            self._gains[size, *shapes] = _gain(times.space, *evaluate)
+        mine, other = (
+            _Candidate(self._algorithm, replace(task, peers=n), times.seconds(task.ranks, n), False)
+            for n in (best, 1)
+        )
+        return _Contest(mine, other, self._gains[size, *shapes])
+
+    def _evaluate(self, space: Space, task: Task) -> Evaluate:
+        return lambda fractions, whole: space.seconds(self._algorithm, task, fractions, whole)
+
+
+def _two_fastest(speaker: Speaker, spoken: Sequence[Algorithm], task: Task) -> _Contest:
+    """The fastest in the middle of the set, against one as fast as the fastest of the others is, vector by vector."""
+    accepted = [one for one in spoken if one.accepts(task)]
+    space = speaker.space([(one, task) for one in accepted])
+    middle = np.full((1, len(space.symbols)), 0.5)
     found = []
-    for algorithm in spoken:
-        if algorithm.accepts(task):
-            seconds, method = times(speaker, algorithm, task)
-            found.append(_Candidate(algorithm, task, seconds, method == "bound"))
-    found.sort(key=lambda one: float(one.seconds[0]))
+    for algorithm in accepted:
+        mine = answer(speaker, space, algorithm, task)
+        seconds = float(mine.quick(middle, False)[0, 0])
+        found.append((_Candidate(algorithm, task, seconds, mine.method == "bound"), mine.quick))
+    found.sort(key=lambda one: one[0].seconds)
+    best, evaluate = found[0]
     if len(found) == 1:
-        return found[0], found[0]
-    best, second = found[:2]
-    others: Seconds = np.minimum.reduce([one.seconds for one in found[1:]])
-    return best, _Candidate(second.algorithm, task, others, second.is_bound)
+        return _Contest(best, best, Span(0.0, 0.0, 0.0))
+    others = [one for _, one in found[1:]]
+
+    def fastest_other(fractions: Array, whole: bool) -> Seconds:
+        seconds: Seconds = np.minimum.reduce([one(fractions, whole) for one in others])
+        return seconds
+
+    return _Contest(best, found[1][0], _gain(space, evaluate, fastest_other))

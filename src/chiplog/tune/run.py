@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import read_model
+from chiplog.fit.origin import of_target
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning
 from chiplog.tune.choose import choose
@@ -31,24 +32,27 @@ def tune(
     model_file: str | Path,
     operation: str,
     ranks: str,
-    target: str,
+    program: str,
     out: str | Path,
     *,
     version: str | None = None,
     mpi: str | None = None,
     sizes: str = DEFAULT_SIZES,
     model: str | None = None,
+    target: str | None = None,
 ) -> Written:
-    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the text of the file `out` for `target`.
+    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the text of the file `out` for `program`.
+
+    `target` is which target of a model file that holds several.
 
     A barrier is asked for at every number of ranks, other operations at powers of two and both ends, and at `sizes`.
     Raises UsageError, also where the release can't take such a file.
     """
     path = Path(out)
-    exporter, release = exporter_for(target, path, version, mpi)
+    exporter, release = exporter_for(program, path, version, mpi)
     is_barrier = operation == "barrier"
     tuning = choose(
-        read_model(model_file),
+        of_target(read_model(model_file), target, str(model_file)),
         operation,
         parse_ranks(ranks, every=is_barrier),
         exporter.offered(operation, release),

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.predict.n_way import N_WAY
 from chiplog.tune.choice import Choice, Tuning
-from chiplog.tune.choose import N_WAY
 from chiplog.tune.exporter import Exporter
 from chiplog.tune.version import Version
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.predict.n_way import N_WAY
 from chiplog.tune.choice import Tuning
-from chiplog.tune.choose import N_WAY
 from chiplog.tune.exporter import Exporter
 from chiplog.tune.mpich_tree import Tree
 from chiplog.tune.ranges import Key, RankRule, rules

@@ -1,0 +1,113 @@
+"""What a file for another program says at each size, held against what was measured, before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from chiplog.errors import UsageError
+from chiplog.export.pieces import HOLDS, TRAIN, Measured, Piece, measured_sizes, prtt
+from chiplog.fit.result import Fit
+
+MOST_NAMED = 6
+
+Says = Callable[[int], tuple[float, float]]
+"""What a program makes of a file: by size, half a round trip and what one more message adds to a train; seconds."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Where a file is off most, as a share."""
+
+    message_bytes: int
+    quantity: str
+    said_seconds: float
+    measured_seconds: float
+
+    @property
+    def share(self) -> float:
+        """Of the measured time."""
+        return abs(self.said_seconds / self.measured_seconds - 1.0)
+
+
+def to_hold_against(fit: Fit, pieces: Sequence[Piece]) -> tuple[Measured, ...]:
+    """The measured medians; of a fit without them, its own times at the ends of each piece."""
+    measured = measured_sizes(fit)
+    if measured:
+        return measured
+    sizes = sorted({size for one in pieces for size in (one.first_bytes, one.last_bytes)})
+    found = []
+    for size in sizes:
+        piece = next(one for one in pieces if size <= one.last_bytes)
+        found.append(Measured(size, piece.one_way(size), piece.step(size)))
+    return tuple(found)
+
+
+def worst_miss(says: Says, measured: Iterable[Measured]) -> Miss | None:
+    """Where half a round trip, or a train of TRAIN messages, is off most; None without a measured size."""
+    found = []
+    for one in measured:
+        half, step = says(one.message_bytes)
+        found.append(Miss(one.message_bytes, "half round trip", half, one.half_round_trip))
+        if one.train is not None:
+            said = prtt(half, step)
+            found.append(Miss(one.message_bytes, f"train of {TRAIN}", said, one.train))
+    return max(found, key=lambda miss: miss.share, default=None)
+
+
+def refuse_what_misses(
+    says: Says, measured: Iterable[Measured], program: str, why: str, *, by_ranges: bool = True
+) -> None:
+    """Raises UsageError where the file would be off by more than HOLDS at a measured size; `why` says what it lacks.
+
+    `by_ranges` names the ranges of sizes that a file could hold.
+    """
+    measured = tuple(measured)
+    miss = worst_miss(says, measured)
+    if miss is None or miss.share <= HOLDS:
+        return
+    held = ranges_text(_held(says, measured)) if by_ranges else ""
+    raise UsageError(
+        f"{program} would take {miss.said_seconds * 1e6:.4g} us for a {miss.quantity} of {miss.message_bytes} B, and "
+        f"{miss.measured_seconds * 1e6:.4g} us were measured: {why}"
+        + (f" What it can hold: {held}." if held else "")
+    )
+
+
+def _held(says: Says, measured: Sequence[Measured]) -> list[tuple[int, int]]:
+    """The ranges of measured sizes at which the file is right."""
+    found: list[tuple[int, int]] = []
+    goes_on = False
+    for one in measured:
+        miss = worst_miss(says, [one])
+        is_right = miss is None or miss.share <= HOLDS
+        if is_right:
+            first = found.pop()[0] if goes_on else one.message_bytes
+            found.append((first, one.message_bytes))
+        goes_on = is_right
+    return found
+
+
+def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
+    """Ranges of sizes as options, the first MOST_NAMED of them."""
+    named = ", ".join(f"--sizes {first}:{last}" for first, last in ranges[:MOST_NAMED])
+    more = len(ranges) - MOST_NAMED
+    return named + (f" and {more} more" if more > 0 else "")
+
+
+def within(
+    sizes: tuple[int, int], pieces: Sequence[Piece], measured: Sequence[Measured]
+) -> tuple[tuple[Piece, ...], tuple[Measured, ...]]:
+    """What of the pieces and of the measured sizes is in a range; UsageError where nothing was measured in it."""
+    first, last = sizes
+    kept = tuple(one for one in measured if first <= one.message_bytes <= last)
+    if not kept:
+        raise UsageError(f"--sizes {first}:{last}: no size in it was measured.")
+    return (
+        tuple(
+            replace(one, last_bytes=min(last, one.last_bytes))
+            for one in pieces
+            if one.first_bytes <= last and one.last_bytes >= first
+        ),
+        kept,
+    )

@@ -1,0 +1,46 @@
+"""Which fit of a model file is written for another program, and what of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chiplog.errors import UsageError
+from chiplog.fit.known import Regime, refusal
+from chiplog.fit.result import Fit
+from chiplog.predict.loggp import latency_is_unlimited
+
+MODELS = ("loggops", "loggps", "loggp")
+
+
+def fit_to_use(fits: Sequence[Fit], purpose: str) -> Fit:
+    """The fit of the first of MODELS that is there, by the method prtt if several are.
+
+    Raises UsageError that names the models that serve.
+    """
+    found = [fit for fit in fits if fit.model in MODELS and fit.segments]
+    if not found:
+        raise UsageError(
+            f"{purpose} needs a fit of {', '.join(MODELS[:-1])} or {MODELS[-1]}; the model file holds none."
+        )
+    return min(found, key=lambda fit: (MODELS.index(fit.model), fit.method != "prtt"))
+
+
+def bounded_regimes(fit: Fit) -> tuple[Regime, ...]:
+    """The fit's regimes; UsageError names a parameter that nothing bounds, which no file can hold."""
+    regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
+    for regime in regimes:
+        for symbol in regime.free:
+            if regime.is_unlimited(symbol):
+                raise refusal(fit, regime.segment, symbol)
+        if latency_is_unlimited(regime):
+            raise refusal(fit, regime.segment, "L_half")
+    return regimes
+
+
+def largest_eager_bytes(fits: Sequence[Fit]) -> int | None:
+    """S of the first fit that identified it: a longer send waits for its receive; None where none did."""
+    for fit in fits:
+        measured = fit.segments[0].parameters.get("S") if fit.segments else None
+        if measured is not None and measured.value:
+            return int(measured.value)
+    return None

@@ -1,0 +1,152 @@
+"""A fit as others take it: for ranges of sizes, lines that give back what was measured.
+
+A regime's lines go through many sizes and miss some. Whoever takes the fit along wants the times of the machine, so
+where half a round trip or a train of ten is off by more than HOLDS, the range around that size is a piece of its own,
+whose lines are the regime's, made longer or shorter by what they miss there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from chiplog.fit.known import Array, Regime, curve_of
+from chiplog.fit.result import Fit
+
+HOLDS = 0.05
+"""The share by which a half round trip, and a train of TRAIN messages, may be off at a measured size."""
+CORRECTED = 0.04
+"""Beyond it a piece is corrected, so that what others round or simplify has room below HOLDS."""
+TRAIN = 10
+"""Messages of the train that is checked, PRTT(10)."""
+
+STEP = ("o_s", "O_s", "g", "G")
+"""What a message adds to a train is made of these, and of o_r and O_r where trains tell of the receiver."""
+WAY = ("L_half", "G_half")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A range of sizes, and the parameters that hold in it, in seconds and seconds per byte, as of `known.Regime`."""
+
+    first_bytes: int
+    last_bytes: int
+    values: Mapping[str, float]
+    receiver_keeps_up: bool
+
+    def one_way(self, message_bytes: float) -> float:
+        """T(s) in seconds."""
+        return self._line("L_half", "G_half", message_bytes)
+
+    def step(self, message_bytes: float) -> float:
+        """What one more message adds to a train, in seconds."""
+        lines = [self._line("o_s", "O_s", message_bytes), self._line("g", "G", message_bytes)]
+        if not self.receiver_keeps_up:
+            lines.append(self._line("o_r", "O_r", message_bytes))
+        return max(lines)
+
+    def _line(self, start: str, slope: str, message_bytes: float) -> float:
+        return self.values[start] + max(message_bytes - 1, 0) * self.values[slope]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured at one size: half a round trip and, where there were trains, a train's step; seconds."""
+
+    message_bytes: int
+    half_round_trip: float
+    step: float | None
+
+    @property
+    def train(self) -> float | None:
+        """PRTT(10) in seconds."""
+        return None if self.step is None else prtt(self.half_round_trip, self.step)
+
+
+def prtt(half_round_trip: float, step: float) -> float:
+    """2 T + (n-1) step in seconds, of a train of TRAIN messages."""
+    return 2.0 * half_round_trip + (TRAIN - 1) * step
+
+
+def measured_sizes(fit: Fit) -> tuple[Measured, ...]:
+    """The medians that the fit holds, by size; none of a fit without curves."""
+    half, gap = _table(fit, "half_round_trip"), _table(fit, "gap")
+    first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
+    return tuple(
+        Measured(size, seconds, gap.get(size))
+        for size, seconds in half.items()
+        if first <= size <= last
+    )
+
+
+def _table(fit: Fit, quantity: str) -> dict[int, float]:
+    curve = curve_of(fit, quantity)
+    if curve is None:
+        return {}
+    rows = zip(curve.message_bytes.tolist(), curve.measured_seconds.tolist(), strict=True)
+    return {size: seconds for size, seconds in rows if math.isfinite(seconds) and seconds > 0}
+
+
+def pieces_of(
+    fit: Fit, regimes: Sequence[Regime], fractions: Sequence[Array] | None = None
+) -> tuple[Piece, ...]:
+    """The pieces of all regimes, ascending, at one point of each one's set: the middle, or that of `fractions`.
+
+    Each of `fractions` has the shape (free,).
+    """
+    found: list[Piece] = []
+    first, last = regimes[0].first_bytes, regimes[-1].last_bytes
+    measured = [one for one in measured_sizes(fit) if first <= one.message_bytes <= last]
+    for place, regime in enumerate(regimes):
+        point = np.full(len(regime.free), 0.5) if fractions is None else fractions[place]
+        vectors = regime.at(point[np.newaxis])
+        values = {name: float(one[0]) for name, one in vectors.items()}
+        piece = Piece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
+        mine = [
+            one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes
+        ]
+        found += _corrected(piece, mine)
+    return tuple(found)
+
+
+def corrections(fit: Fit, pieces: Sequence[Piece]) -> int:
+    """How many sizes have a piece of their own, since the fit is off there."""
+    return len(pieces) - len(fit.segments)
+
+
+def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
+    """The piece cut around each size at which it is off."""
+    if not measured:
+        return [piece]
+    sizes = [one.message_bytes for one in measured]
+    cuts = [piece.first_bytes]
+    cuts += [math.isqrt(a * b) + 1 for a, b in pairwise(sizes)]
+    ends = [*(cut - 1 for cut in cuts[1:]), piece.last_bytes]
+    found: list[Piece] = []
+    for one, first, last in zip(measured, cuts, ends, strict=True):
+        values = _scaled(piece, one)
+        if found and values is piece.values and found[-1].values is piece.values:
+            found[-1] = Piece(found[-1].first_bytes, last, values, piece.receiver_keeps_up)
+        else:
+            found.append(Piece(first, last, values, piece.receiver_keeps_up))
+    return found
+
+
+def _scaled(piece: Piece, one: Measured) -> Mapping[str, float]:
+    """The piece's own values where they hold at that size, else the values that give it back."""
+    way, step = piece.one_way(one.message_bytes), piece.step(one.message_bytes)
+    if not way > 0:
+        return piece.values
+    factors = dict.fromkeys(WAY, one.half_round_trip / way)
+    is_off = abs(way / one.half_round_trip - 1.0) > CORRECTED
+    if one.step is not None and one.train is not None and step > 0:
+        is_off |= abs(prtt(way, step) / one.train - 1.0) > CORRECTED
+        symbols = STEP if piece.receiver_keeps_up else (*STEP, "o_r", "O_r")
+        factors |= dict.fromkeys(symbols, one.step / step)
+    if not is_off:
+        return piece.values
+    return {name: value * factors.get(name, 1.0) for name, value in piece.values.items()}

@@ -1,0 +1,426 @@
+"""What a fit knows: the parameter vectors that its data leave. All that leaves chiplog is made of these.
+
+A parameter that is identified has its value, and the fit's bootstrap draws beside it. One that is not has a range, of
+which every point is as good as any other: unknown is never 0. Within a regime of the LogP family the ranges are bound
+to each other:
+
+    L = L_half - o_s - o_r >= 0                      where round trips were measured: T(s) needs L_half only
+    o_s, o_r, g <= what a message adds to a train    where trains were measured
+    g <= 2 L_half                                    else: a rank of a ping-pong sends once a round trip
+
+A point of the set is named by its fractions: numbers in [0, 1], one for each parameter that is free, each of which says
+how far between its least and its largest value, given those before it, the parameter lies. `span` gives the least and
+the largest answer over the set. Times are max-plus in the parameters, hence convex: the largest lies at a corner; the
+least may lie inside, so the search goes on from the best of a first set of points in ever smaller steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.errors import UsageError
+from chiplog.fit.origin import target_of
+from chiplog.fit.parameters import interval
+from chiplog.fit.result import Curve, Fit, Parameter
+
+Array = NDArray[np.float64]
+Vectors = dict[str, Array]
+"""Parameter vectors by symbol, each of shape (vectors,)."""
+
+DRAWS = 200
+NORMAL_975 = 1.959963984540054
+UNLIMITED = 1e12
+"""Stands for a parameter without an upper bound; an answer that takes it over is refused."""
+REFUSED = 1e9
+"""Seconds: only a parameter without an upper bound makes an answer that long."""
+
+MEASUREMENTS = {
+    "L": "ping_pong,send_overhead,receive_overhead",
+    "L_half": "ping_pong",
+    "G_half": "ping_pong",
+    "o_s": "prtt,send_overhead",
+    "O_s": "prtt,send_overhead",
+    "o_r": "receive_overhead",
+    "O_r": "receive_overhead",
+    "g": "prtt",
+    "G": "prtt",
+    "R_N": "pairs",
+    "R_C": "pairs",
+    "R_Cb": "pairs",
+    "R_Ci": "pairs",
+    "s0": "pairs",
+    "f": "one_to_many",
+    "C": "one_to_many",
+    "o_min": "one_to_many",
+    "o_max": "one_to_many",
+}
+"""The pattern that tells a parameter, as `chiplog measure --pattern` takes it."""
+MORE_RANKS = ("pairs", "one_to_many")
+
+
+def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | None:
+    """An identified parameter: its value, then DRAWS of it, shape (1 + DRAWS,); None for any other.
+
+    Without bootstrap draws it is drawn from its interval, as two halves of a normal distribution; without an interval
+    it stands still. `number` tells the parameters of a segment apart, so that their draws are independent.
+    """
+    parameter = fit.segments[segment].parameters.get(symbol)
+    if parameter is None or parameter.value is None:
+        return None
+    draws = _draws(fit, segment, symbol)
+    if not draws.size:
+        draws = _from_interval(parameter, parameter.value, np.random.default_rng([segment, number]))
+    return np.concatenate(([parameter.value], np.resize(draws, DRAWS)))
+
+
+def _draws(fit: Fit, segment: int, symbol: str) -> Array:
+    draws = fit.draws.get(f"{segment}/{symbol}", np.empty(0))
+    return draws[np.isfinite(draws)]
+
+
+def _from_interval(parameter: Parameter, value: float, rng: np.random.Generator) -> Array:
+    if parameter.low is None or parameter.high is None:
+        return np.full(DRAWS, value)
+    z = rng.standard_normal(DRAWS) / NORMAL_975
+    side = np.where(z < 0, value - parameter.low, parameter.high - value)
+    return np.maximum(value + z * side, 0.0)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The range of a parameter that is not identified; `high` None where nothing bounds it above."""
+
+    low: float
+    high: float | None
+    follows: bool = False
+    """Does its value follow from the others'? Then no fraction is for it."""
+
+
+def bounds_of(fit: Fit, segment: int, symbol: str) -> Bounds:
+    """What the data leave of a parameter that is not identified, or that the segment does not have.
+
+    Where there are draws of it, as of a search that did not settle, these are what the data leave.
+    """
+    parameter = fit.segments[segment].parameters.get(symbol)
+    draws = _draws(fit, segment, symbol)
+    if draws.size:
+        return Bounds(*interval(draws))
+    if parameter is None:
+        return Bounds(0.0, None)
+    low = max(0.0, parameter.low or 0.0)
+    return Bounds(low, None if parameter.high is None else max(low, parameter.high))
+
+
+def refusal(fit: Fit, segment: int, symbol: str) -> UsageError:
+    """The sentence that says which parameter an answer lacks, why, and what measurement would tell it."""
+    one = fit.segments[segment]
+    parameter = one.parameters.get(symbol)
+    why = parameter.reason if parameter is not None and parameter.reason else "it was not measured."
+    return UsageError(
+        f"the fit of {fit.model} can't predict messages of {one.first_bytes} to {one.last_bytes} B: {symbol} is not "
+        f"identified: {why} {advice(fit, symbol)}"
+    )
+
+
+def advice(fit: Fit, symbol: str) -> str:
+    """The measurement that would tell the parameter, as a command."""
+    pattern = MEASUREMENTS.get(symbol, "prtt,ping_pong")
+    more = " --ranks MORE" if pattern in MORE_RANKS else ""
+    return f"To tell it: chiplog measure {target_of(fit)} --pattern {pattern}{more} -o RUN.jsonl."
+
+
+@dataclass
+class Regime:
+    """The parameter vectors of one segment of a model of the LogP family.
+
+    They are L_half, G_half (a byte of a message alone), o_s, O_s, o_r, O_r, g and G, whatever the model leaves out.
+    """
+
+    fit: Fit
+    segment: int
+    free: list[str] = field(default_factory=list)
+    """The parameters that fractions are for, in their order."""
+
+    def __post_init__(self) -> None:
+        segment = self.fit.segments[self.segment]
+        self.first_bytes, self.last_bytes = segment.first_bytes, segment.last_bytes
+        self._values: dict[str, Array] = {}
+        self._bounds: dict[str, Bounds] = {}
+        self.receiver_keeps_up = self.fit.model != "loggops" or "G_half" in segment.parameters
+        """Does a train tell nothing of the receiver, so that its time in one is at most the train's step?"""
+        for number, symbol in enumerate(_symbols(self.fit, self.segment)):
+            values = values_of(self.fit, self.segment, symbol, number)
+            if values is not None:
+                self._values[symbol] = values
+            else:
+                self._bounds[symbol] = bounds_of(self.fit, self.segment, symbol)
+        self._follow()
+        self._train_limit = _least(self.fit, segment.first_bytes, segment.last_bytes, "gap")
+        self._byte_limit = _slope_limit(self.fit, segment.first_bytes, segment.last_bytes)
+        self.free = self._order()
+        centre = np.full((1, len(self.free)), 0.5)
+        low = self.at(np.zeros_like(centre))
+        for place, symbol in reversed(list(enumerate(self.free))):
+            corner = centre.copy()
+            corner[0, place] = 1.0
+            if self.at(corner)[symbol][0] <= low[symbol][0]:
+                self._values[symbol] = np.full(1 + DRAWS, low[symbol][0])
+                del self._bounds[symbol]
+        self.free = self._order()
+
+    def _order(self) -> list[str]:
+        return [one for one in _ORDER if one in self._bounds and not self._bounds[one].follows]
+
+    def _follow(self) -> None:
+        """Takes from the identity of L what it tells of the others, and drops what is then not needed."""
+        known, bounds = self._values, self._bounds
+        if "L_half" not in known and {"L", "o_s", "o_r"} <= known.keys():
+            known["L_half"] = known["L"] + known["o_s"] + known["o_r"]
+        if {"L", "L_half"} <= known.keys():
+            for one, other in (("o_s", "o_r"), ("o_r", "o_s")):
+                if one not in known and other in known:
+                    rest = known["L_half"] - known["L"] - known[other]
+                    known[one] = np.maximum(rest, 0.0)
+                    del bounds[one]
+            if "o_s" in bounds and "o_r" in bounds:
+                bounds["o_r"] = replace(bounds["o_r"], follows=True)
+        if "L_half" in known:
+            bounds.pop("L_half", None)
+            bounds.pop("L", None)
+        elif "L_half" in bounds and bounds["L_half"].high is not None:
+            bounds.pop("L", None)
+        else:
+            bounds.pop("L_half", None)
+        if self.fit.model == "loggops" and "G_half" not in self._values:
+            if not {"G", "O_s", "O_r"} <= known.keys() and "G_half" in bounds:
+                return
+            bounds.pop("G_half", None)
+
+    def is_unlimited(self, symbol: str) -> bool:
+        """Is there no upper bound, not even one that follows from others?"""
+        ends = np.full((1, len(self.free)), 0.5)
+        ends[0, self.free.index(symbol)] = 1.0
+        return bool(self.at(ends)[symbol][0] >= REFUSED)
+
+    def at(self, fractions: Array, *, whole: bool = False) -> Vectors:
+        """The vectors at some points of the set, of fractions of shape (points, free); the fit's values alone.
+
+        With `whole` there are 1 + DRAWS of them a point, the fit's values first. Shape (points · rows,).
+        """
+        rows = slice(None) if whole else slice(0, 1)
+        found: Vectors = {}
+
+        def take(symbol: str, limit: Array | float = np.inf) -> Array:
+            if symbol in self._values:
+                return self._values[symbol][np.newaxis, rows]
+            bounds = self._bounds[symbol]
+            most = UNLIMITED if bounds.high is None else bounds.high
+            high = np.maximum(np.minimum(most, limit), bounds.low)
+            share = (
+                fractions[:, self.free.index(symbol), np.newaxis] if symbol in self.free else 0.0
+            )
+            return np.asarray(bounds.low + share * (high - bounds.low))
+
+        self._slopes(found, take)
+        self._starts(found, take, rows)
+        count = 1 + DRAWS if whole else 1
+        shape = (fractions.shape[0], count)
+        return {name: np.broadcast_to(one, shape).reshape(-1) for name, one in found.items()}
+
+    def _slopes(self, found: Vectors, take: _Take) -> None:
+        """G, O_s, O_r and G_half; what a byte costs in all bounds its parts."""
+        further = max(1, self.last_bytes - 1)
+        if self.fit.model == "logp":
+            found.update(dict.fromkeys(("G", "O_s", "O_r", "G_half"), np.zeros((1, 1))))
+            return
+        if self.fit.model != "loggops":
+            found["G"] = found["G_half"] = take("G", self._byte_limit)
+            found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
+            found["O_r"] = np.zeros((1, 1))
+            return
+        if self.receiver_keeps_up or "G_half" in self._bounds or "G_half" in self._values:
+            found["G_half"] = take("G_half", self._byte_limit)
+            limit = 2.0 * (found["G_half"] + self._most_half() / further)
+            for name in ("G", "O_s", "O_r"):
+                found[name] = take(name, limit)
+            return
+        left = np.asarray(self._byte_limit)
+        for name in ("G", "O_s", "O_r"):
+            if name in self._values:
+                left = np.maximum(left - take(name), 0.0)
+        for name in ("G", "O_s", "O_r"):
+            found[name] = take(name, left)
+            if name not in self._values:
+                left = np.maximum(left - found[name], 0.0)
+        found["G_half"] = found["G"] + found["O_s"] + found["O_r"]
+
+    def _most_half(self) -> float:
+        if "L_half" in self._values:
+            return float(self._values["L_half"][0])
+        bounds = self._bounds.get("L_half")
+        return UNLIMITED if bounds is None or bounds.high is None else bounds.high
+
+    def _starts(self, found: Vectors, take: _Take, rows: slice) -> None:
+        """L_half, o_s, o_r and g under L >= 0 and what trains show."""
+        trains = self._train_limit
+        if "L_half" in self._values or "L_half" in self._bounds:
+            half = take("L_half")
+            L = self._values.get("L")
+            rest = half if L is None else half - L[np.newaxis, rows]
+            if "o_r" in self._values:
+                found["o_r"] = take("o_r")
+                found["o_s"] = take("o_s", np.minimum(rest - found["o_r"], trains))
+            else:
+                least = self._bounds["o_r"].low
+                found["o_s"] = take("o_s", np.minimum(rest - least, trains))
+                found["o_r"] = (
+                    take("o_r", np.minimum(rest - found["o_s"], trains))
+                    if L is None
+                    else np.maximum(rest - found["o_s"], 0.0)
+                )
+        else:
+            found["o_s"], found["o_r"] = take("o_s", trains), take("o_r", trains)
+            half = take("L") + found["o_s"] + found["o_r"]
+        found["L_half"] = half
+        found["L"] = half - found["o_s"] - found["o_r"]
+        found["g"] = take("g", np.minimum(2.0 * half, trains))
+
+
+_Take = Callable[..., Array]
+_ORDER = ("L_half", "L", "G_half", "G", "O_s", "O_r", "o_s", "o_r", "g")
+
+
+def _symbols(fit: Fit, segment: int) -> list[str]:
+    """Which parameters the model's regimes are made of; those that stand for others only where they are there."""
+    symbols = ["L_half", "L", "o_s", "o_r", "g"]
+    if fit.model == "logp":
+        return symbols
+    symbols.append("G")
+    if fit.model == "loggops":
+        symbols += ["O_s", "O_r"]
+    given = fit.segments[segment].parameters
+    optional = "G_half" if fit.model == "loggops" else "O"
+    if optional in given and (optional == "G_half" or given[optional].value is not None):
+        symbols.append(optional)
+    return symbols
+
+
+def curve_of(fit: Fit, quantity: str) -> Curve | None:
+    """The fit's measured medians of a quantity over size."""
+    return next((one for one in fit.curves if one.quantity == quantity), None)
+
+
+def _inside(fit: Fit, first: int, last: int, quantity: str) -> tuple[Array, Array]:
+    """Sizes, and how long the quantity took there at most, in seconds."""
+    curve = curve_of(fit, quantity)
+    if curve is None:
+        return np.empty(0), np.empty(0)
+    most = np.fmax(curve.measured_seconds, curve.high_seconds)
+    chosen = (curve.message_bytes >= first) & (curve.message_bytes <= last)
+    chosen &= np.isfinite(most) & (most > 0)
+    return curve.message_bytes[chosen].astype(np.float64), most[chosen]
+
+
+def _least(fit: Fit, first: int, last: int, quantity: str) -> float:
+    seconds = _inside(fit, first, last, quantity)[1]
+    return float(seconds.min()) if seconds.size else np.inf
+
+
+def _slope_limit(fit: Fit, first: int, last: int) -> float:
+    """The most that a byte of a message alone may cost: it is no more than the whole message."""
+    sizes, seconds = _inside(fit, first, last, "half_round_trip")
+    later = sizes > 1
+    return float((seconds[later] / (sizes[later] - 1)).min()) if later.any() else np.inf
+
+
+@dataclass(frozen=True)
+class Span:
+    """An answer over the set: one inside it, and the least and the largest, draws included."""
+
+    value: float
+    low: float
+    high: float
+
+
+Evaluate = Callable[[Array, bool], Array]
+"""Answers at fractions of shape (points, free), shape (points, rows): 1 row, or 1 + DRAWS where that is asked for."""
+
+CORNERS = 6
+"""Up to so many free parameters all corners are tried, beyond it some of them."""
+INSIDE = 16
+STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
+
+
+def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
+    """The least and the largest answer over the set, with 95 % of the draws, and that in the middle of the set.
+
+    `ties` says which parameters are of one kind: among the first points all of a kind lie at one end together.
+    """
+    if free == 0:
+        found = evaluate(np.zeros((1, 0)), True)[0]
+        low, high = interval(found[1:])
+        value = float(found[0])
+        return Span(value, min(low, value), max(high, value))
+    centre, least, most = extreme_points(evaluate, free, ties)
+    found = evaluate(np.stack([centre, least, most]), True)
+    lows, highs = interval(found[1, 1:])[0], interval(found[2, 1:])[1]
+    value = float(found[0, 0])
+    low = min(lows, value, float(found[1, 0]))
+    return Span(value, low, max(highs, value, float(found[2, 0])))
+
+
+def extreme_points(
+    evaluate: Evaluate, free: int, ties: Sequence[int] = ()
+) -> tuple[Array, Array, Array]:
+    """The middle, and where the answer is least and largest, each of shape (free,)."""
+    points = first_points(free, ties)
+    values = evaluate(points, False)[:, 0]
+    ends = [points[int(np.argmin(values))], points[int(np.argmax(values))]]
+    best = [float(values.min()), float(values.max())]
+    for step in STEPS:
+        for _ in range(4):
+            moves = np.concatenate([_moves(end, step) for end in ends])
+            found = evaluate(moves, False)[:, 0]
+            half = found.size // 2
+            candidates = (int(np.argmin(found[:half])), half + int(np.argmax(found[half:])))
+            moved = False
+            for which, place in enumerate(candidates):
+                better = found[place] < best[0] if which == 0 else found[place] > best[1]
+                if better:
+                    ends[which], best[which], moved = moves[place], float(found[place]), True
+            if not moved:
+                break
+    return points[0], ends[0], ends[1]
+
+
+def _moves(point: Array, step: float) -> Array:
+    """One parameter at a time further up or down, or to one of its ends."""
+    free = point.size
+    moves = np.repeat(point[np.newaxis], 4 * free, axis=0)
+    for place in range(free):
+        here = point[place]
+        moves[4 * place : 4 * place + 4, place] = (
+            max(0.0, here - step),
+            min(1.0, here + step),
+            0.0,
+            1.0,
+        )
+    return moves
+
+
+def first_points(free: int, ties: Sequence[int] = ()) -> Array:
+    """The middle, corners, and points inside; shape (points, free)."""
+    kinds = np.array(ties if len(ties) else range(free))
+    count = int(kinds.max()) + 1 if free else 0
+    rng = np.random.default_rng(free)
+    if count <= CORNERS:
+        ends = np.array(list(product((0.0, 1.0), repeat=count))).reshape(-1, count)[:, kinds]
+    else:
+        ends = np.array([[0.0] * free, [1.0] * free])
+    more = rng.integers(0, 2, (2 * INSIDE, free)).astype(np.float64)
+    return np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
