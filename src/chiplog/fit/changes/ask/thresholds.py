@@ -57,7 +57,7 @@ class Thresholds:
     most_marks: int = 3
     """Derived: three quantities that say the same are as certain as one with half the noise."""
     cost_factor: float = 2.0
-    """Derived: other quantities may add twice the cost of the cheapest: a question costs at most three times as much."""
+    """Derived: others may add twice the cost of the cheapest quantity: a question costs at most three times as much."""
     cheap_cost: float = 1_500_000.0
     """Derived: a question that costs less is a hundredth of `least_bytes`."""
     rounds_factor: float = 8.0
