@@ -7,6 +7,8 @@ to each other:
     L = L_half - o_s - o_r >= 0                      where round trips were measured: T(s) needs L_half only
     o_s, o_r, g <= what a message adds to a train    where trains were measured
     g <= 2 L_half                                    else: a rank of a ping-pong sends once a round trip
+    G_half = G + O_s + O_r                           of loggops, but where its slopes are free; there, a send of a train
+                                                     takes at most the train's step g + (s-1) G
 
 A point of the set is named by its fractions: numbers in [0, 1], one for each parameter that is free, each of which says
 how far between its least and its largest value, given those before it, the parameter lies. `span` gives the least and
@@ -26,6 +28,7 @@ from numpy.typing import NDArray
 from chiplog.errors import UsageError
 from chiplog.fit.origin import target_of
 from chiplog.fit.parameters import interval
+from chiplog.fit.predictions import FREE
 from chiplog.fit.result import Curve, Fit, Parameter
 
 Array = NDArray[np.float64]
@@ -151,7 +154,8 @@ class Regime:
         self.first_bytes, self.last_bytes = segment.first_bytes, segment.last_bytes
         self._values: dict[str, Array] = {}
         self._bounds: dict[str, Bounds] = {}
-        self.receiver_keeps_up = self.fit.model != "loggops" or "G_half" in segment.parameters
+        self._is_free = segment.form == FREE
+        self.receiver_keeps_up = self.fit.model != "loggops" or self._is_free
         """Does a train tell nothing of the receiver, so that its time in one is at most the train's step?"""
         for number, symbol in enumerate(_symbols(self.fit, self.segment)):
             values = values_of(self.fit, self.segment, symbol, number)
@@ -200,6 +204,10 @@ class Regime:
             if not {"G", "O_s", "O_r"} <= known.keys() and "G_half" in bounds:
                 return
             bounds.pop("G_half", None)
+        if self.fit.model == "loggops" and "G_half" in known and not self._is_free:
+            unknown = [name for name in _PARTS if name in bounds]
+            if unknown:
+                bounds[unknown[0]] = replace(bounds[unknown[0]], follows=True)
 
     def is_unlimited(self, symbol: str) -> bool:
         """Is there no upper bound, not even one that follows from others?"""
@@ -243,21 +251,26 @@ class Regime:
             found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
             found["O_r"] = np.zeros((1, 1))
             return
-        if self.receiver_keeps_up or "G_half" in self._bounds or "G_half" in self._values:
+        if self._is_free or "G_half" in self._bounds:
             found["G_half"] = take("G_half", self._byte_limit)
             limit = 2.0 * (found["G_half"] + self._most_half() / further)
-            for name in ("G", "O_s", "O_r"):
+            for name in _PARTS:
                 found[name] = take(name, limit)
+            if self._is_free:
+                found["O_s"] = np.minimum(found["O_s"], found["G"])
             return
-        left = np.asarray(self._byte_limit)
-        for name in ("G", "O_s", "O_r"):
+        is_known = "G_half" in self._values
+        left = take("G_half") if is_known else np.asarray(self._byte_limit)
+        for name in _PARTS:
             if name in self._values:
                 left = np.maximum(left - take(name), 0.0)
-        for name in ("G", "O_s", "O_r"):
-            found[name] = take(name, left)
+        for name in reversed(_PARTS):
+            follows = is_known and name in self._bounds and self._bounds[name].follows
+            found[name] = left if follows else take(name, left)
             if name not in self._values:
                 left = np.maximum(left - found[name], 0.0)
-        found["G_half"] = found["G"] + found["O_s"] + found["O_r"]
+        parts = found["G"] + found["O_s"] + found["O_r"]
+        found["G_half"] = take("G_half") if is_known else parts
 
     def _most_half(self) -> float:
         if "L_half" in self._values:
@@ -289,9 +302,14 @@ class Regime:
         found["L_half"] = half
         found["L"] = half - found["o_s"] - found["o_r"]
         found["g"] = take("g", np.minimum(2.0 * half, trains))
+        if self._is_free:
+            found["o_s"] = np.minimum(found["o_s"], found["g"])
+            found["L"] = half - found["o_s"] - found["o_r"]
 
 
 _Take = Callable[..., Array]
+_PARTS = ("G", "O_r", "O_s")
+"""Of G_half; the first that is not identified is what the others leave."""
 _ORDER = ("L_half", "L", "G_half", "G", "O_s", "O_r", "o_s", "o_r", "g")
 
 
