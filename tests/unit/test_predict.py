@@ -10,6 +10,7 @@ import pytest
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import OPERATIONS
 from chiplog.errors import UsageError
+from chiplog.fit.parameters import interval
 from chiplog.fit.result import Curve, Fit
 from chiplog.predict.result import Prediction
 from chiplog.predict.run import models_of, predict
@@ -39,7 +40,7 @@ def test_the_interval_is_that_of_the_fits_draws() -> None:
     fixed = {"o_s": np.full(200, 1.5e-6), "o_r": np.full(200, 1.5e-6)}
     fit = fit_of("loggp", VALUES, draws={"L": L, **fixed})
     row = only(*predict([fit], "bcast", Task(2), algorithm="linear"))
-    low, high = np.quantile(L, [0.025, 0.975]) + 3e-6
+    low, high = np.array(interval(L)) + 3e-6
     assert row.seconds == pytest.approx(5.5e-6)
     assert (row.low, row.high) == pytest.approx((low, high))
 
