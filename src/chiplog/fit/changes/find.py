@@ -6,9 +6,9 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.answers import refined
-from chiplog.fit.changes.breaks import find_breaks
-from chiplog.fit.changes.consensus import Witness, agree, change_of
-from chiplog.fit.changes.observed import observe
+from chiplog.fit.changes.detect.breaks import find_breaks
+from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
+from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
 
 

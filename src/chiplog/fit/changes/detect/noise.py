@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.changes.observed import Observed
+from chiplog.fit.changes.detect.observed import Observed
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ WINDOWS = 20
 
 def standard_errors(observed: Observed) -> Floats:
     """Of the medians, in seconds, shape (points,)."""
-    return np.maximum(_smoothed(observed.standard_errors), scatter(observed))
+    return _smoothed(observed.standard_errors)
 
 
 def scatter(observed: Observed) -> Floats:
