@@ -66,7 +66,13 @@ class Drawn:
 
 
 def draw(
-    grid: str, noise: str, *, table: bool = False, changes: int | None = None, seed: int = 0
+    grid: str,
+    noise: str,
+    *,
+    table: bool = False,
+    changes: int | None = None,
+    bends: int = 0,
+    seed: int = 0,
 ) -> Drawn:
     """A machine of 0 to 4 changes on one of `GRIDS` beside one of `NOISES`.
 
@@ -76,9 +82,13 @@ def draw(
     random = np.random.default_rng((seed, 14))
     count = int(random.integers(0, 5)) if changes is None else changes
     chosen = GRIDS[grid]
-    ends = _ends(random, len(chosen.sizes), chosen.apart, count)
+    places = _ends(random, len(chosen.sizes), chosen.apart, count + bends)
+    bent = sorted(random.choice(count + bends, bends, replace=False))
+    ends = [place for k, place in enumerate(places) if k not in bent]
     jumps = _jumps(random, len(ends), chosen.least_jump)
-    exact = _exact_seconds(random, np.array(chosen.sizes, dtype=np.float64), ends, jumps)
+    exact = _exact_seconds(
+        random, np.array(chosen.sizes, dtype=np.float64), ends, jumps, [places[k] for k in bent]
+    )
     series = _table(random, chosen, exact, noise) if table else _run(random, chosen, exact, noise)
     limits = tuple(chosen.sizes[end] for end in ends)
     return Drawn(as_run(series, seed), chosen.sizes, limits, tuple(jumps))
@@ -116,16 +126,21 @@ def _jumps(random: np.random.Generator, count: int, least: float) -> list[float]
 
 
 def _exact_seconds(
-    random: np.random.Generator, size: Floats, ends: Sequence[int], jumps: Sequence[float]
+    random: np.random.Generator,
+    size: Floats,
+    ends: Sequence[int],
+    jumps: Sequence[float],
+    bends: Sequence[int],
 ) -> Floats:
-    """The time of each size; the cost of a byte changes by up to a factor of two at each limit."""
+    """The time of each size; the cost of a byte changes by up to a factor of two at each limit, and of four at a bend."""
     intercept = 10.0 ** random.uniform(-6.3, -4.5)
     slope = intercept / 10.0 ** random.uniform(2.5, 4.5)
     seconds = intercept + slope * size
-    for end, jump in zip(ends, jumps, strict=True):
+    places = sorted([(end, jump, 2.0) for end, jump in zip(ends, jumps, strict=True)] + [(b, 0.0, 4.0) for b in bends])
+    for end, jump, most in places:
         limit = size[end]
         at_limit = (intercept + slope * limit) * (1.0 + jump)
-        slope = min(slope * 2.0 ** random.uniform(-1.0, 1.0), at_limit / limit)
+        slope = min(slope * most ** random.uniform(-1.0, 1.0), at_limit / limit)
         intercept = at_limit - slope * limit
         seconds = np.where(size > limit, intercept + slope * size, seconds)
     return np.asarray(seconds)

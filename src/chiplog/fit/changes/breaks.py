@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chiplog.fit.changes.detect.breaks import LIMITS, Break, find_breaks
+from chiplog.fit.changes.detect.breaks import Break, find_breaks
+from chiplog.fit.changes.detect.segments import LIMITS
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
 MIN_JUMP = THRESHOLDS.least_jump

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.answers import refined
 from chiplog.fit.changes.detect.breaks import find_breaks
@@ -19,11 +17,10 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
     bytes or with a median that is not positive, are not searched. Equal seeds give equal results. Where the run was
     measured again around its changes, the consensus is as narrow as those answers make it.
     """
-    random = np.random.default_rng(seed)
     series: list[SeriesChanges] = []
     witnesses: list[Witness] = []
     for observed in observe(dataset):
-        mine = [Witness(observed, found) for found in find_breaks(observed, random)]
+        mine = [Witness(observed, found) for found in find_breaks(observed)]
         witnesses += mine
         series.append(
             SeriesChanges(

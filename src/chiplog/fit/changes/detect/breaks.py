@@ -1,27 +1,37 @@
-"""proto"""
+"""Which of the places where one line follows another are jumps of the time: evidence of a protocol change.
+
+The cost of a byte changes for many reasons. The time itself jumps from one size to the next only where another protocol
+begins. So a break is a jump where
+
+* two lines that meet (a kink) do worse than two that don't, by more than noise explains at any of the places searched;
+* it is as large as `Thresholds.least_jump`;
+* where sizes are dense, it stands out from the steps at all other places near it: a drift or a state of the machine
+  that lasted for some sizes steps in as many places as it comes and goes;
+* most launches show it.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
 from scipy.special import fdtri
-from chiplog._native import Limits, Segmenter
+
+from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.noise import standard_errors
 from chiplog.fit.changes.detect.observed import Observed, Point
+from chiplog.fit.changes.detect.segments import LIMITS, Lines
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
-LIMITS = Limits(min_bytes=1, min_points=5, min_factor=1.5, min_points_sparse=2, min_factor_sparse=2.0)
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
 class Break:
+    """The sizes [begin, at) follow one line and [at, end) another; indices into the series."""
+
     begin: int
     at: int
     end: int
@@ -30,110 +40,168 @@ class Break:
     last_before_bytes: int
     first_after_bytes: int
     relative_jump: float
-    kink_strength: float
-    slope_change: float
+    """Of the lines, halfway between the two sizes."""
     strength: float
+    """How much worse a kink does, over the critical value; from 1 on, noise doesn't explain it."""
+    slope_change: float
+    """Of the slopes, relative to the larger one."""
+    lasting: bool
+    """Whether the step stands out where sizes are dense, and most launches show it."""
 
     @property
     def jumps(self) -> bool:
-        return abs(self.relative_jump) >= THRESHOLDS.least_jump and self.kink_strength >= 1.0
-
-    @property
-    def bends(self) -> bool:
-        return self.slope_change >= 0.1
+        """Whether the time itself changes at the break, beyond what a kink there would explain."""
+        large = abs(self.relative_jump) >= THRESHOLDS.least_jump
+        return large and self.strength >= 1.0 and self.lasting
 
     @property
     def kind(self) -> str:
-        if self.jumps:
-            return "both" if self.bends else "jump"
-        return "slope"
-
-    @property
-    def sharp(self) -> bool:
-        return self.jumps
-
-    @property
-    def sharpness(self) -> float:
-        return 2.0 if self.jumps else 1.0
+        """`jump`, `slope` or `both`."""
+        if not self.jumps:
+            return "slope"
+        return "both" if self.slope_change >= THRESHOLDS.least_bend else "jump"
 
 
-@dataclass(frozen=True)
-class View:
-    observed: Observed
-    size: Floats
-    seconds: Floats
-    weight: Floats
-    segmenter: Segmenter
-    noise: float
-    critical: float = 1.0
-
-    @classmethod
-    def of(cls, observed: Observed) -> View | None:
-        kept = [k for k, seconds in enumerate(observed.seconds) if seconds > 0.0]
-        if len(kept) < 6:
-            return None
-        usable = replace(observed, points=tuple(observed.points[k] for k in kept))
-        size = usable.message_bytes.astype(np.float64)
-        error = standard_errors(usable)
-        weight = 1.0 / ((THRESHOLDS.resolution * usable.seconds) ** 2 + error**2)
-        segmenter = Segmenter(size, usable.seconds, weight, LIMITS)
-        return cls(usable, size, usable.seconds, weight, segmenter, 0.0)
-
-
-def find_breaks(observed: Observed, random: np.random.Generator) -> tuple[Break, ...]:
-    view = View.of(observed)
-    if view is None:
+def find_breaks(observed: Observed) -> tuple[Break, ...]:
+    """Where one line follows another in one series, ascending in size; those of kind `slope` are no evidence."""
+    lines = Lines.of(observed)
+    if lines is None:
         return ()
-    n = len(view.segmenter)
-    solutions = view.segmenter.solve(THRESHOLDS.max_segments + 1)
-    noise = THRESHOLDS.least_noise
-    est = []
-    for k, (cost, _) in enumerate(solutions, start=1):
-        freedom = n - 3 * k + 1
-        if freedom >= max(5, THRESHOLDS.least_freedom_share * n):
-            est.append(cost / freedom)
-    noise = max(noise, min(est) if est else solutions[0][0] / max(n - 2, 1))
-    view = replace(view, noise=noise)
-    penalty = THRESHOLDS.break_penalty
-    cost, begins = min(solutions, key=lambda s: s[0] / noise + penalty * len(s[1]))
-    edges = [*begins, n]
-    freedom = max(n - 3 * len(begins) + 1, 3)
-    view = replace(view, noise=max(noise, cost / freedom), critical=float(fdtri(1, freedom, 1.0 - THRESHOLDS.significance)))
-    return tuple(_measure(view, b, a, e) for b, a, e in zip(edges, edges[1:], edges[2:], strict=False))
-
-
-def _measure(view: View, begin: int, at: int, end: int) -> Break:
-    segmenter = view.segmenter
-    before, after = Line(*segmenter.line(begin, at)), Line(*segmenter.line(at, end))
-    cost_two = segmenter.cost(begin, at) + segmenter.cost(at, end)
-    cost_one = segmenter.cost(begin, end)
-    middle = float(np.sqrt(view.size[at - 1] * view.size[at]))
-    low, high = float(before(middle)), float(after(middle))
-    tiny = np.finfo(np.float64).tiny
-    steepest = max(before.slope_seconds_per_byte, after.slope_seconds_per_byte, tiny)
-    return Break(
-        begin=begin, at=at, end=end, before=before, after=after,
-        last_before_bytes=int(view.size[at - 1]), first_after_bytes=int(view.size[at]),
-        relative_jump=(high - low) / max(low, tiny),
-        kink_strength=(_kink_cost(view, begin, at, end) - cost_two) / view.noise / view.critical,
-        slope_change=abs(after.slope_seconds_per_byte - before.slope_seconds_per_byte) / steepest,
-        strength=(cost_one - cost_two) / view.noise / THRESHOLDS.break_penalty,
+    edges = [*lines.begins, lines.size.size]
+    out = _standing_out(lines)
+    return tuple(
+        _measure(lines, begin, at, end, stands_out=at in out)
+        for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False)
     )
 
 
-def _kink_cost(view: View, begin: int, at: int, end: int) -> float:
-    """Lowest cost of two lines that meet at a size next to the break, or between those sizes."""
-    KNOTS = THRESHOLDS.kink_places
-    first, last = view.size[max(at - 2, begin)], view.size[min(at + 1, end - 1)]
-    before, after = view.segmenter.line(begin, at), view.segmenter.line(at, end)
-    crossing = Line(*before).crossing_bytes(Line(*after))
-    knots = np.append(np.geomspace(first, last, KNOTS), np.clip(crossing or first, first, last))[:, None]
-    size = view.size[begin:end]
-    root = np.sqrt(view.weight[begin:end])
-    flat = np.broadcast_to(root, (KNOTS + 1, size.size))
-    columns = [flat, np.minimum(size, knots) / last * root, np.maximum(size - knots, 0.0) / last * root]
-    basis = np.stack(columns, axis=2)
-    target = view.seconds[begin:end] * root
-    orthonormal = np.linalg.qr(basis).Q
+def _measure(lines: Lines, begin: int, at: int, end: int, *, stands_out: bool) -> Break:
+    before, after = lines.line(begin, at), lines.line(at, end)
+    jump = _ratio(lines, before, after, at) - 1.0
+    places = lines.size.size
+    critical = float(fdtri(1, lines.freedom, 1.0 - THRESHOLDS.false_share / places))
+    apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
+    slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
+    low, high = _place(lines, begin, at, end)
+    strength = (_kink_cost(lines, begin, at, end) - apart) / lines.noise / critical
+    return Break(
+        begin=begin,
+        at=at,
+        end=end,
+        before=before,
+        after=after,
+        last_before_bytes=int(lines.size[low - 1]),
+        first_after_bytes=int(lines.size[high]),
+        relative_jump=jump,
+        strength=strength,
+        slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
+        lasting=stands_out and _in_launches(lines, begin, at, end, jump),
+    )
+
+
+def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:
+    middle = float(np.sqrt(lines.size[at - 1] * lines.size[at]))
+    return max(float(after(middle)), TINY) / max(float(before(middle)), TINY)
+
+
+def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
+    """Lowest cost of two lines that meet at, or about, the break."""
+    middle = np.sqrt(lines.size[at - 1] * lines.size[at])
+    reach = 2.0 ** (0.5 * THRESHOLDS.kink_octaves)
+    first = max(min(lines.size[at - 1], middle / reach), lines.size[begin])
+    last = min(max(lines.size[at], middle * reach), lines.size[end - 1])
+    crossing = lines.line(begin, at).crossing_bytes(lines.line(at, end))
+    places = np.geomspace(first, last, THRESHOLDS.kink_places)
+    knots = np.append(places, np.clip(crossing or first, first, last))[:, None]
+    size = lines.size[begin:end]
+    root = np.sqrt(lines.weight[begin:end])
+    columns = [
+        np.broadcast_to(root, (knots.size, size.size)),
+        np.minimum(size, knots) / last * root,
+        np.maximum(size - knots, 0.0) / last * root,
+    ]
+    target = lines.seconds[begin:end] * root
+    orthonormal = np.linalg.qr(np.stack(columns, axis=2)).Q
     explained = np.einsum("knc,n->kc", orthonormal, target)
-    return float(np.min(np.sum((target - np.einsum("knc,kc->kn", orthonormal, explained)) ** 2, axis=1)))
+    left = target - np.einsum("knc,kc->kn", orthonormal, explained)
+    return float(np.min(np.sum(left**2, axis=1)))
+
+
+def _place(lines: Lines, begin: int, at: int, end: int) -> tuple[int, int]:
+    """Lowest and highest index at which the second line may begin: the places that noise doesn't tell from the best."""
+    cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
+    margin = lines.noise * float(fdtri(1, lines.freedom, THRESHOLDS.place_share))
+    enough = cost(begin, at) + cost(at, end) + margin
+
+    def as_good(place: int) -> bool:
+        possible = admissible(begin, place) and admissible(place, end)
+        return possible and cost(begin, place) + cost(place, end) <= enough
+
+    low = high = at
+    while low - 1 > begin and as_good(low - 1):
+        low -= 1
+    while high + 1 < end and as_good(high + 1):
+        high += 1
+    return low, high
+
+
+def _standing_out(lines: Lines) -> set[int]:
+    """The breaks whose local step is larger than the steps at all of the nearest other places.
+
+    All of them where sizes are too few to have that many other places.
+    """
+    breaks = lines.begins[1:]
+    beside = THRESHOLDS.local_sizes
+    count = lines.size.size
+    places = np.arange(beside, count - beside + 1)
+    apart = np.array([all(abs(place - at) > beside for at in breaks) for place in places], bool)
+    if np.count_nonzero(apart) < THRESHOLDS.local_places:
+        return set(breaks)
+    edges = [*lines.begins, count]
+    through = [lines.line(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
+    fitted = np.concatenate(
+        [
+            line(lines.size[begin:end])
+            for line, begin, end in zip(through, edges, edges[1:], strict=False)
+        ]
+    )
+    off = np.log(lines.seconds / np.maximum(fitted, TINY))
+    sums = np.concatenate([[0.0], np.cumsum(off)])
+
+    def step(place: NDArray[np.int64] | int) -> Floats:
+        above, here, below = (sums[place + k] for k in (beside, 0, -beside))
+        return np.asarray((above - 2.0 * here + below) / beside)
+
+    others, usual = places[apart], np.abs(step(places[apart]))
+    found = set()
+    for at, before, after in zip(breaks, through, through[1:], strict=False):
+        inside = min(max(at, beside), count - beside)
+        own = abs(float(np.log(_ratio(lines, before, after, at)) + step(inside)))
+        nearest = np.argsort(np.abs(others - at), kind="stable")[: THRESHOLDS.local_places]
+        if own > np.max(usual[nearest]):
+            found.add(at)
+    return found
+
+
+def _in_launches(lines: Lines, begin: int, at: int, end: int, jump: float) -> bool:
+    """Whether most launches show a jump of the same direction at least half as large."""
+    first, place, last = (float(lines.size[k]) for k in (begin, at, end - 1))
+    jumps = [_launch_jump(lines, at, first, place, last, one) for one in lines.observed.by_launch]
+    known = [one for one in jumps if one is not None]
+    agreeing = sum(one * jump >= 0.5 * jump**2 for one in known)
+    return not known or 2 * agreeing > len(known)
+
+
+def _launch_jump(
+    lines: Lines, at: int, first: float, place: float, last: float, points: tuple[Point, ...]
+) -> float | None:
+    """Relative jump at the break in one launch; None where the launch has too few sizes beside it."""
+    usable = [p for p in points if first <= p.message_bytes <= last and p.seconds > 0.0]
+    size = np.array([point.message_bytes for point in usable], dtype=np.float64)
+    after = int(np.searchsorted(size, place))
+    if after < 2 or size.size - after < 2:
+        return None
+    seconds = np.array([point.seconds for point in usable])
+    segmenter = Segmenter(size, seconds, 1.0 / seconds**2, LIMITS)
+    low, high = Line(*segmenter.line(0, after)), Line(*segmenter.line(after, size.size))
+    return _ratio(lines, low, high, at) - 1.0

@@ -18,26 +18,11 @@ from dataclasses import dataclass, replace
 
 from chiplog.fit.changes.detect.breaks import Break
 from chiplog.fit.changes.detect.observed import Observed
+from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.fit.result import Change
 
-LARGE_JUMP = 0.20
-"""Relative jump that a series may testify to alone."""
-STRONG_JUMP = 0.10
-"""The same where it is beyond any doubt."""
-STRONG = 10.0
-"""Strength of a break beyond any doubt."""
-SUSPECT_JUMP = 0.10
-"""Relative jump of the lines at a break that makes it worth a closer look, whatever its place is worth."""
-WIDEST_SLOPE = 4.0
-"""Factor in size within which a change of slope must lie: a curve bends everywhere a little."""
-CLEAR_SHARPNESS = 1.1
-"""Sharpness that a lone witness must have."""
-CLEAR_BEND = 1.5
-"""Sharpness that one of the witnesses of a change of slope must have: copies and segments bend every curve a little."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
-SENDER = ("train", "o_s")
-"""Kinds that a sender's cost alone may bend."""
 CROSSING_FROM = ("gap", "half_round_trip")
 """Quantities whose lines say where the switch should be: those of the published tables, then the transfer itself."""
 
@@ -53,7 +38,7 @@ class Witness:
     def key(self) -> tuple[bool, float]:
         """Sorts by how sharply the break is marked."""
         found = self.found
-        return (found.sharp and found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
+        return (found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
 
     def near(self, other: Witness) -> bool:
         """Whether the two breaks are at the same place, give or take one sampled size."""
@@ -96,9 +81,9 @@ def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _suspicious(group: Sequence[Witness], series: int) -> bool:
-    if _credible(group, series) and group[0].found.kind != "slope":
+    if _credible(group, series):
         return False
-    return any(abs(w.found.relative_jump) >= SUSPECT_JUMP for w in group)
+    return any(abs(w.found.relative_jump) >= THRESHOLDS.suspect_jump for w in group)
 
 
 def _suspect(group: Sequence[Witness]) -> Change:
@@ -124,26 +109,19 @@ def change_of(witness: Witness) -> Change:
 
 
 def _credible(group: Sequence[Witness], series: int) -> bool:
-    sharp = [w for w in group if w.found.sharp]
-    best = group[0].found
-    if best.kind == "slope" and best.first_after_bytes > WIDEST_SLOPE * best.last_before_bytes:
-        return False
-    if series == 1:
-        return best.jumps
-    if best.kind == "slope" and not any(w.found.sharpness >= CLEAR_BEND for w in sharp):
-        return False
-    kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in sharp}
-    if len(kinds) >= 2:
-        return best.kind != "slope" or not kinds <= set(SENDER)
-    if kinds <= {"train"} or not best.jumps:
-        return bool(kinds) and _large(best)
-    return _large(best) or len(group) >= 2
+    """Whether a jump is seen by the only series there is, by two kinds of them, or so clearly that one is enough."""
+    jumping = [witness for witness in group if witness.found.jumps]
+    kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in jumping}
+    if series == 1 or len(kinds) >= 2:
+        return bool(jumping)
+    supported = len(group) >= 2 and kinds != {"train"}
+    return bool(jumping) and (supported or any(_large(w.found) for w in jumping))
 
 
 def _large(found: Break) -> bool:
-    least = STRONG_JUMP if found.strength >= STRONG else LARGE_JUMP
-    large = found.jumps and abs(found.relative_jump) >= least
-    return large and found.sharpness >= CLEAR_SHARPNESS
+    beyond_doubt = found.strength >= THRESHOLDS.clear
+    least = THRESHOLDS.large_jump * (0.5 if beyond_doubt else 1.0)
+    return abs(found.relative_jump) >= least
 
 
 def _change(group: Sequence[Witness]) -> Change:

@@ -1,4 +1,7 @@
-"""Every number that decides about a protocol change, with what it follows from."""
+"""Every number that decides about a protocol change, with what it follows from.
+
+"Study" is `benchmarks/changes.py`, whose figures are in docs/decisions/0015-detecting-changes.md.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,52 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a set of medians must show to be evidence of a protocol change.
-
-    "Study" is `benchmarks/changes.py`: machines with known changes beside noise that isn't friendly.
-    """
+    """What medians over sizes must show to be evidence of a protocol change."""
 
     resolution: float = 0.01
-    least_noise: float = 1e-3
-    break_penalty: float = 16.0
-    significance: float = 2e-4
+    """Relative error that is added to each median's own. It only sets the unit in which misfit is counted, and keeps
+    weights finite: the noise is what the lines leave."""
+    least_noise: float = 0.05
+    """Mean square misfit in squared units of `resolution` below which no misfit is told from rounding: 0.2 %, which is
+    a clock of 1 ns at 0.5 us."""
+    penalty: float = 16.0
+    """Noise variances that each further line must save, from the study: three parameters (two of the line, one of its
+    place) at the usual 2 ln n are 18 for 23 sizes and 37 for 490, but what follows only asks for jumps."""
+    most_lines: int = 9
+    """Four protocol changes and as many changes of slope."""
+    false_share: float = 0.02
+    """Probability that noise makes a jump somewhere in a series: shared by all places, it gives the critical value of
+    each. The study finds fewer, since a jump must pass the other tests, too."""
     least_jump: float = 0.02
-    max_segments: int = 8
+    """Relative jump, below the smallest of the reference answers (2.7 %, taurus at 1420 B)."""
+    kink_octaves: float = 1.0
+    """Range of sizes around a break within which a mere change of slope may lie that explains it."""
     kink_places: int = 13
-    least_freedom_share: float = 0.25
+    """Places tried in that range, besides that where the lines cross; more don't change the answer."""
+    least_bend: float = 0.10
+    """Change of slope, relative to the larger one, from which a jump is of kind `both`. Only a name hangs on it."""
+    step_errors: float = 3.0
+    """Standard errors by which a step must exceed what proportion explains: eight pairs of neighbours, the half of
+    a table where time is nearly proportional, pass by chance in one table of a hundred."""
+    local_sizes: int = 4
+    """Sizes on each side of a break that show its step, where sizes are dense."""
+    local_places: int = 100
+    """Other places that such a step is compared with: the nearest ones, since noise depends on size."""
+    place_share: float = 0.95
+    """Confidence of the sizes between which a change is."""
     drift_correlation: float = 0.9
+    """Of what the machine adds to one record and to the next. With 0.8 or 0.95 the levels come out 1.1 times as far
+    off in the study's drifts."""
     drift_ratio: float = 10.0
+    """Variance of the drift over that of a record's median. Study: levels are off by 0.9 % without drift for any ratio
+    from 0 to 30; with one of 5 %, by 3.0, 1.7, 1.4, 1.3 and 1.3 % for 0, 1, 3, 10 and 30."""
+    large_jump: float = 0.20
+    """Relative jump that a series may testify to alone, where there are several: half of what the smallest limit to be
+    found on coarse grids does, and all that a limit on dense grids does."""
+    clear: float = 3.0
+    """Strength of a jump beyond any doubt, which may testify alone from half that size."""
+    suspect_jump: float = 0.10
+    """Relative jump of the lines at a break that makes it worth to measure again."""
 
 
 THRESHOLDS = Thresholds()
