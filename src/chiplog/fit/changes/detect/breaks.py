@@ -47,10 +47,14 @@ class Break:
     """Of the slopes, relative to the larger one."""
     lasting: bool
     """Whether the step stands out where sizes are dense, and most launches show it."""
+    steps: bool
+    """Whether one size of a table takes longer than any line through the one before explains."""
 
     @property
     def jumps(self) -> bool:
         """Whether the time itself changes at the break, beyond what a kink there would explain."""
+        if self.steps:
+            return True
         large = abs(self.relative_jump) >= THRESHOLDS.least_jump
         return large and self.strength >= 1.0 and self.lasting
 
@@ -95,6 +99,7 @@ def _measure(lines: Lines, begin: int, at: int, end: int, *, stands_out: bool) -
         relative_jump=jump,
         strength=strength,
         slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
+        steps=at in lines.steps,
         lasting=stands_out and _in_launches(lines, begin, at, end, jump),
     )
 
@@ -159,13 +164,7 @@ def _standing_out(lines: Lines) -> set[int]:
         return set(breaks)
     edges = [*lines.begins, count]
     through = [lines.line(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
-    fitted = np.concatenate(
-        [
-            line(lines.size[begin:end])
-            for line, begin, end in zip(through, edges, edges[1:], strict=False)
-        ]
-    )
-    off = np.log(lines.seconds / np.maximum(fitted, TINY))
+    off = np.log(lines.seconds / np.maximum(lines.fitted(), TINY))
     sums = np.concatenate([[0.0], np.cumsum(off)])
 
     def step(place: NDArray[np.int64] | int) -> Floats:

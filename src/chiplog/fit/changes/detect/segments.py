@@ -29,7 +29,7 @@ PARAMETERS = 3
 class Lines:
     """The sizes of one series that are usable, in lines that begin at the indices `begins`.
 
-    `noise` is the mean square misfit in units of `weight`, known to `freedom` degrees of freedom.
+    At `steps`, no line explains how much longer the next size takes. `noise` is the mean square misfit in units of `weight`, known to `freedom` degrees of freedom.
     """
 
     observed: Observed
@@ -38,6 +38,7 @@ class Lines:
     weight: Floats
     segmenter: Segmenter
     begins: tuple[int, ...]
+    steps: tuple[int, ...]
     noise: float
     freedom: int
 
@@ -51,62 +52,86 @@ class Lines:
         size, seconds = usable.message_bytes.astype(np.float64), usable.seconds
         error = standard_errors(usable)
         weight = 1.0 / ((THRESHOLDS.resolution * seconds) ** 2 + error**2)
-        noise = _least_noise(_solutions(size, seconds, weight, 0, size.size), size.size)
-        begins = [0]
-        for first, last in itertools.pairwise([0, *_steps(usable, noise), size.size]):
-            solutions = _solutions(size, seconds, weight, first, last)
-            begins += [first] if first else []
-            begins += [first + begin for begin in _affordable(solutions, noise)[1:]]
         segmenter = Segmenter(size, seconds, weight, LIMITS)
+        steps = _steps(usable, weight)
+        ways = _ways(size, seconds, weight, steps)
+        noise = _least_noise(ways, size.size)
+        left, begins = _affordable(ways, noise)
         freedom = max(size.size + 1 - PARAMETERS * len(begins), 2)
-        left = sum(
-            segmenter.cost(begin, end) for begin, end in itertools.pairwise([*begins, size.size])
-        )
-        noise = max(noise, left / freedom)
-        return cls(usable, size, seconds, weight, segmenter, tuple(begins), noise, freedom)
+        lines = cls(usable, size, seconds, weight, segmenter, tuple(begins), tuple(steps), noise, freedom)
+        left = max(noise, left / freedom) * lines._excess_of_correlated()
+        return replace(lines, noise=left)
+
+    def fitted(self) -> Floats:
+        """What the lines predict, in seconds, shape (sizes,)."""
+        edges = itertools.pairwise([*self.begins, self.size.size])
+        return np.concatenate([self.line(a, b)(self.size[a:b]) for a, b in edges])
+
+    def _excess_of_correlated(self) -> float:
+        """By what factor the variance of a mean exceeds that of independent misfits, where neighbours' are alike."""
+        off = (self.seconds - self.fitted()) * np.sqrt(self.weight)
+        total = float(np.sum(off**2))
+        alike = float(np.sum(off[1:] * off[:-1])) / total if total > 0.0 else 0.0
+        return (1.0 + alike) / (1.0 - alike) if alike > 0.0 else 1.0
 
     def line(self, begin: int, end: int) -> Line:
         """Through the sizes [begin, end)."""
         return Line(*self.segmenter.line(begin, end))
 
 
-def _solutions(
-    size: Floats, seconds: Floats, weight: Floats, first: int, last: int
-) -> list[tuple[float, list[int]]]:
-    part = slice(first, last)
-    segmenter = Segmenter(size[part], seconds[part], weight[part], LIMITS)
-    return segmenter.solve(THRESHOLDS.most_lines)
+Way = tuple[float, list[int]]
+"""A cost, and where the lines begin."""
 
 
-def _affordable(solutions: list[tuple[float, list[int]]], noise: float) -> list[int]:
-    """The segmentation that saves most after paying for each of its lines."""
-    return min(solutions, key=lambda one: one[0] / noise + THRESHOLDS.penalty * len(one[1]))[1]
+def _ways(size: Floats, seconds: Floats, weight: Floats, splits: list[int]) -> list[Way]:
+    """The best way into each number of lines, where some begin at `splits`."""
+    best: dict[int, Way] = {0: (0.0, [])}
+    for first, last in itertools.pairwise([0, *splits, size.size]):
+        part = slice(first, last)
+        segmenter = Segmenter(size[part], seconds[part], weight[part], LIMITS)
+        wider: dict[int, Way] = {}
+        for cost, begins in best.values():
+            for more, inside in segmenter.solve(THRESHOLDS.most_lines):
+                way = cost + more, [*begins, *(first + begin for begin in inside)]
+                known = wider.get(len(way[1]))
+                if known is None or way[0] < known[0]:
+                    wider[len(way[1])] = way
+        best = wider
+    return [best[lines] for lines in sorted(best)]
 
 
-def _least_noise(solutions: list[tuple[float, list[int]]], sizes: int) -> float:
+def _affordable(ways: list[Way], noise: float) -> Way:
+    """The way that saves most after paying for each of its lines."""
+    return min(ways, key=lambda way: way[0] / noise + THRESHOLDS.penalty * len(way[1]))
+
+
+def _least_noise(ways: list[Way], sizes: int) -> float:
     """What any number of lines leaves for each degree of freedom, at least.
 
     Too few lines leave misfit, too many leave no freedom: a quarter of the sizes must stay free.
     """
-    free = [(cost, sizes + 1 - PARAMETERS * len(begins)) for cost, begins in solutions]
-    known = [cost / freedom for cost, freedom in free if freedom >= max(sizes / 4, 2)]
-    return max(min(known), THRESHOLDS.least_noise)
+    free = [(cost, sizes + 1 - PARAMETERS * len(begins)) for cost, begins in ways]
+    known = [cost / freedom for cost, freedom in free if freedom >= sizes / 4]
+    cost, freedom = free[0]
+    return max(min(known, default=cost / max(freedom, 1)), THRESHOLDS.least_noise)
 
 
-def _steps(observed: Observed, noise: float) -> list[int]:
+def _steps(observed: Observed, weight: Floats) -> list[int]:
     """Where a table without repetitions steps by more than a factor of two, for at least an octave: indices.
 
     No line with an intercept of 0 or more more than doubles from one size to its double, whatever the rest of the table
-    does.
+    does. The noise is what lines leave that may begin anew at each of these steps.
     """
     if any(point.samples.size > 1 for point in observed.points):
         return []
     size, level = observed.message_bytes.astype(np.float64), np.log(observed.seconds)
-    clear = THRESHOLDS.step_errors * np.sqrt(2.0 * noise) * THRESHOLDS.resolution
-    found = []
+    beyond = {}
     for at in range(1, size.size):
-        beyond = level[at:] - level[at - 1] - np.log(np.maximum(size[at:] / size[at - 1], 2.0))
         lasting = (size[at:] <= 2.0 * size[at - 1]) | (np.arange(size.size - at) == 0)
-        if np.all(beyond[lasting] > clear):
-            found.append(at)
-    return found
+        factor = np.log(np.maximum(size[at:] / size[at - 1], 2.0))
+        beyond[at] = float(np.min((level[at:] - level[at - 1] - factor)[lasting]))
+    possible = [at for at, excess in beyond.items() if excess > 0.0]
+    noise = _least_noise(_ways(size, observed.seconds, weight, possible), size.size)
+    clear = THRESHOLDS.step_errors * np.sqrt(2.0 * noise) * THRESHOLDS.resolution
+    clear = min(clear, np.log(THRESHOLDS.sure_step / 2.0))
+    return [at for at in possible if beyond[at] > clear]

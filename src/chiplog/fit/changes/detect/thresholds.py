@@ -23,7 +23,7 @@ class Thresholds:
     place) at the usual 2 ln n are 18 for 23 sizes and 37 for 490, but what follows only asks for jumps."""
     most_lines: int = 9
     """Four protocol changes and as many changes of slope."""
-    false_share: float = 0.02
+    false_share: float = 0.01
     """Probability that noise makes a jump somewhere in a series: shared by all places, it gives the critical value of
     each. The study finds fewer, since a jump must pass the other tests, too."""
     least_jump: float = 0.02
@@ -34,9 +34,11 @@ class Thresholds:
     """Places tried in that range, besides that where the lines cross; more don't change the answer."""
     least_bend: float = 0.10
     """Change of slope, relative to the larger one, from which a jump is of kind `both`. Only a name hangs on it."""
-    step_errors: float = 3.0
+    step_errors: float = 3.5
     """Standard errors by which a step must exceed what proportion explains: eight pairs of neighbours, the half of
     a table where time is nearly proportional, pass by chance in one table of a hundred."""
+    sure_step: float = 2.3
+    """Step of a table from one size to its double that is a change whatever the noise."""
     local_sizes: int = 4
     """Sizes on each side of a break that show its step, where sizes are dense."""
     local_places: int = 100
