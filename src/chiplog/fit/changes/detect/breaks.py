@@ -72,22 +72,22 @@ def find_breaks(observed: Observed) -> tuple[Break, ...]:
     if lines is None:
         return ()
     edges = [*lines.begins, lines.size.size]
-    out = _standing_out(lines)
     return tuple(
-        _measure(lines, begin, at, end, stands_out=at in out)
+        _measure(lines, begin, at, end)
         for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False)
     )
 
 
-def _measure(lines: Lines, begin: int, at: int, end: int, *, stands_out: bool) -> Break:
+def _measure(lines: Lines, begin: int, at: int, end: int) -> Break:
     before, after = lines.line(begin, at), lines.line(at, end)
     jump = _ratio(lines, before, after, at) - 1.0
     places = lines.size.size
-    critical = float(fdtri(1, lines.freedom, 1.0 - THRESHOLDS.false_share / places))
+    noise, freedom = lines.noise_of(begin, at, end)
+    critical = float(fdtri(1, freedom, 1.0 - THRESHOLDS.false_share / places))
     apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
     slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
     low, high = _place(lines, begin, at, end)
-    strength = (_kink_cost(lines, begin, at, end) - apart) / lines.noise / critical
+    strength = (_kink_cost(lines, begin, at, end) - apart) / noise / critical
     return Break(
         begin=begin,
         at=at,
@@ -100,7 +100,7 @@ def _measure(lines: Lines, begin: int, at: int, end: int, *, stands_out: bool) -
         strength=strength,
         slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
         steps=at in lines.steps,
-        lasting=stands_out and _in_launches(lines, begin, at, end, jump),
+        lasting=_in_launches(lines, begin, at, end, jump),
     )
 
 
@@ -148,38 +148,6 @@ def _place(lines: Lines, begin: int, at: int, end: int) -> tuple[int, int]:
     while high + 1 < end and as_good(high + 1):
         high += 1
     return low, high
-
-
-def _standing_out(lines: Lines) -> set[int]:
-    """The breaks whose local step is larger than the steps at all of the nearest other places.
-
-    All of them where sizes are too few to have that many other places.
-    """
-    breaks = lines.begins[1:]
-    beside = THRESHOLDS.local_sizes
-    count = lines.size.size
-    places = np.arange(beside, count - beside + 1)
-    apart = np.array([all(abs(place - at) > beside for at in breaks) for place in places], bool)
-    if np.count_nonzero(apart) < THRESHOLDS.local_places:
-        return set(breaks)
-    edges = [*lines.begins, count]
-    through = [lines.line(begin, end) for begin, end in zip(edges, edges[1:], strict=False)]
-    off = np.log(lines.seconds / np.maximum(lines.fitted(), TINY))
-    sums = np.concatenate([[0.0], np.cumsum(off)])
-
-    def step(place: NDArray[np.int64] | int) -> Floats:
-        above, here, below = (sums[place + k] for k in (beside, 0, -beside))
-        return np.asarray((above - 2.0 * here + below) / beside)
-
-    others, usual = places[apart], np.abs(step(places[apart]))
-    found = set()
-    for at, before, after in zip(breaks, through, through[1:], strict=False):
-        inside = min(max(at, beside), count - beside)
-        own = abs(float(np.log(_ratio(lines, before, after, at)) + step(inside)))
-        nearest = np.argsort(np.abs(others - at), kind="stable")[: THRESHOLDS.local_places]
-        if own > np.max(usual[nearest]):
-            found.add(at)
-    return found
 
 
 def _in_launches(lines: Lines, begin: int, at: int, end: int, jump: float) -> bool:

@@ -21,6 +21,7 @@ LIMITS = Limits(
 )
 """A line has five sizes over a factor of 1.5 or, where sizes are sparse, two or more over an octave."""
 LEAST_SIZES = 6
+TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
 """Of each further line: intercept, slope and place."""
 
@@ -58,25 +59,38 @@ class Lines:
         noise = _least_noise(ways, size.size)
         left, begins = _affordable(ways, noise)
         freedom = max(size.size + 1 - PARAMETERS * len(begins), 2)
-        lines = cls(usable, size, seconds, weight, segmenter, tuple(begins), tuple(steps), noise, freedom)
-        left = max(noise, left / freedom) * lines._excess_of_correlated()
-        return replace(lines, noise=left)
-
-    def fitted(self) -> Floats:
-        """What the lines predict, in seconds, shape (sizes,)."""
-        edges = itertools.pairwise([*self.begins, self.size.size])
-        return np.concatenate([self.line(a, b)(self.size[a:b]) for a, b in edges])
-
-    def _excess_of_correlated(self) -> float:
-        """By what factor the variance of a mean exceeds that of independent misfits, where neighbours' are alike."""
-        off = (self.seconds - self.fitted()) * np.sqrt(self.weight)
-        total = float(np.sum(off**2))
-        alike = float(np.sum(off[1:] * off[:-1])) / total if total > 0.0 else 0.0
-        return (1.0 + alike) / (1.0 - alike) if alike > 0.0 else 1.0
+        noise = max(noise, left / freedom)
+        return cls(
+            usable, size, seconds, weight, segmenter, tuple(begins), tuple(steps), noise, freedom
+        )
 
     def line(self, begin: int, end: int) -> Line:
         """Through the sizes [begin, end)."""
         return Line(*self.segmenter.line(begin, end))
+
+    def noise_of(self, begin: int, at: int, end: int) -> tuple[float, int]:
+        """Mean square misfit beside the break at `at`, and to how many degrees of freedom it is known.
+
+        Times of large messages scatter otherwise than those of small ones; so it is that of the two lines, if they have
+        enough sizes, and else that of the whole series. Where the misfits of neighbours are alike (a drift, a curve), fewer of
+        them count as independent.
+        """
+        places: tuple[int, ...] = (begin, at, end)
+        freedom = end - begin + 1 - 2 * PARAMETERS
+        if freedom < THRESHOLDS.local_freedom:
+            places, freedom = (*self.begins, self.size.size), self.freedom
+        off = np.concatenate(
+            [
+                (self.seconds[a:b] - self.line(a, b)(self.size[a:b])) * np.sqrt(self.weight[a:b])
+                for a, b in itertools.pairwise(places)
+            ]
+        )
+        total = float(np.sum(off**2))
+        noise = max(total / freedom, THRESHOLDS.least_noise)
+        if freedom == self.freedom:
+            noise = max(noise, self.noise)
+        alike = max(float(np.sum(off[1:] * off[:-1])) / max(total, TINY), 0.0)
+        return noise * (1.0 + alike) / (1.0 - alike), freedom
 
 
 Way = tuple[float, list[int]]

@@ -39,10 +39,8 @@ class Thresholds:
     a table where time is nearly proportional, pass by chance in one table of a hundred."""
     sure_step: float = 2.3
     """Step of a table from one size to its double that is a change whatever the noise."""
-    local_sizes: int = 4
-    """Sizes on each side of a break that show its step, where sizes are dense."""
-    local_places: int = 100
-    """Other places that such a step is compared with: the nearest ones, since noise depends on size."""
+    local_freedom: int = 20
+    """Degrees of freedom from which two lines tell their own noise: its square to a third."""
     place_share: float = 0.95
     """Confidence of the sizes between which a change is."""
     drift_correlation: float = 0.9
