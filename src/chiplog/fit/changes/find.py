@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.answers import refined
-from chiplog.fit.changes.detect.breaks import find_breaks
+from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
 from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
 from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
@@ -20,7 +20,8 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
     series: list[SeriesChanges] = []
     witnesses: list[Witness] = []
     for observed in observe(dataset):
-        mine = [Witness(observed, found) for found in find_breaks(observed)]
+        breaks = find_breaks(observed)
+        mine = [Witness(observed, found) for found in breaks]
         witnesses += mine
         series.append(
             SeriesChanges(
@@ -29,6 +30,7 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
                 operation=observed.operation,
                 transport=observed.transport,
                 changes=tuple(change_of(witness) for witness in mine),
+                would_tell=would_tell(breaks),
             )
         )
     verdict = agree(witnesses, len(series))

@@ -12,7 +12,9 @@ begins. So a break is a jump where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from scipy.special import fdtri
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed, Point
-from chiplog.fit.changes.detect.segments import LIMITS, Lines
+from chiplog.fit.changes.detect.segments import LIMITS, Lines, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
@@ -39,6 +41,10 @@ class Break:
     after: Line
     last_before_bytes: int
     first_after_bytes: int
+    between: tuple[int, int]
+    """The last size of the one line and the first of the other, in bytes."""
+    about: tuple[int, int]
+    """The sizes in bytes between which its lines part at best, give or take one."""
     relative_jump: float
     """Of the lines, halfway between the two sizes."""
     strength: float
@@ -46,7 +52,10 @@ class Break:
     slope_change: float
     """Of the slopes, relative to the larger one."""
     lasting: bool
-    """Whether the step stands out where sizes are dense, and most launches show it."""
+    """Whether most launches show it."""
+    matters: bool
+    """Whether the fewest lines that predict the series break there, too; never without repetitions, where small jumps
+    can't be told from the scatter of sizes."""
     steps: bool
     """Whether one size of a table takes longer than any line through the one before explains."""
 
@@ -55,8 +64,18 @@ class Break:
         """Whether the time itself changes at the break, beyond what a kink there would explain."""
         if self.steps:
             return True
-        large = abs(self.relative_jump) >= THRESHOLDS.least_jump
-        return large and self.strength >= 1.0 and self.lasting
+        least = THRESHOLDS.least_jump if self.matters else THRESHOLDS.large_jump
+        return self.size >= least and self.strength >= 1.0 and self.lasting
+
+    @property
+    def size(self) -> float:
+        """Of the jump, as a share of the shorter time."""
+        return math.expm1(abs(math.log1p(self.relative_jump)))
+
+    @property
+    def beyond_doubt(self) -> bool:
+        """Whether it needs no other series to show it, too."""
+        return self.size >= THRESHOLDS.large_jump or self.strength >= THRESHOLDS.clear
 
     @property
     def kind(self) -> str:
@@ -72,13 +91,14 @@ def find_breaks(observed: Observed) -> tuple[Break, ...]:
     if lines is None:
         return ()
     edges = [*lines.begins, lines.size.size]
+    coarse = mattering(lines)
     return tuple(
-        _measure(lines, begin, at, end)
+        _measure(lines, coarse, begin, at, end)
         for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False)
     )
 
 
-def _measure(lines: Lines, begin: int, at: int, end: int) -> Break:
+def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -> Break:
     before, after = lines.line(begin, at), lines.line(at, end)
     jump = _ratio(lines, before, after, at) - 1.0
     places = lines.size.size
@@ -86,22 +106,39 @@ def _measure(lines: Lines, begin: int, at: int, end: int) -> Break:
     critical = float(fdtri(1, freedom, 1.0 - THRESHOLDS.false_share / places))
     apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
     slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
-    low, high = _place(lines, begin, at, end)
+    about = int(lines.size[max(at - 2, begin)]), int(lines.size[min(at + 1, end - 1)])
     strength = (_kink_cost(lines, begin, at, end) - apart) / noise / critical
-    return Break(
+    found = Break(
         begin=begin,
         at=at,
         end=end,
         before=before,
         after=after,
-        last_before_bytes=int(lines.size[low - 1]),
-        first_after_bytes=int(lines.size[high]),
+        last_before_bytes=int(lines.size[at - 1]),
+        first_after_bytes=int(lines.size[at]),
+        between=(int(lines.size[at - 1]), int(lines.size[at])),
+        about=about,
         relative_jump=jump,
         strength=strength,
         slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
         steps=at in lines.steps,
+        matters=lines.repeated and any(abs(place - at) <= 1 for place in coarse),
         lasting=_in_launches(lines, begin, at, end, jump),
     )
+    return _place(lines, found)
+
+
+def would_tell(breaks: Sequence[Break]) -> tuple[int, ...]:
+    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
+    open_ = [
+        one
+        for one in breaks
+        if not one.jumps
+        and one.size >= THRESHOLDS.suspect_jump
+        and one.between[1] >= THRESHOLDS.coarse * one.between[0] + 4
+    ]
+    inside = [np.geomspace(*one.between, 5)[1:-1].round() for one in open_]
+    return tuple(sorted({int(size) for sizes in inside for size in sizes}))
 
 
 def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:
@@ -132,11 +169,18 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
     return float(np.min(np.sum(left**2, axis=1)))
 
 
-def _place(lines: Lines, begin: int, at: int, end: int) -> tuple[int, int]:
-    """Lowest and highest index at which the second line may begin: the places that noise doesn't tell from the best."""
+def _place(lines: Lines, found: Break) -> Break:
+    """The break with the sizes between which it may be.
+
+    Noise doesn't tell the best place of a jump from some others, of which no more than one size on each side is believed:
+    farther away it would be two more lines. A bend may be where two lines gain half as much, and a size farther.
+    """
+    begin, at, end = found.begin, found.at, found.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
-    margin = lines.noise * float(fdtri(1, lines.freedom, THRESHOLDS.place_share))
-    enough = cost(begin, at) + cost(at, end) + margin
+    two, one = cost(begin, at) + cost(at, end), cost(begin, end)
+    enough = two + lines.noise * float(fdtri(1, lines.freedom, THRESHOLDS.place_share))
+    if not found.jumps:
+        enough = max(enough, (0.5 * (math.sqrt(two) + math.sqrt(one))) ** 2)
 
     def as_good(place: int) -> bool:
         possible = admissible(begin, place) and admissible(place, end)
@@ -147,7 +191,13 @@ def _place(lines: Lines, begin: int, at: int, end: int) -> tuple[int, int]:
         low -= 1
     while high + 1 < end and as_good(high + 1):
         high += 1
-    return low, high
+    low, high = (max(low, at - 1), min(high, at + 1)) if found.jumps else (low - 1, high + 1)
+    low, high = max(low, begin + 1), min(high, end - 1)
+    return replace(
+        found,
+        last_before_bytes=int(lines.size[low - 1]),
+        first_after_bytes=int(lines.size[high]),
+    )
 
 
 def _in_launches(lines: Lines, begin: int, at: int, end: int, jump: float) -> bool:

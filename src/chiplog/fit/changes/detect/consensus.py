@@ -1,13 +1,11 @@
 """Which breaks of the single series are one protocol change of the machine.
 
-Breaks of different series whose intervals meet, give or take one sampled size, are one change; its place is that of the
-series which marks it most sharply. A group is a change if it holds a sharp jump and another series agrees, or the
-jump is a large one, or there is only one series to ask. A slope alone counts only where two kinds of series show it
-sharply: the gap of a train, for instance, bends by itself where it begins to exceed the overhead. Where it doesn't, it
-is the overhead, so that for a slope all that a sender does is one kind.
+Breaks of different series that meet, give or take one sampled size, are one change; its place is that of the series
+that jumps most. It is a protocol change if two kinds of series jump there, or one does so clearly that no other needs
+to, or there is only one series to ask. The cost of a byte alone may change at any size and is none.
 
-A group that is no change, or only one of slope, may still hide a jump that the grid was too coarse or too noisy to
-show: it is a suspect, for measuring again to decide.
+A group that is no change may still hide a jump that the grid was too coarse or too noisy to show: it is a suspect, for
+measuring again to decide.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ class Witness:
 
     @property
     def key(self) -> tuple[bool, float]:
-        """Sorts by how sharply the break is marked."""
+        """Sorts by how much the time jumps."""
         found = self.found
         return (found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
 
@@ -47,6 +45,8 @@ class Witness:
         return low < other_high and other_low < high
 
     def _widened(self) -> tuple[int, int]:
+        if not self.found.jumps:
+            return self.found.about
         sizes = self.observed.message_bytes
         low = int(sizes.searchsorted(self.found.last_before_bytes))
         high = int(sizes.searchsorted(self.found.first_after_bytes))
@@ -59,7 +59,7 @@ class Verdict:
 
     changes: tuple[Change, ...]
     suspects: tuple[Change, ...]
-    """Where measuring again may find a jump; one that is also a change of slope is in `changes` too."""
+    """Where measuring again may find a jump."""
 
 
 def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
@@ -83,15 +83,16 @@ def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
 def _suspicious(group: Sequence[Witness], series: int) -> bool:
     if _credible(group, series):
         return False
-    return any(abs(w.found.relative_jump) >= THRESHOLDS.suspect_jump for w in group)
+    return any(w.found.size >= THRESHOLDS.suspect_jump for w in group)
 
 
 def _suspect(group: Sequence[Witness]) -> Change:
-    """All that the witnesses leave open: the jump may be anywhere that one of them allows."""
+    """Where the lines of its witnesses part, give or take a size."""
+    stepping = [w.found for w in group if w.found.size >= THRESHOLDS.suspect_jump]
     return replace(
         _change(group),
-        last_before_bytes=min(w.found.last_before_bytes for w in group),
-        first_after_bytes=max(w.found.first_after_bytes for w in group),
+        last_before_bytes=min(found.about[0] for found in stepping),
+        first_after_bytes=max(found.about[1] for found in stepping),
     )
 
 
@@ -112,16 +113,8 @@ def _credible(group: Sequence[Witness], series: int) -> bool:
     """Whether a jump is seen by the only series there is, by two kinds of them, or so clearly that one is enough."""
     jumping = [witness for witness in group if witness.found.jumps]
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in jumping}
-    if series == 1 or len(kinds) >= 2:
-        return bool(jumping)
-    supported = len(group) >= 2 and kinds != {"train"}
-    return bool(jumping) and (supported or any(_large(w.found) for w in jumping))
-
-
-def _large(found: Break) -> bool:
-    beyond_doubt = found.strength >= THRESHOLDS.clear
-    least = THRESHOLDS.large_jump * (0.5 if beyond_doubt else 1.0)
-    return abs(found.relative_jump) >= least
+    enough = series == 1 or len(kinds) >= 2 or any(w.found.beyond_doubt for w in jumping)
+    return bool(jumping) and enough
 
 
 def _change(group: Sequence[Witness]) -> Change:

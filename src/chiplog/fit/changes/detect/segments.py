@@ -20,6 +20,10 @@ LIMITS = Limits(
     min_bytes=1, min_points=5, min_factor=1.5, min_points_sparse=2, min_factor_sparse=2.0
 )
 """A line has five sizes over a factor of 1.5 or, where sizes are sparse, two or more over an octave."""
+COARSE = Limits(
+    min_bytes=64, min_points=5, min_factor=1.5, min_points_sparse=3, min_factor_sparse=4.0
+)
+"""For the lines that matter: none within a cache line, where differences are those of copying words."""
 LEAST_SIZES = 6
 TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
@@ -63,6 +67,11 @@ class Lines:
         return cls(
             usable, size, seconds, weight, segmenter, tuple(begins), tuple(steps), noise, freedom
         )
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any size was measured more than once."""
+        return _repeated(self.observed)
 
     def line(self, begin: int, end: int) -> Line:
         """Through the sizes [begin, end)."""
@@ -114,6 +123,23 @@ def _ways(size: Floats, seconds: Floats, weight: Floats, splits: list[int]) -> l
     return [best[lines] for lines in sorted(best)]
 
 
+def mattering(lines: Lines) -> list[int]:
+    """Where the fewest lines begin that predict: each of them lowers the root mean square misfit by `least_gain`.
+
+    Sometimes only two lines together do, each as much.
+    """
+    ways = Segmenter(lines.size, lines.seconds, lines.weight, COARSE).solve(THRESHOLDS.most_lines)
+    misfit = [np.sqrt(max(cost, lines.size.size * THRESHOLDS.least_noise)) for cost, _ in ways]
+    kept = 0
+    while any(
+        misfit[kept + more] <= (1.0 - THRESHOLDS.least_gain) ** more * misfit[kept]
+        for more in (1, 2)
+        if kept + more < len(ways)
+    ):
+        kept += 1
+    return ways[kept][1][1:]
+
+
 def _affordable(ways: list[Way], noise: float) -> Way:
     """The way that saves most after paying for each of its lines."""
     return min(ways, key=lambda way: way[0] / noise + THRESHOLDS.penalty * len(way[1]))
@@ -130,13 +156,17 @@ def _least_noise(ways: list[Way], sizes: int) -> float:
     return max(min(known, default=cost / max(freedom, 1)), THRESHOLDS.least_noise)
 
 
+def _repeated(observed: Observed) -> bool:
+    return any(point.samples.size > 1 for point in observed.points)
+
+
 def _steps(observed: Observed, weight: Floats) -> list[int]:
     """Where a table without repetitions steps by more than a factor of two, for at least an octave: indices.
 
     No line with an intercept of 0 or more more than doubles from one size to its double, whatever the rest of the table
     does. The noise is what lines leave that may begin anew at each of these steps.
     """
-    if any(point.samples.size > 1 for point in observed.points):
+    if _repeated(observed):
         return []
     size, level = observed.message_bytes.astype(np.float64), np.log(observed.seconds)
     beyond = {}
