@@ -1,8 +1,8 @@
 """How often protocol changes are found, and found where there are none, when noise isn't friendly.
 
-Draws machines whose half round trip is known: 0 to 4 changes of protocol, each a jump of the time, on three grids of sizes
-and under six kinds of noise. Prints, for each of them, the share of machines on which something was found that is not
-there, and the share of jumps that were missed.
+Draws machines whose half round trip is known: 0 to 4 changes of protocol, each a jump of the time, on three grids of
+sizes and under six kinds of noise. Prints, for each of them, the share of machines on which something was found that is
+not there, and the share of jumps that were missed.
 
     .venv/bin/python benchmarks/changes.py --machines 200
 """
@@ -13,8 +13,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-
-import numpy as np
 
 from chiplog.fit.changes import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false

@@ -1,7 +1,7 @@
 """Machines whose protocol changes are known, drawn at random, and measured beside noise that isn't friendly.
 
-A machine's half round trip follows a line within each protocol, and jumps at each limit. What disturbs it belongs to the
-moment of a record (drift, states of the machine) or to the single sample (its scatter, its outliers).
+A machine's half round trip follows a line within each protocol, and jumps at each limit. What disturbs it belongs to
+the moment of a record (drift, states of the machine) or to the single sample (its scatter, its outliers).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ NOISES = ("log-normal", "skewed", "drift", "states", "outliers", "all")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A measured machine with the truth about it: the last size of each protocol but the last, and its relative jump."""
+    """A measured machine, and the truth: the last size of each protocol but the last, and the relative jump after it."""
 
     dataset: Dataset
     sizes: tuple[int, ...]
@@ -132,11 +132,14 @@ def _exact_seconds(
     jumps: Sequence[float],
     bends: Sequence[int],
 ) -> Floats:
-    """The time of each size; the cost of a byte changes by up to a factor of two at each limit, and of four at a bend."""
+    """The time of each size; the cost of a byte changes by up to a factor of 2 at each limit, and of 4 at a bend."""
     intercept = 10.0 ** random.uniform(-6.3, -4.5)
     slope = intercept / 10.0 ** random.uniform(2.5, 4.5)
     seconds = intercept + slope * size
-    places = sorted([(end, jump, 2.0) for end, jump in zip(ends, jumps, strict=True)] + [(b, 0.0, 4.0) for b in bends])
+    places = sorted(
+        [(end, jump, 2.0) for end, jump in zip(ends, jumps, strict=True)]
+        + [(b, 0.0, 4.0) for b in bends]
+    )
     for end, jump, most in places:
         limit = size[end]
         at_limit = (intercept + slope * limit) * (1.0 + jump)
@@ -197,7 +200,7 @@ def _table(random: np.random.Generator, grid: Grid, exact: Floats, noise: str) -
 
 def _table_moments(random: np.random.Generator, count: int, noise: str) -> Floats:
     """A table's size is the mean over many moments, ten of them here."""
-    return _of_moments(random, 10 * count, noise).reshape(count, 10).mean(axis=1)
+    return np.asarray(_of_moments(random, 10 * count, noise).reshape(count, 10).mean(axis=1))
 
 
 def _ping_pong(size: int, seconds: Floats, visit: int, record: int) -> Series:
