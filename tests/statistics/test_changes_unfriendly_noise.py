@@ -1,8 +1,8 @@
 """How often protocol changes are missed or invented beside noise that isn't friendly.
 
-Sizes and bounds: with the rates that `benchmarks/changes.py` measured on 200 other machines of each kind (at most 0.3 % with a
-false change, 0.8 % of jumps missed), a bound is passed by chance less than once in 10^4 sets of seeds; with equal seeds,
-results are equal.
+Sizes and bounds: with the rates that `benchmarks/changes.py` measured on 200 other machines of each kind (0.25 % with
+a false change, 0.8 % of jumps missed, over all noises), a bound is passed by chance less than once in 10^4 sets of
+seeds; with equal seeds, results are equal.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ NOISES = ("log-normal", "skewed", "drift", "states", "outliers", "all")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A measured machine, and the truth: the last size of each protocol but the last, and the relative jump after it."""
+    """A measured machine, and the truth: the last size of each protocol but the last, and the jump after it."""
 
     dataset: Dataset
     sizes: tuple[int, ...]

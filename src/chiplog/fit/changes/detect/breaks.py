@@ -4,10 +4,10 @@ The cost of a byte changes for many reasons. The time itself jumps from one size
 begins. So a break is a jump where
 
 * two lines that meet (a kink) do worse than two that don't, by more than noise explains at any of the places searched;
-* it is as large as `Thresholds.least_jump`;
-* where sizes are dense, it stands out from the steps at all other places near it: a drift or a state of the machine
-  that lasted for some sizes steps in as many places as it comes and goes;
+* it is large, or at least `Thresholds.least_jump` and of use for predictions;
 * most launches show it.
+
+A table without repetitions may step by more than any line explains: then nothing else is asked.
 """
 
 from __future__ import annotations
@@ -172,8 +172,9 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
 def _place(lines: Lines, found: Break) -> Break:
     """The break with the sizes between which it may be.
 
-    Noise doesn't tell the best place of a jump from some others, of which no more than one size on each side is believed:
-    farther away it would be two more lines. A bend may be where two lines gain half as much, and a size farther.
+    Noise doesn't tell the best place of a jump from some others, of which no more than one size on each side is
+    believed: farther away it would be two more lines. A bend may be where two lines gain half as much, and a size
+    farther.
     """
     begin, at, end = found.begin, found.at, found.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible

@@ -15,7 +15,10 @@ Floats = NDArray[np.float64]
 
 
 def standard_errors(observed: Observed) -> Floats:
-    """Of the medians, in seconds, shape (points,); spreads of few samples are rough, so no less than their neighbours'."""
+    """Of the medians, in seconds, shape (points,).
+
+    Spreads of few samples are rough, so they are no less than their neighbours'.
+    """
     own = observed.standard_errors
     width = min(5, own.size)
     starts = np.clip(np.arange(own.size) - width // 2, 0, own.size - width)

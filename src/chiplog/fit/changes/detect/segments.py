@@ -34,7 +34,8 @@ PARAMETERS = 3
 class Lines:
     """The sizes of one series that are usable, in lines that begin at the indices `begins`.
 
-    At `steps`, no line explains how much longer the next size takes. `noise` is the mean square misfit in units of `weight`, known to `freedom` degrees of freedom.
+    At `steps`, no line explains how much longer the next size takes. `noise` is the mean square misfit in units of
+    `weight`, known to `freedom` degrees of freedom.
     """
 
     observed: Observed
@@ -81,8 +82,8 @@ class Lines:
         """Mean square misfit beside the break at `at`, and to how many degrees of freedom it is known.
 
         Times of large messages scatter otherwise than those of small ones; so it is that of the two lines, if they have
-        enough sizes, and else that of the whole series. Where the misfits of neighbours are alike (a drift, a curve), fewer of
-        them count as independent.
+        enough sizes, and else that of the whole series. Where the misfits of neighbours are alike (a drift, a curve),
+        fewer of them count as independent.
         """
         places: tuple[int, ...] = (begin, at, end)
         freedom = end - begin + 1 - 2 * PARAMETERS
