@@ -1,12 +1,15 @@
 """What a LogGP assessment costs here, and how well it repeats.
 
-    python benchmarks/cost.py [--runs 10] [--only mpi|tcp] [--keep DIRECTORY]
+    python benchmarks/cost.py [--runs 10] [--only mpi|shm|tcp] [--beside-a-busy-core] [--keep DIRECTORY]
 
 Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
 included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
 and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
-of the reference that most small sizes met. Below it, how far the runs lie apart within one state of the machine, as
-`chiplog compare` tells states.
+of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the
+machine, as `chiplog compare` tells states. The last line of a target says in how many runs each of its limits was found to the
+byte, what else was found, and the seconds and bytes. The limits are, of Open MPI, its inline limit and its eager limit
+less its header; of shared memory, its inline limit and its chunk; of loopback sockets, the longest message of one
+segment.
 """
 
 from __future__ import annotations
@@ -24,10 +27,17 @@ from pathlib import Path
 from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.dataset.states import common_reference, in_one_state
-from chiplog.fit.placement import in_one_placement
+from chiplog.dataset.states import common_reference
+from chiplog.dataset.states import same_state as in_same_state
+from chiplog.fit.changes import find_changes
+from chiplog.fit.states import in_one_state
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
+LIMITS = {"mpi": (256, 4016), "shm": (56,), "tcp": (65475,)}
+"""The last sizes before the changes that every run must find."""
+OTHERS = {"mpi": (), "shm": (8192,), "tcp": ()}
+"""The same of limits that a target has too, but that need not show in its times."""
+BUSY = [sys.executable, "-c", "while True: pass"]
 SYMBOLS = ("L_half", "L", "o_s", "g")
 FIRST_SEGMENT_BYTES = 256
 
@@ -39,13 +49,14 @@ class Run:
     seconds: float
     messages: int
     bytes: int
-    changes: tuple[str, ...]
+    changes: tuple[tuple[int, int], ...]
+    """The last size before each, and the first one after it."""
     parameters: dict[str, float | None]
     negative: tuple[str, ...]
     flag_seconds: float
     """Median bare flag exchange of the records of small messages that count."""
     reference: Reference
-    """Of the state that most small sizes met."""
+    """Of the state that most points met."""
 
     def line(self) -> str:
         """One row, for people."""
@@ -55,7 +66,7 @@ class Run:
         )
         return (
             f"{self.seconds:5.2f} s  {self.bytes / 1e9:5.3f} GB  {self.messages:7d} messages  {values}  "
-            f"state {self.state()} ns  changes: {', '.join(self.changes) or 'none'}"
+            f"state {self.state()} ns  changes: {', '.join(f'{low}|{high}' for low, high in self.changes) or 'none'}"
             f"{'  NEGATIVE ' + str(self.negative) if self.negative else ''}"
         )
 
@@ -67,7 +78,7 @@ class Run:
 
 
 def chiplog(*arguments: str) -> str:
-    done = subprocess.run([*CHIPLOG, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*CHIPLOG, *arguments], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise SystemExit(
             f"chiplog {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}"
@@ -80,9 +91,9 @@ def assess(target: str, out: Path, seed: int) -> Run:
     chiplog("measure", target, "-o", str(out), "--seed", str(seed))
     seconds = time.monotonic() - began
     dataset = read_run(out)
-    counting, _ = in_one_placement(dataset)
+    counting = in_one_state(dataset).dataset
     small = [one for one in counting.series if one.message_bytes <= FIRST_SEGMENT_BYTES]
-    common = common_reference(counting.series)
+    common = common_reference(dataset.series)
     assert common is not None
     fit = json.loads(chiplog("fit", str(out), "--model", "loggp", "--json", "-"))["fits"][0]
     parameters = [p for segment in fit["segments"] for p in segment["parameters"].items()]
@@ -92,7 +103,8 @@ def assess(target: str, out: Path, seed: int) -> Run:
         messages=sum(s.messages for s in dataset.series),
         bytes=sum(s.bytes_sent for s in dataset.series),
         changes=tuple(
-            f"{c['last_before_bytes']}|{c['first_after_bytes']} {c['kind']}" for c in fit["changes"]
+            (change.last_before_bytes, change.first_after_bytes)
+            for change in find_changes(dataset).consensus
         ),
         parameters={symbol: first.get(symbol, {}).get("value") for symbol in SYMBOLS},
         negative=tuple(name for name, p in parameters if p["value"] is not None and p["value"] < 0),
@@ -104,7 +116,7 @@ def assess(target: str, out: Path, seed: int) -> Run:
 def same_state(one: Run, other: Run) -> bool:
     """Whether two runs had their cores in one placement, and the machine in one state."""
     flags = one.flag_seconds, other.flag_seconds
-    return max(flags) <= SAME_PLACEMENT * min(flags) and in_one_state(
+    return max(flags) <= SAME_PLACEMENT * min(flags) and in_same_state(
         one.reference, other.reference
     )
 
@@ -135,20 +147,55 @@ def spread_lines(runs: list[Run]) -> list[str]:
     return lines
 
 
+def summary(target: str, runs: list[Run]) -> str:
+    """What the series of a target shows, in one line."""
+    found = [
+        f"{limit}|{limit + 1} in {sum((limit, limit + 1) in run.changes for run in runs)} of {len(runs)}"
+        for limit in LIMITS[target]
+    ]
+    known = {(limit, limit + 1) for limit in (*LIMITS[target], *OTHERS[target])}
+    others = [change for run in runs for change in run.changes if change not in known]
+    beside = ", ".join(f"{low}|{high}" for low, high in others) or "nothing"
+    also = [
+        f"{limit}|{limit + 1} (its own) in {sum((limit, limit + 1) in run.changes for run in runs)}"
+        for limit in OTHERS[target]
+    ]
+    return (
+        f"{target}: {', '.join([*found, *also])}; beside them {beside}; "
+        f"{min(run.seconds for run in runs):.1f} to {max(run.seconds for run in runs):.1f} s, "
+        f"at most {max(run.bytes for run in runs) / 1e9:.2f} GB"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--only", choices=["mpi", "tcp"])
+    parser.add_argument("--only", choices=sorted(LIMITS))
     parser.add_argument(
         "--keep", type=Path, metavar="DIRECTORY", help="where the runs' records stay"
     )
+    parser.add_argument(
+        "--beside-a-busy-core",
+        action="store_true",
+        help="beside a program that keeps one core busy",
+    )
     options = parser.parse_args()
+    busy = subprocess.Popen(BUSY) if options.beside_a_busy_core else None
+    try:
+        measure_all(options)
+    finally:
+        if busy is not None:
+            busy.kill()
+            busy.wait()
+
+
+def measure_all(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as passing:
         directory = options.keep or Path(passing)
         directory.mkdir(parents=True, exist_ok=True)
-        for target in [options.only] if options.only else ["mpi", "tcp"]:
+        for target in [options.only] if options.only else LIMITS:
             print(f"{target}:")
             # Builds the probe where the cache has none.
             chiplog("measure", target, "-o", str(Path(passing) / f"{target}.jsonl"), "--sizes", "8")
@@ -156,7 +203,7 @@ def main() -> None:
             for number in range(options.runs):
                 runs.append(assess(target, directory / f"{target}{number}.jsonl", seed=number + 1))
                 print(" ", runs[-1].line(), flush=True)
-            print("\n".join(spread_lines(runs)), flush=True)
+            print("\n".join([*spread_lines(runs), summary(target, runs)]), flush=True)
 
 
 if __name__ == "__main__":

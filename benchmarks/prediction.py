@@ -30,9 +30,9 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.measured import Measured
-from chiplog.fit.placement import in_one_placement
 from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, fitted_predictor, measured_points
 from chiplog.fit.run import fit
+from chiplog.fit.states import in_one_state
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Judged:
 def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
     """By model and quantity, over all folds."""
     limits = [one.last_before_bytes for one in find_changes(dataset).consensus]
-    chosen, _ = in_one_placement(dataset)
+    chosen = in_one_state(dataset).dataset
     grid = replace(
         chosen, series=tuple(s for s in chosen.series if s.tag.get("purpose", "grid") == "grid")
     )
@@ -95,7 +95,7 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
 
 
 def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-untyped-def]
-    """Lines by dynamic programming over relative squares, as many as BIC takes with three parameters each, at most 8."""
+    """Lines by dynamic programming over relative squares; BIC with three parameters each says how many, up to 8."""
     x = np.maximum(sizes.astype(np.float64), 0.5)
     segmenter = Segmenter(x, seconds, seconds**-2.0, _LIMITS)
     solved = segmenter.solve(8)
@@ -119,7 +119,7 @@ def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-
 
 def repeatability(dataset: Dataset) -> dict[str, float]:
     """The median relative difference of two visits of a size in one state, by quantity."""
-    chosen, _ = in_one_placement(dataset)
+    chosen = in_one_state(dataset).dataset
     found = {}
     for quantity in QUANTITIES:
         visits: dict[tuple[int, int], list[float]] = {}

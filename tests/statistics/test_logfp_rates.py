@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from known_networks import Theta, logfp_target
-from many_runs import Case, Found, claimed, covered, fit_all
+from many_runs import COVERED, Case, Found, claimed, covered, fit_all, share_is_within
 
 from chiplog.models.logfp import last_free_of_the_gap
 from chiplog.testing.simulated import over_peers
@@ -20,7 +20,11 @@ from chiplog.testing.simulated import over_peers
 FAST = {"L": 2e-6, "g": 1e-6}
 SLOW = {"L": 5e-6, "g": 5e-6}
 NUMBERS = range(2, 13)
-LEAST_COVERED = 0.90
+RUNS = 100
+FOUND = 0.99
+"""Share of the runs in which f is found where the data can tell it."""
+WRONG = 0.05
+"""Of what is claimed, as much may be wrong as 95 % leave."""
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
@@ -40,24 +44,31 @@ def right(runs: Sequence[Found], f: int) -> int:
     return sum(one.value == f for one in claimed(runs, "f"))
 
 
+def expect_no_wrong_claims(runs: Sequence[Found], f: int) -> None:
+    """A share of wrong ones of 1 in 1000 leaves room for a few of 100."""
+    assert share_is_within(right(runs, f), len(claimed(runs, "f")), 0.999)
+
+
 @pytest.mark.parametrize("f", NUMBERS)
 def test_f_is_recovered_exactly_where_messages_wait_for_a_large_gap(
     pool: ProcessPoolExecutor, f: int
 ) -> None:
     theta = truth(f, SLOW)
     runs = fit_all(pool, case(theta))
-    assert right(runs, f) >= 95
-    assert right(runs, f) == len(claimed(runs, "f"))
-    for symbol in ("L", "g", "o_min", "o_max"):
-        assert covered(runs, symbol, theta[symbol]) >= LEAST_COVERED, symbol
+    assert share_is_within(right(runs, f), RUNS, FOUND)
+    expect_no_wrong_claims(runs, f)
 
 
-def test_intervals_are_as_wide_as_they_should_be(pool: ProcessPoolExecutor) -> None:
-    for symbol in ("L", "g"):
-        shares = [
-            covered(fit_all(pool, case(truth(f, SLOW))), symbol, SLOW[symbol]) for f in NUMBERS
-        ]
-        assert sum(shares) / len(shares) <= 0.98, symbol
+@pytest.mark.parametrize("symbol", ["L", "g", "o_min", "o_max"])
+def test_intervals_cover_the_truth(pool: ProcessPoolExecutor, symbol: str) -> None:
+    """Of all f together: their intervals come about in the same way."""
+    count, claims = 0, 0
+    for f in NUMBERS:
+        theta = truth(f, SLOW)
+        runs = fit_all(pool, case(theta))
+        count += covered(runs, symbol, theta[symbol])
+        claims += len(claimed(runs, symbol))
+    assert share_is_within(count, claims, *COVERED), f"{count} of {claims}"
 
 
 @pytest.mark.parametrize("f", [2, 7, 12])
@@ -65,15 +76,16 @@ def test_f_is_recovered_exactly_where_the_least_time_per_message_is_far_from_it(
     pool: ProcessPoolExecutor, f: int
 ) -> None:
     runs = fit_all(pool, case(truth(f, FAST), most_peers=32))
-    assert right(runs, f) >= 95
-    assert right(runs, f) == len(claimed(runs, "f"))
+    assert share_is_within(right(runs, f), RUNS, FOUND)
+    expect_no_wrong_claims(runs, f)
 
 
 @pytest.mark.parametrize("statistic", ["minimum", "mean"])
 def test_f_is_recovered_exactly_from_minimum_and_mean(
     pool: ProcessPoolExecutor, statistic: str
 ) -> None:
-    assert right(fit_all(pool, case(truth(7, SLOW), statistic=statistic)), 7) >= 95
+    runs = fit_all(pool, case(truth(7, SLOW), statistic=statistic))
+    assert share_is_within(right(runs, 7), RUNS, FOUND)
 
 
 @pytest.mark.parametrize("f", [2, 7, 12])
@@ -101,9 +113,7 @@ def test_f_is_not_identified_where_at_most_one_p_lies_beyond_p_star(
 def test_what_is_claimed_of_few_noisy_samples_is_right(pool: ProcessPoolExecutor, f: int) -> None:
     theta = truth(f, FAST)
     runs = fit_all(pool, case(theta, samples=5))
-    wrong = len(claimed(runs, "f")) - right(runs, f)
-    assert wrong <= max(1, 0.05 * len(claimed(runs, "f")))
-    missed = sum(
-        not (one.low or 0.0) <= theta["g"] <= (one.high or 0.0) for one in claimed(runs, "g")
-    )
-    assert missed <= max(1, 0.1 * len(claimed(runs, "g")))
+    claims = len(claimed(runs, "f"))
+    assert share_is_within(right(runs, f), claims, 1.0 - WRONG)
+    claims = len(claimed(runs, "g"))
+    assert share_is_within(covered(runs, "g", theta["g"]), claims, COVERED[0])

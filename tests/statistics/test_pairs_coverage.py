@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 from known_networks import PAIRS, pairs_target
-from many_runs import Case, claimed, covered, fit_all
+from many_runs import COVERED, Case, claimed, covered, fit_all, share_is_within
 
 from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
@@ -19,8 +19,6 @@ from chiplog.testing.synthetic_pairs import pairs_dataset
 SIZES = tuple(4096 << step for step in range(8))
 NUMBERS_OF_PAIRS = (1, 2, 3, 4, 6, 8)
 RUNS_OF_THE_PROBE, RUNS_OF_LAUNCHES = 120, 200
-LEAST_COVERED, MOST_COVERED = 0.90, 0.995
-"""95 %, give or take two and a half to three standard deviations."""
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
@@ -35,7 +33,8 @@ def test_intervals_from_one_launch_of_the_probe_cover_the_truth(
     )
     for symbol, truth in PAIRS[model][1].items():
         assert len(claimed(runs, symbol)) == len(runs)
-        assert LEAST_COVERED <= covered(runs, symbol, truth) <= MOST_COVERED, symbol
+        count = covered(runs, symbol, truth)
+        assert share_is_within(count, len(runs), *COVERED), f"{symbol}: {count} of {len(runs)}"
 
 
 def covers(name: str, launches: int, seed: int) -> list[bool]:
@@ -64,5 +63,5 @@ def test_intervals_from_launches_that_scatter_cover_the_truth(
 ) -> None:
     count = RUNS_OF_LAUNCHES
     runs = list(pool.map(covers, [name] * count, [launches] * count, range(count), chunksize=10))
-    for symbol, share in zip(PAIRS[name][1], np.mean(runs, axis=0), strict=True):
-        assert LEAST_COVERED <= share <= MOST_COVERED, symbol
+    for symbol, number in zip(PAIRS[name][1], np.sum(runs, axis=0), strict=True):
+        assert share_is_within(int(number), count, *COVERED), f"{symbol}: {number} of {count}"

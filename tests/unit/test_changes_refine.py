@@ -10,8 +10,8 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import Refiner, find_changes
-from chiplog.fit.changes.marks import MAX_SERIES
-from chiplog.fit.changes.refine import MOST_BYTES, SWEEPS
+from chiplog.fit.changes.ask.marks import MAX_SERIES
+from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request
@@ -36,10 +36,10 @@ def finish(refiner: Refiner, machine: Machine) -> tuple[Change, ...]:
 
 def test_both_changes_are_found_to_the_byte_in_about_as_many_steps_as_bits() -> None:
     dataset, machine = run(THREE_PROTOCOLS), Machine(THREE_PROTOCOLS)
-    refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=MOST_BYTES)
+    refiner = Refiner(dataset, find_changes(dataset).consensus, budget_bytes=THRESHOLDS.most_bytes)
     assert limits(finish(refiner, machine)) == [(8192, 8193), (65536, 65537)]
     closer_looks, last_words = 2, 2
-    assert len(machine.requests) <= 36 + 3 * SWEEPS + closer_looks + last_words
+    assert len(machine.requests) <= 36 + 3 * THRESHOLDS.sweeps + closer_looks + last_words
     assert all(len(request.series) <= MAX_SERIES for request in machine.requests)
 
 
@@ -47,7 +47,7 @@ def test_an_interval_beside_the_change_is_moved_to_it() -> None:
     dataset = run(THREE_PROTOCOLS)
     beside = Change(5793, 8192, "jump", 0.3, ("half_round_trip",))
     other = Change(65536, 92682, "jump", 0.2, ("send_overhead",))
-    refiner = Refiner(dataset, (beside, other), budget_bytes=MOST_BYTES)
+    refiner = Refiner(dataset, (beside, other), budget_bytes=THRESHOLDS.most_bytes)
     found = finish(refiner, Machine(THREE_PROTOCOLS))
     assert limits(found) == [(8192, 8193), (65536, 65537)]
 

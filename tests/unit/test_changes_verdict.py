@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 
-from chiplog.fit.changes.marks import FLAT, Mark, series_for
-from chiplog.fit.changes.neighbourhood import CACHE_LINE_BYTES, Neighbourhood
-from chiplog.fit.changes.verdict import Evidence
+from chiplog.fit.changes.ask.marks import series_for
+from chiplog.fit.changes.decide.evidence import Evidence, Place
+from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request, StopRule
 
@@ -28,15 +29,15 @@ class Steps(Machine):
         return exact * (self.factor if LAST < size <= self.last_slow else 1.0)
 
 
-def shows_jump(machine: Machine, last_before: int = LAST) -> bool:
-    around = Neighbourhood.of(last_before)
+def shows_jump(machine: Machine, last_before: int = LAST, place: Place = Place.OPEN) -> bool:
+    around = Surroundings.of(last_before, far=place is not Place.LIMIT)
     series = {s: None for q in QUANTITIES for size in around.sizes for s in series_for(q, size)}
     stop = StopRule(0.02, ROUNDS, ROUNDS, 10**9)
     request = Request(0, 0, tuple(series), stop, {}, check_payload=False)
     marks = [Mark(quantity, FLAT, FLAT, ROUNDS) for quantity in QUANTITIES]
     evidence = Evidence(marks, around.sizes, np.random.default_rng(0))
     evidence.add(machine.measure(request))
-    return evidence.shows_jump(around, errors=4.0, least=0.15)
+    return evidence.jump_at(around, place, least=0.15).is_change
 
 
 @pytest.mark.parametrize("last_before", [LAST - 1, LAST, LAST + 1])
@@ -63,4 +64,4 @@ def test_a_dip_in_the_line_before_is_no_jump() -> None:
 
 
 def test_sizes_below_one_byte_are_not_asked_for() -> None:
-    assert Neighbourhood.of(1).sizes == [1, 2, 3, 65]
+    assert Surroundings.of(1).sizes == [1, 2, 3, 65]

@@ -1,34 +1,31 @@
-"""The reference of each record: which records were taken in a slower state, and what is done about it."""
+"""The states of the machine: told from the witnesses of the records, and what is done about them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from chiplog.dataset.repeatability import Repeatability, repeatability
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import (
-    SLOWED,
-    common_reference,
-    in_one_state,
-    slowed_records,
-    slowness,
-    unlike_records,
-    unlikeness,
-)
-from chiplog.fit.placement import in_one_placement
+from chiplog.dataset.states import common_reference, same_state, states_of
 from chiplog.fit.run import fit
-from chiplog.measure.revisit import MOST_VISITS, PAUSE_SECONDS, Revisit
+from chiplog.fit.states import in_one_state
+from chiplog.measure.limits import Limits
+from chiplog.measure.revisit import AT_A_TIME, PAUSE_SECONDS, Revisit
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions
 from chiplog.testing.synthetic import size_grid, synthetic_dataset
 
 FAST = Reference(350e-9, 112e-9, 70e-9)
 IN_STEP = Reference(350e-9, 163e-9, 68e-9)
-SHARED_CORE = Reference(360e-9, 137e-9, 108e-9)
+CLOSE = Reference(170e-9, 60e-9, 70e-9)
+"""Both ranks on one core."""
 
-OPTIONS = PlanOptions("mpi", ("send_overhead",), (8, 64, 4096), visits=2)
+SIZES = tuple(range(1, 41))
+OPTIONS = PlanOptions("mpi", ("send_overhead",), SIZES, visits=2, budget_seconds=1000.0)
 
 
 def series(
@@ -37,19 +34,22 @@ def series(
     *,
     size: int = 8,
     visit: int = 0,
+    launch: int = 0,
     flag: float | None = 250e-9,
+    seconds: float = 1e-6,
+    train: int = 1,
 ) -> Series:
-    samples = np.full(9, 1e-6)
+    samples = np.full(9, seconds)
     return Series(
         pattern="send_overhead",
         operation="send",
         posting="normal",
         direction="call",
         message_bytes=size,
-        train=1,
+        train=train,
         delay_seconds=0.0,
         batch=1,
-        launch=0,
+        launch=launch,
         visit=visit,
         record_id=record,
         placement_seconds=flag,
@@ -63,152 +63,154 @@ def series(
     )
 
 
-def dataset(*members: Series) -> Dataset:
-    return Dataset({}, members, False, "memory")
+def record(number: int, *args: object, **kwargs: object) -> list[Series]:
+    """The two series of one record of the pattern."""
+    one = series(number, *args, **kwargs)  # type: ignore[arg-type]
+    return [one, replace(one, train=4)]
 
 
-def kept(measured: Dataset) -> list[int]:
-    return [one.record_id for one in in_one_placement(measured)[0].series]
+def visited(visits: Sequence[Sequence[Reference | None]], **more: object) -> Dataset:
+    """A run in which visit v met the i-th size in the state `visits[v][i]`."""
+    members = [
+        one
+        for visit, references in enumerate(visits)
+        for place, reference in enumerate(references)
+        for one in record(
+            visit * len(SIZES) + place, reference, size=SIZES[place], visit=visit, **more
+        )
+    ]
+    return Dataset({}, tuple(members), False, "memory")
 
 
-def test_slowness_is_that_of_the_slowest_part_and_above_1_in_another_state() -> None:
-    wobble = Reference(375e-9, 128e-9, 76e-9)
-    how = slowness([FAST, wobble, IN_STEP, SHARED_CORE], SLOWED)
-    assert how[0] < 1
-    assert how[1] == pytest.approx(375 / 350 / 1.15)
-    assert how[2] == pytest.approx(163 / 112 / 1.3)
-    assert how[3] == pytest.approx(108 / 68 / 1.2)
+def kept(measured: Dataset) -> list[tuple[int, int]]:
+    """Visit and size of what counts."""
+    chosen = in_one_state(measured).dataset.series
+    return [(one.visit, one.message_bytes) for one in chosen if one.train == 1]
 
 
-def test_a_gap_that_noise_hides_does_not_count() -> None:
-    how = slowness([replace(FAST, gap_seconds=0.0), IN_STEP], SLOWED)
-    assert how[1] < 1
+def test_records_without_witnesses_have_no_state_and_all_count() -> None:
+    measured = visited([[None] * 40, [None] * 40], flag=None)
+    assert states_of(measured.series).met == ()
+    assert len(kept(measured)) == 80
+    assert in_one_state(measured).sentences == ()
+    assert common_reference(measured.series) is None
 
 
-def test_records_without_a_reference_are_never_slowed() -> None:
-    assert slowed_records([series(0, None), series(1, None)]) == frozenset()
-    assert slowed_records([series(0, FAST), series(1, IN_STEP)]) == {1}
+def test_the_state_that_most_points_met_counts_whether_it_is_the_fastest_or_not() -> None:
+    measured = visited([[IN_STEP] * 40, [FAST] * 20 + [IN_STEP] * 20])
+    assert states_of(measured.series).met == (1.0, 0.5)
+    expected = [(0, size) for size in SIZES] + [(1, size) for size in SIZES[20:]]
+    assert kept(measured) == expected
+    assert common_reference(measured.series) == pytest.approx(IN_STEP)
 
 
-def test_of_the_visits_of_a_point_those_in_the_fastest_state_count() -> None:
-    measured = dataset(
-        series(0, IN_STEP), series(1, FAST, visit=1), series(2, SHARED_CORE, visit=2)
+def test_a_point_that_never_met_the_state_keeps_its_visit_and_is_named_as_unlike() -> None:
+    measured = visited([[FAST] * 30 + [IN_STEP] * 10])
+    chosen = in_one_state(measured)
+    assert len(kept(measured)) == 40
+    assert chosen.unlike_bytes == frozenset(SIZES[30:])
+    assert "25 % of the points never met the state" in chosen.sentences[0]
+
+
+def test_one_sentence_says_which_state_is_shown_and_how_far_the_other_is_off() -> None:
+    measured = visited([[FAST] * 40, [IN_STEP] * 30 + [FAST] * 10])
+    slower = tuple(
+        replace(one, seconds=one.seconds * (1.3 if one.reference is IN_STEP else 1.0))
+        for one in measured.series
     )
-    assert kept(measured) == [1]
-    assert "slower state" in in_one_placement(measured)[1][0]
+    (sentence,) = in_one_state(replace(measured, series=slower)).sentences
+    assert "2 states" in sentence
+    assert "100 % of the points met (50 of 80 records)" in sentence
+    assert "+30 %" in sentence
 
 
-def test_visits_count_together_up_to_what_references_vary_by_in_one_state() -> None:
-    near = replace(FAST, half_round_trip_seconds=1.07 * FAST.half_round_trip_seconds)
-    far = replace(FAST, half_round_trip_seconds=1.09 * FAST.half_round_trip_seconds)
-    visits = [series(visit, one, visit=visit) for visit, one in enumerate((far, FAST, near))]
-    assert kept(dataset(*visits)) == [1, 2]
+def test_nothing_is_said_of_a_run_in_one_state() -> None:
+    assert in_one_state(visited([[FAST] * 40])).sentences == ()
 
 
-def test_a_point_that_met_slow_states_only_keeps_its_fastest_visit_and_the_reader_is_told() -> None:
-    measured = dataset(
-        series(0, FAST, size=64), series(1, IN_STEP), series(2, Reference(350e-9, 180e-9, 70e-9))
-    )
-    assert kept(measured) == [0, 1, 2]
-    slowed = in_one_placement(measured)[1][-1]
-    assert slowed.startswith("2 of the 3 records that count met the machine in a slower state")
+def test_without_a_reference_the_flags_tell() -> None:
+    measured = visited([[None] * 40, [None] * 40])
+    close = [replace(one, placement_seconds=45e-9) for one in measured.series[:30]]
+    met = states_of([*close, *measured.series[30:]]).met
+    assert len(met) == 2
 
 
-def test_among_equal_references_the_flags_decide() -> None:
-    assert kept(dataset(series(0, FAST, flag=300e-9), series(1, FAST, visit=1))) == [1]
+def test_flags_that_differ_between_launches_are_no_states_where_the_reference_is_alike() -> None:
+    members = [
+        one
+        for launch in range(3)
+        for place, size in enumerate(SIZES)
+        for one in record(
+            launch * 40 + place, FAST, size=size, launch=launch, flag=(250 + 50 * launch) * 1e-9
+        )
+    ]
+    assert states_of(members).met == (1.0,)
 
 
-CLOSE = Reference(170e-9, 60e-9, 70e-9)
-"""Both ranks on one core."""
+@pytest.mark.parametrize(("ratio", "states"), [(1.1, 1), (1.4, 2)])
+def test_launches_differ_by_more_than_levels_of_one_launch_before_they_are_two_states(
+    ratio: float, states: int
+) -> None:
+    other = replace(FAST, half_round_trip_seconds=ratio * FAST.half_round_trip_seconds)
+    other = replace(other, gap_seconds=ratio * FAST.gap_seconds)
+    launches = [
+        one
+        for launch, reference in enumerate((FAST, other))
+        for place, size in enumerate(SIZES)
+        for one in record(launch * 40 + place, reference, size=size, launch=launch)
+    ]
+    assert len(states_of(launches).met) == states
+    assert len(states_of([replace(one, launch=0) for one in launches]).met) == 2
 
 
-def one_close_visit() -> list[Series]:
-    sizes = (1, 2, 4, 8)
-    apart = [series(size, FAST, size=size) for size in sizes]
-    return [*apart, series(20, CLOSE, size=8, visit=1, flag=45e-9)]
+def test_a_longer_post_that_hardly_matters_to_a_message_is_no_state_of_its_own() -> None:
+    small = Reference(350e-9, 112e-9, 10e-9)
+    measured = visited([[small] * 40, [replace(small, overhead_seconds=13e-9)] * 40])
+    assert states_of(measured.series).met == (1.0,)
 
 
-def test_a_placement_that_most_points_never_met_does_not_count() -> None:
-    assert kept(dataset(*one_close_visit())) == [1, 2, 4, 8]
+def test_two_runs_are_of_one_state_as_far_as_two_launches_are() -> None:
+    assert same_state(FAST, replace(FAST, half_round_trip_seconds=365e-9))
+    assert not same_state(FAST, CLOSE)
 
 
-def test_a_placement_that_all_points_met_is_the_one_that_counts() -> None:
-    close = [series(size, CLOSE, size=size, visit=1, flag=45e-9) for size in (1, 2, 4, 8)]
-    measured = [replace(one, record_id=10 + one.record_id) for one in close]
-    assert kept(dataset(*one_close_visit()[:4], *measured)) == [11, 12, 14, 18]
-
-
-def test_a_point_that_was_met_in_a_passing_placement_only_is_kept_and_visited_again() -> None:
-    measured = dataset(*one_close_visit()[:3], one_close_visit()[4])
-    assert kept(measured) == [1, 2, 4, 20]
-    (again,) = Revisit(OPTIONS).requests(measured, 30)
-    assert again.series[0].message_bytes == 8
-
-
-def test_small_sizes_that_met_a_slower_state_only_are_visited_again_after_a_pause() -> None:
+def test_what_the_state_of_now_has_not_met_is_visited_again_until_nine_tenths_have() -> None:
     pauses: list[float] = []
-    revisit = Revisit(OPTIONS, pauses.append)
-    measured = dataset(
-        series(0, FAST, size=64),
-        series(1, IN_STEP, size=8),
-        series(2, IN_STEP, size=8, visit=1),
-        series(3, IN_STEP, size=4096),
-    )
-    asked = [revisit.requests(measured, 10 + count) for count in range(MOST_VISITS + 1)]
-    assert [len(requests) for requests in asked] == [1] * MOST_VISITS + [0]
-    assert asked[0][0].series[0].message_bytes == 8
-    assert (asked[0][0].id, asked[0][0].visit) == (10, 2)
-    assert pauses == [PAUSE_SECONDS] * (MOST_VISITS - 1)
+    revisit = Revisit(OPTIONS, pause=pauses.append)
+    measured = visited([[FAST] * 20 + [IN_STEP] * 20])
+    asked = revisit.requests(measured, 100)
+    assert [one.series[0].message_bytes for one in asked] == list(SIZES[:20])
+    assert (asked[0].id, asked[0].visit) == (100, 1)
+    assert pauses == []
+    nearly = visited([[FAST] * 20 + [IN_STEP] * 20, [IN_STEP] * 16])
+    assert not revisit.requests(nearly, 200)
 
 
-def test_no_size_is_visited_again_for_a_slower_state_where_most_sizes_met_the_fast_one() -> None:
-    fast = [series(size, FAST, size=size) for size in (1, 2, 4)]
-    assert not Revisit(OPTIONS).requests(dataset(*fast, series(9, IN_STEP, size=8)), 10)
+def test_the_main_state_is_waited_for_where_another_one_has_hardly_lasted() -> None:
+    pauses: list[float] = []
+    revisit = Revisit(OPTIONS, pause=pauses.append)
+    asked = revisit.requests(visited([[FAST] * 34 + [IN_STEP] * 6]), 100)
+    assert [one.series[0].message_bytes for one in asked] == list(SIZES[34:])
+    assert pauses == [PAUSE_SECONDS]
 
 
-def test_nothing_is_visited_again_where_each_size_met_the_fast_state_or_no_reference_is_there() -> (
-    None
-):
-    met = dataset(series(0, IN_STEP), series(1, FAST, visit=1))
-    assert not Revisit(OPTIONS).requests(met, 2)
-    assert not Revisit(OPTIONS).requests(dataset(series(0, None), series(1, None, size=64)), 2)
+def test_states_are_looked_at_again_after_some_records() -> None:
+    options = replace(OPTIONS, sizes=tuple(range(1, 101)))
+    members = [one for size in range(1, 101) for one in record(size, FAST, size=size)]
+    members += [one for size in range(1, 61) for one in record(100 + size, IN_STEP, size=size)]
+    measured = Dataset({}, tuple(members[80:]), False, "memory")
+    assert 0 < len(Revisit(options).requests(measured, 300)) <= AT_A_TIME
 
 
-def test_unlikeness_is_the_same_in_both_directions_and_1_at_what_references_of_one_state_vary_by() -> (
-    None
-):
-    varied = Reference(350e-9 * 1.08, 112e-9 * 1.15, 70e-9 / 1.10)
-    assert unlikeness([FAST, varied], FAST) == pytest.approx([0.0, 1.0])
-    assert unlikeness([FAST], varied) == pytest.approx([1.0])
-    assert unlikeness([IN_STEP, SHARED_CORE], FAST).min() > 1.5
-
-
-def test_parts_that_noise_hides_say_nothing_of_likeness() -> None:
-    hidden = Reference(0.0, 0.0, 0.0)
-    assert unlikeness([IN_STEP], hidden) == [0.0]
-    assert unlikeness([IN_STEP], replace(FAST, gap_seconds=0.0)) < 1.0
-
-
-def test_the_common_reference_is_that_of_most_small_sizes_however_often_the_others_were_visited() -> (
-    None
-):
-    fast = [series(size, FAST, size=size) for size in (1, 2, 4)]
-    often = [series(10 + visit, IN_STEP, size=8, visit=visit) for visit in range(9)]
-    large = [series(100 + size, SHARED_CORE, size=size) for size in range(4096, 4106)]
-    measured = [*fast, *often, *large]
-    assert common_reference(measured) == FAST
-    assert unlike_records(measured) == {one.record_id for one in [*often, *large]}
-    assert common_reference([series(0, None)]) is None
-    assert unlike_records([series(0, None)]) == frozenset()
-
-
-def test_two_runs_are_in_one_state_within_half_of_what_their_records_vary_by() -> None:
-    assert in_one_state(FAST, replace(FAST, half_round_trip_seconds=365e-9))
-    assert not in_one_state(FAST, replace(FAST, half_round_trip_seconds=380e-9))
+def test_nothing_is_visited_again_after_the_time_or_without_witnesses() -> None:
+    measured = visited([[FAST] * 20 + [IN_STEP] * 20])
+    assert not Revisit(OPTIONS, Limits(visits=0.0)).requests(measured, 100)
+    assert not Revisit(replace(OPTIONS, budget_seconds=1e-9)).requests(measured, 100)
+    assert not Revisit(OPTIONS).requests(visited([[None] * 40], flag=None), 100)
 
 
 def in_states(states: dict[int, Reference], factor: float) -> Dataset:
-    """A run without noise whose sizes in `states` take `factor` times as long."""
+    """A run without noise whose sizes in `states` come last and take `factor` times as long."""
     theta = {"L": 200e-9, "o_s": 40e-9, "o_r": 100e-9, "g": 120e-9, "G": 0.1e-9}
     measured = synthetic_dataset([Piece(None, theta)], size_grid(4096), samples=9, visits=1)
 
@@ -217,7 +219,8 @@ def in_states(states: dict[int, Reference], factor: float) -> Dataset:
         seconds = one.seconds * (factor if state else 1.0)
         return replace(one, seconds=seconds, reference=state or FAST, placement_seconds=250e-9)
 
-    return replace(measured, series=tuple(map(met, measured.series)))
+    ordered = sorted(measured.series, key=lambda one: one.message_bytes in states)
+    return replace(measured, series=tuple(map(met, ordered)))
 
 
 def half_round_trip(measured: Dataset) -> float:
@@ -227,25 +230,28 @@ def half_round_trip(measured: Dataset) -> float:
 
 
 def test_lines_leave_out_sizes_that_met_another_state_than_most() -> None:
-    measured = in_states(dict.fromkeys((1, 4, 16, 64, 256), IN_STEP), 1.3)
+    measured = in_states(dict.fromkeys((4, 6, 8, 11, 16, 23), CLOSE), 1.3)
     assert half_round_trip(measured) == pytest.approx(340e-9, rel=1e-3)
 
 
 def test_lines_keep_such_sizes_where_the_smallest_ones_would_be_missing() -> None:
-    smallest = dict.fromkeys((1, 2, 3, 4, 6, 8, 11, 16), IN_STEP)
+    smallest = dict.fromkeys((1, 2, 3, 4, 6, 8, 11, 16), CLOSE)
     assert half_round_trip(in_states(smallest, 1.3)) > 1.2 * 340e-9
 
 
 def test_the_curves_still_show_sizes_that_the_lines_leave_out() -> None:
-    (found,) = fit(in_states(dict.fromkeys((2, 8), IN_STEP), 1.3), boundaries=None)
-    assert {2, 8} <= set(found.curves[0].message_bytes)
+    (found,) = fit(in_states(dict.fromkeys((4, 6, 8, 11), CLOSE), 1.3), boundaries=None)
+    assert {4, 6, 8, 11} <= set(found.curves[0].message_bytes)
 
 
-def test_a_visit_in_another_state_does_not_count_beside_one_in_the_common_state() -> None:
-    bisected = [
-        replace(series(20, SHARED_CORE, size=size, visit=1), tag={"purpose": "bisect"})
-        for size in (8, 9)
-    ]
-    measured = dataset(*(series(size, FAST, size=size) for size in (1, 2, 4, 8)), *bisected)
-    left = [(one.record_id, one.message_bytes) for one in in_one_placement(measured)[0].series]
-    assert left == [(1, 1), (2, 2), (4, 4), (8, 8), (20, 9)]
+def test_repeatability_is_what_two_visits_of_a_size_in_one_state_differ_by() -> None:
+    measured = visited([[FAST] * 40, [FAST] * 40, [CLOSE] * 40])
+    times = {0: 1.0, 1: 1.1, 2: 3.0}
+    members = tuple(
+        replace(one, pattern="prtt", seconds=one.seconds * times[one.visit])
+        for one in measured.series
+    )
+    found = repeatability(replace(measured, series=members))
+    assert found.half_round_trip == pytest.approx(0.1 / 1.05)
+    assert found.train == pytest.approx(0.1 / 1.05)
+    assert repeatability(replace(measured, series=members[:80])) == Repeatability(None, None)

@@ -16,6 +16,7 @@ import pytest
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, CorruptFile, PrecisionNotMet, RunFailed, UsageError
+from chiplog.measure.limits import Limits
 from chiplog.measure.run import measure
 from chiplog.measure.session import Session
 from chiplog.plan import PlanOptions, Request, make_plan
@@ -202,3 +203,33 @@ def test_strict_fails_where_a_point_has_too_few_samples_and_keeps_the_file(tmp_p
         measure("fake", OPTIONS, tmp_path / "few.jsonl", launch, strict=True)
     assert caught.value.exit_code == 4
     assert read_run(tmp_path / "few.jsonl").complete
+
+
+def test_without_time_for_more_each_size_is_visited_once_in_one_launch(tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    measure(
+        "fake",
+        replace(OPTIONS, launches=3),
+        out,
+        launcher(),
+        limits=Limits(visits=0.0, end=0.0),
+        follow_ups=lambda _: [Twice()],
+    )
+    assert read_run(out).complete
+    assert not read_run(out).select(purpose="bisect").series
+    grid = read_run(out).select(purpose="grid").series
+    assert {one.message_bytes for one in grid} == set(OPTIONS.sizes)
+    assert {(one.launch, one.visit) for one in grid} == {(0, 0)}
+
+
+def test_follow_ups_are_asked_in_the_last_launch_that_there_is_time_for(tmp_path: Path) -> None:
+    out, twice = tmp_path / "run.jsonl", Twice()
+    measure(
+        "fake",
+        replace(OPTIONS, launches=3),
+        out,
+        launcher(),
+        limits=Limits(visits=0.0),
+        follow_ups=lambda _: [twice],
+    )
+    assert len(read_run(out).select(purpose="bisect").series) > 0

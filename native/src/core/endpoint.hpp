@@ -22,9 +22,10 @@ struct ClockFacts {
   double overhead_ns = 0.0;
   double frequency_hz = 0.0;
   double frequency_relative_error = 0.0;
+  bool is_virtual = false;
 };
 
-// `frequency_hz` and `frequency_relative_error` of a clock are used where it has them.
+// `frequency_hz`, `frequency_relative_error` and `is_virtual` of a clock are used where it has them.
 template <class C>
 ClockFacts clock_facts(const C& clock) {
   ClockFacts facts{std::string(clock.name()), clock.resolution_ns(), clock.overhead_ns()};
@@ -32,6 +33,7 @@ ClockFacts clock_facts(const C& clock) {
     facts.frequency_hz = clock.frequency_hz();
     facts.frequency_relative_error = clock.frequency_relative_error();
   }
+  if constexpr (requires { clock.is_virtual(); }) facts.is_virtual = clock.is_virtual();
   return facts;
 }
 

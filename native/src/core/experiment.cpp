@@ -24,6 +24,7 @@ constexpr std::int64_t max_batch = 10'000;
 constexpr double max_posted_bytes = 16'384;
 // An interruption is heard between chunks.
 constexpr double longest_chunk_ns = 500e6;
+constexpr std::int64_t longest_virtual_chunk = 1000;
 // A timed interval is at least this many steps of the clock, and this many times what reading the clock costs: a step
 // is an error of either sign, but the reading is always part of the interval.
 constexpr double steps_a_sample = 100.0;
@@ -323,6 +324,15 @@ std::int64_t Experiment::affordable_rounds() const {
   return static_cast<std::int64_t>(left_ns / round_ns()) - 1;
 }
 
+// Each chunk draws noise of its own for its warm-up: in virtual time, how long the chunks are must not depend on how
+// busy the machine is, or the same seed would give other samples. There the budget ends a record between two chunks
+// only.
+std::int64_t Experiment::longest_chunk(std::int64_t affordable_rounds) const {
+  if (endpoint_.clock_facts().is_virtual) return longest_virtual_chunk;
+  return std::min(affordable_rounds,
+                  std::max<std::int64_t>(static_cast<std::int64_t>(longest_chunk_ns / round_ns()), 1));
+}
+
 std::int64_t Experiment::next_rounds() {
   feed_rule();
   const StoppingRule::Verdict verdict = rule_.assess();
@@ -344,8 +354,7 @@ std::int64_t Experiment::next_rounds() {
   }
   const std::int64_t wanted =
       rounds_ < stop.min_samples ? stop.min_samples - rounds_ : std::max<std::int64_t>(rounds_ / 4, 5);
-  const auto interruptible = std::max<std::int64_t>(static_cast<std::int64_t>(longest_chunk_ns / round_ns()), 1);
-  return std::min({wanted, affordable, interruptible, stop.max_samples - rounds_});
+  return std::min({wanted, longest_chunk(affordable), stop.max_samples - rounds_});
 }
 
 void Experiment::take_samples() {

@@ -53,6 +53,7 @@ class Experiment {
   // Rank 0: how many rounds come next; 0 to stop, with the reason noted.
   std::int64_t next_rounds();
   [[nodiscard]] std::int64_t affordable_rounds() const;
+  [[nodiscard]] std::int64_t longest_chunk(std::int64_t affordable_rounds) const;
   // What one round has taken so far, on average.
   [[nodiscard]] double round_ns() const;
   void feed_rule();

@@ -11,6 +11,7 @@
 namespace chiplog {
 namespace {
 
+using testing::Json;
 using testing::measure_ns;
 using testing::median_ns;
 using testing::request_for;
@@ -246,6 +247,14 @@ TEST(Noise, IsTheSameSampleForSampleInEveryVersion) {
   EXPECT_EQ(record.at(1).at("samples_ns").get<Samples>(), (Samples{52604, 523161, 51952, 580106, 558001, 54461}));
   EXPECT_EQ(record.at(2).at("samples_ns").get<Samples>(), (Samples{32854, 31472, 30735, 351184, 35554, 30611}));
   EXPECT_EQ(record.at(3).at("samples_ns").get<Samples>(), (Samples{4749, 5051, 5003, 5016, 5124, 4364}));
+}
+
+// A chunk's own warm-up draws noise: were chunks as many as real time says, a busy machine would give other samples.
+TEST(Noise, DoesNotDependOnHowLongTheSimulationTakes) {
+  constexpr int train = 100'000;
+  const auto run = run_simulated(network.target() + ",noise=0.05", request_for(series("flood", 1, train), 60));
+  const Json counted = run.of_type("record").at(0).at("series").at(0);
+  EXPECT_EQ(counted.at("messages"), (train + 1) * (2 + 60 + 1) + 2) << "one chunk, though it takes seconds";
 }
 
 // The six rows of the published LogGP table, in µs and µs/B, and the gap at a size of each.

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from chiplog.compare.result import Compared, RunRow
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import common_reference, in_one_state
+from chiplog.dataset.states import common_reference, same_state
 from chiplog.errors import UsageError
 from chiplog.fit.measured import Measured
 from chiplog.fit.parameters import interval
-from chiplog.fit.placement import in_one_placement
 from chiplog.fit.quantities import series_quantity
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.text import seconds_text
@@ -165,8 +164,8 @@ def _counts(rows: Sequence[RunRow]) -> str:
 
 def _other_state(a: Dataset, b: Dataset) -> str:
     """A sentence if the references are of different states. It decides nothing: other software differs in them, too."""
-    before, after = (common_reference(in_one_placement(one)[0].series) for one in (a, b))
-    if before is None or after is None or in_one_state(before, after):
+    before, after = (common_reference(one.series) for one in (a, b))
+    if before is None or after is None or same_state(before, after):
         return ""
     return (
         " Either what moves the messages is different, or the machine was in another state: half round trip, gap and "

@@ -49,6 +49,8 @@ class Footer:
     complete: bool
     reason: str
     elapsed_ns: int
+    changes: Mapping[str, object] | None = None
+    """The protocol changes that were decided while measuring (chiplog.changes/1); None where none were asked for."""
 
 
 def line_type(members: Mapping[str, object], where: Where) -> str:
@@ -77,12 +79,38 @@ def check_header(members: Mapping[str, object], where: Where) -> None:
 def check_footer(members: Mapping[str, object], where: Where) -> Footer:
     """The checked footer."""
     fields = Fields(members, where)
+    if members.get("changes") is not None:
+        _check_changes(fields.child("changes"))
     return Footer(
         records=fields.integer("records"),
         complete=fields.truth("complete"),
         reason=fields.text("reason"),
         elapsed_ns=fields.integer("elapsed_ns"),
+        changes=fields.mapping("changes") or None,
     )
+
+
+def _check_changes(fields: Fields) -> None:
+    """What `chiplog.fit.changes` needs of a stored decision."""
+    for name in ("schema", "operation", "posting"):
+        fields.text(name)
+    for series in fields.objects("series"):
+        for name in ("quantity", "pattern", "operation", "transport"):
+            series.text(name)
+        for change in series.objects("changes"):
+            _check_change(change)
+    for name in ("consensus", "suspects"):
+        for change in fields.objects(name):
+            _check_change(change)
+
+
+def _check_change(fields: Fields) -> None:
+    fields.integer("last_before_bytes")
+    fields.integer("first_after_bytes", minimum=1)
+    fields.text("kind")
+    fields.real_or_none("relative_jump")
+    fields.texts("seen_in")
+    fields.real_or_none("crossing_bytes")
 
 
 def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, ...]:

@@ -69,6 +69,7 @@ class _Contents:
             complete=complete,
             source=self.path,
             warnings=(*self.warnings, *_left_out(self.series)),
+            changes=None if self.footer is None else self.footer.changes,
         )
 
 
@@ -245,22 +246,30 @@ class RunWriter:
         return series
 
     def finish(
-        self, *, complete: bool, reason: str = "done", elapsed_ns: int | None = None
+        self,
+        *,
+        complete: bool,
+        reason: str = "done",
+        elapsed_ns: int | None = None,
+        changes: Mapping[str, object] | None = None,
     ) -> None:
         """Writes the footer, waits until the file is on the disk, and closes it.
 
-        `elapsed_ns` is the run's duration; the end of its last record by default.
+        `elapsed_ns` is the run's duration; the end of its last record by default. `changes` are the protocol changes
+        that were decided while measuring.
         """
         if self._closed:
             self.close()
             return
-        footer = {
+        footer: dict[str, object] = {
             "type": "footer",
             "records": self.records,
             "complete": complete,
             "reason": reason,
             "elapsed_ns": self._elapsed_ns if elapsed_ns is None else elapsed_ns,
         }
+        if changes is not None:
+            footer["changes"] = changes
         self._write(encode_line(footer))
         self._synchronise()
         self.close()

@@ -96,6 +96,8 @@ class Dataset:
     source: str
     warnings: tuple[str, ...] = ()
     """What reading or merging left out or could not tell, one sentence each."""
+    changes: Mapping[str, object] | None = None
+    """The protocol changes that were decided while the run was measured, as its footer has them; None without any."""
 
     @property
     def clock_step_seconds(self) -> float:

@@ -1,134 +1,161 @@
-"""In which state the machine was while a record was taken, as far as the record's reference tells.
+"""In which state the machine was while a record was taken, as far as the record's witnesses tell.
 
 Cores, caches and transports have states that outlast many records: another guest takes a share of a core, trains of
 messages run in step with their receiver or ahead of it. Times differ by a third and more between them. The reference, a
-fixed exchange of 1-byte messages along with every record, differs likewise, whatever the record itself measured.
+fixed exchange of 1-byte messages along with every record, differs likewise, whatever the record itself measured. So
+states are told from the witnesses alone, never from what is fitted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Reference, Series
+from chiplog.dataset.spells import Apart, noise_scale, states_in_time
+from chiplog.dataset.witnesses import TRAIN_FURTHER, Witnesses, witnesses_of
 
-SLOWED = np.array([1.15, 1.3, 1.2])
-"""Factors above the fastest half round trip, gap and overhead from which a reference is of a slower state.
+WITHIN_LAUNCH = np.log(1.05)
+"""Log ratio of a 1-byte message's or a train's time from which two levels of one launch are two states.
 
-Within one state they vary by up to a half of that; the states that were seen differ by more.
+Less would hardly change a result: it is what visits of a size in one state differ by.
 """
-ALIKE = np.array([1.08, 1.15, 1.10])
-"""Factors up to which references are of one state: what they vary by within it."""
-CLOSER = 2.0
-"""Factor by which flags go faster between cores that are placed closer, such as two threads of one core."""
-MOST_POINTS = 0.75
-"""Share of the points that must have met a placement for it to be the run's."""
-SMALL_BYTES = 1024
-"""Messages up to here are so short that a state shows, and so cheap that a size can be visited again for it."""
-LEAST_RATIO = 0.01
-"""Of a part that noise hides in one reference to what it is in the common one."""
-COMMON_ALIKE = 0.5
-"""How unlike each other the common references of two runs may be in one state."""
-FASTEST_SHARE = 0.1
-"""Share of the records that may have been lucky: the reference of the next one counts as the fastest."""
+BETWEEN_LAUNCHES = np.log(1.2)
+"""Log ratio from which two launches are of two states: launches of one state differ by up to 15 %."""
+SURE = 3.0
+"""Standard errors by which two states' levels differ."""
+MEDIAN_ERROR = 1.253
+"""Standard error of a median of normal values, in units of that of their mean."""
+GRID = "grid"
+MOST_KEPT = 16
+"""Answers that are kept: a comparison's folds, and some."""
+
+Point = tuple[object, ...]
+"""What a record measured, whenever it did."""
 
 
-def slowness(
-    references: Iterable[Reference], factors: NDArray[np.float64], fastest_share: float = 0.0
-) -> NDArray[np.float64]:
-    """How slow each reference is in its slowest part, shape (references,): above 1, by more than its factor.
+@dataclass(frozen=True)
+class States:
+    """The state of each record that has witnesses: 0 for the one that most points met, then 1, and so on."""
 
-    The fastest of each part is its quantile `fastest_share`; parts that noise hides (0) don't count.
-    """
-    parts = _parts(references)
-    fastest = np.quantile(parts, fastest_share, axis=0)
-    seen = fastest > 0
-    if not np.any(seen):
-        return np.zeros(len(parts))
-    return np.max(parts[:, seen] / (factors * fastest)[seen], axis=1)  # type: ignore[no-any-return]
+    of_record: Mapping[int, int]
+    met: tuple[float, ...]
+    """The share of the run's points that met each state."""
+
+    def records(self, state: int) -> frozenset[int]:
+        """The ids of the records of one state."""
+        return frozenset(number for number, mine in self.of_record.items() if mine == state)
 
 
-def _parts(references: Iterable[Reference]) -> NDArray[np.float64]:
-    return np.array(
-        [(one.half_round_trip_seconds, one.gap_seconds, one.overhead_seconds) for one in references]
+def states_of(series: Sequence[Series]) -> States:
+    """The states of the records of `series`, which are in the order of time; none where there are no witnesses."""
+    witnesses = witnesses_of(series)
+    if witnesses is None:
+        return States({}, ())
+    labels = _labels(witnesses).tolist()
+    points = points_of(series)
+    counting = {number for number, point in points.items() if _is_of_grid(point)} or set(points)
+    met: dict[int, set[Point]] = defaultdict(set)
+    size: dict[int, int] = defaultdict(int)
+    for number, label in zip(witnesses.ids, labels, strict=True):
+        size[label] += 1
+        if number in counting:
+            met[label].add(points[number])
+    order = sorted(size, key=lambda label: (-len(met[label]), -size[label], label))
+    rank = {label: place for place, label in enumerate(order)}
+    all_points = len({points[number] for number in counting})
+    return States(
+        {number: rank[label] for number, label in zip(witnesses.ids, labels, strict=True)},
+        tuple(len(met[label]) / all_points for label in order),
     )
 
 
-def passing_records(points: Iterable[Iterable[Series]]) -> frozenset[int]:
-    """The ids of the records that were taken while the cores were closer to each other than most points ever met them.
-
-    `points` holds the visits of each. What only some points met can't be compared with the others.
-    """
-    flags = [
-        {one.record_id: one.placement_seconds for one in visits if one.placement_seconds}
-        for visits in points
-    ]
-    fastest = [min(known.values()) for known in flags if known]
-    if not fastest:
-        return frozenset()
-    least = float(np.quantile(fastest, MOST_POINTS)) / CLOSER
-    return frozenset(
-        number for known in flags for number, seconds in known.items() if seconds < least
-    )
-
-
-def common_reference(series: Iterable[Series]) -> Reference | None:
-    """The reference of the state that most of the small sizes met; None where no record of one such size has one."""
-    sizes: dict[int, set[int]] = defaultdict(set)
-    references = {}
+def points_of(series: Iterable[Series]) -> dict[int, Point]:
+    """What each record measured, by its id: visits of one point share it."""
+    records: dict[int, list[Series]] = defaultdict(list)
     for one in series:
-        sizes[one.record_id].add(one.message_bytes)
-        if one.reference:
-            references[one.record_id] = one.reference
-    by_size: dict[int, list[Reference]] = defaultdict(list)
-    for number, reference in references.items():
-        if len(sizes[number]) == 1 and max(sizes[number]) <= SMALL_BYTES:
-            by_size[max(sizes[number])].append(reference)
-    if not by_size:
-        return None
-    of_sizes = [np.median(_parts(found), axis=0) for found in by_size.values()]
-    return Reference(*np.median(of_sizes, axis=0).tolist())
+        records[one.record_id].append(one)
+    return {
+        number: tuple(
+            (
+                one.pattern,
+                one.message_bytes,
+                one.train,
+                one.delay_seconds > 0.0,
+                one.tag.get("purpose"),
+                one.peers,
+                one.pairs,
+                one.between,
+                one.operation,
+                one.posting,
+                one.placement,
+            )
+            for one in record
+        )
+        for number, record in records.items()
+    }
 
 
-def unlikeness(references: Iterable[Reference], common: Reference) -> NDArray[np.float64]:
-    """How unlike `common` each reference is, shape (references,): above 1, more than references of one state are.
-
-    The root mean square of the parts' log ratios, each in units of what it varies by (`ALIKE`); parts that noise hides
-    (0) don't count.
-    """
-    usual = _parts([common])[0]
-    seen = usual > 0
-    if not np.any(seen):
-        return np.zeros(len(list(references)))
-    ratio = np.maximum(_parts(references)[:, seen] / usual[seen], LEAST_RATIO)
-    return np.asarray(np.sqrt(np.mean((np.log(ratio) / np.log(ALIKE[seen])) ** 2, axis=1)))
+_told: dict[tuple[object, ...], NDArray[np.int64]] = {}
 
 
-def unlike_records(series: Sequence[Series]) -> frozenset[int]:
-    """The ids of the records that were taken in another state than most of the small sizes were, slower or faster."""
-    common = common_reference(series)
-    if common is None:
-        return frozenset()
-    references = {one.record_id: one.reference for one in series if one.reference}
-    unlike = unlikeness(references.values(), common) > 1.0
-    return frozenset(np.array(list(references))[unlike].tolist())
+def _labels(witnesses: Witnesses) -> NDArray[np.int64]:
+    """The state of each record; the last answers are kept, since each model's fit asks for the same records."""
+    key = witnesses.logs.tobytes(), witnesses.launches.tobytes()
+    if key not in _told:
+        while len(_told) >= MOST_KEPT:
+            _told.pop(next(iter(_told)))
+        _told[key] = states_in_time(witnesses.logs, _apart(witnesses))
+    return _told[key]
 
 
-def in_one_state(a: Reference, b: Reference) -> bool:
-    """Whether two runs' common references are of one state.
-
-    They are medians over many records, so they vary by half as much as those of records do.
-    """
-    return bool(unlikeness([a], b)[0] <= COMMON_ALIKE)
+def _is_of_grid(point: Point) -> bool:
+    return any(part[4] == GRID for part in point if isinstance(part, tuple))
 
 
-def slowed_records(series: Iterable[Series]) -> frozenset[int]:
-    """The ids of the records that were taken in a slower state than the fastest of the run."""
-    references = {one.record_id: one.reference for one in series if one.reference}
-    if not references:
-        return frozenset()
-    slow = slowness(references.values(), SLOWED, FASTEST_SHARE) > 1.0
-    return frozenset(np.array(list(references))[slow].tolist())
+def _apart(witnesses: Witnesses) -> Apart:
+    """Whether the levels of two groups of records differ by more than one state's do."""
+    noise = noise_scale(witnesses.logs)
+
+    def apart(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+        levels = [np.median(witnesses.logs[mine], axis=0) for mine in (one, other)]
+        distance = witnesses.weights * np.abs(levels[0] - levels[1])
+        error = (
+            witnesses.weights
+            * MEDIAN_ERROR
+            * noise
+            * np.sqrt(1.0 / np.sum(one) + 1.0 / np.sum(other))
+        )
+        shared = np.intersect1d(witnesses.launches[one], witnesses.launches[other]).size > 0
+        least = WITHIN_LAUNCH if shared else BETWEEN_LAUNCHES
+        return bool(np.any((distance > least) & (distance > SURE * error)))
+
+    return apart
+
+
+def common_reference(series: Sequence[Series]) -> Reference | None:
+    """The median reference of the state that most points met; None where no record has one."""
+    main = states_of(series).records(0)
+    found = {one.record_id: one.reference for one in series if one.reference is not None}
+    parts = [
+        (one.half_round_trip_seconds, one.gap_seconds, one.overhead_seconds)
+        for number, one in found.items()
+        if number in main
+    ]
+    return Reference(*np.median(parts, axis=0).tolist()) if parts else None
+
+
+def same_state(a: Reference, b: Reference) -> bool:
+    """Whether two runs' common references are of one state, as far as launches of one state are alike."""
+    one, other = (np.maximum(_times(reference), 1e-12) for reference in (a, b))
+    weights = np.array([1.0, 1.0, min(1.0, one[2] / one[0])])
+    return bool(np.all(weights * np.abs(np.log(one / other)) <= BETWEEN_LAUNCHES))
+
+
+def _times(one: Reference) -> NDArray[np.float64]:
+    half = one.half_round_trip_seconds
+    return np.array([half, 2.0 * half + TRAIN_FURTHER * one.gap_seconds, one.overhead_seconds])

@@ -56,7 +56,7 @@ class RegimeLines:
     def largest(
         self, names: tuple[str, ...], sizes: NDArray[np.int64], replicates: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The largest of several quantities' lines at `sizes`, shape (S,), and its replicates, (S, B); 0 without any."""
+        """The largest of the quantities' lines at `sizes`, shape (S,), with replicates, (S, B); 0 without any."""
         value = np.zeros(sizes.size)
         draws = np.zeros((sizes.size, replicates))
         for number, (first, last) in enumerate(self.parts.ranges):

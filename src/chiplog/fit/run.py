@@ -28,7 +28,6 @@ from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
 from chiplog.fit.pairs.run import fit_pairs
 from chiplog.fit.part import with_receives
-from chiplog.fit.placement import in_one_placement
 from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
     FREE,
@@ -45,8 +44,8 @@ from chiplog.fit.regime_lines import RegimeLines
 from chiplog.fit.regimes import Partition, Range, partition, whole
 from chiplog.fit.result import Change, Curve, Fit, Segment
 from chiplog.fit.short import last_short_size
+from chiplog.fit.states import in_one_state, without_unlike
 from chiplog.fit.synchronisation import synchronisation_estimate
-from chiplog.fit.unlike import unlike_sizes, without_unlike
 from chiplog.models.protocol import Model
 from chiplog.models.registry import BUILT_IN, load_model
 
@@ -174,10 +173,9 @@ def _fit_one_pair(
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
     changes = _changes(dataset, boundaries) if by_size else ()
     chosen, warnings = without_cold_start(without_questions(dataset))
-    chosen, placed = in_one_placement(chosen)
-    told = (*warnings, *placed)
-    unlike = unlike_sizes(chosen)
-    measured = Measured(chosen, statistic, seed, replicates)
+    placed = in_one_state(chosen)
+    told = (*warnings, *placed.sentences)
+    measured = Measured(placed.dataset, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
     known_lines: dict[str, RegimeLines] = {}
@@ -209,7 +207,7 @@ def _fit_one_pair(
             seed,
             told,
             one_sided,
-            unlike,
+            placed.unlike_bytes,
             known_lines,
         )
         fits.append(_fit_one(job, dataset, operation))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from chiplog.errors import ChiplogError, UsageError
 from chiplog.jobs.analysis import analyse
 from chiplog.jobs.measure import measure
 from chiplog.measure.launchers import usable_cores
+from chiplog.measure.limits import Limits
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 from chiplog.report.input import TargetReport
@@ -75,7 +77,18 @@ def with_many(
             plan = in_all_ways(plan, report.dataset.header)
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
-            measure(report.name, path, plan, ranks=ranks, launcher=launcher, mpi=mpi, refine=False)
+            now = time.monotonic()
+            limits = Limits(now + SHARES[pattern] * options.seconds, now + options.seconds)
+            measure(
+                report.name,
+                path,
+                plan,
+                ranks=ranks,
+                launcher=launcher,
+                mpi=mpi,
+                refine=False,
+                limits=limits,
+            )
             return analyse(name, read_run(path), raw_file=str(path))
         except ChiplogError as error:
             nothing = Dataset({"target": report.name}, (), False, str(path))

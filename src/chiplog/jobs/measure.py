@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.progress import ProgressBar
-from chiplog.measure.run import FollowUp, Measured
+from chiplog.measure.run import Decider, FollowUp, Measured
 from chiplog.measure.run import measure as measure_plan
 from chiplog.measure.start import launch_of
 from chiplog.plan import PlanOptions
@@ -38,6 +39,12 @@ class InOneWay:
             for request in self.follow_up.requests(dataset, next_id)
         ]
 
+    def changes(self) -> Mapping[str, object] | None:
+        """Its decisions, with the operation and posting that they are about."""
+        decided = self.follow_up.changes() if isinstance(self.follow_up, Decider) else None
+        way = {"operation": self.operation, "posting": self.posting}
+        return None if decided is None else {**decided, **way}
+
     def _in_this_way(self, one: SeriesRequest) -> SeriesRequest:
         return replace(one, operation=self.operation, posting=self.posting)
 
@@ -55,11 +62,12 @@ def measure(
     refine: bool = True,
     resume: bool = False,
     strict: bool = False,
+    limits: Limits = NO_LIMITS,
 ) -> Measured:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
     `refine` asks for more points around each protocol change until its size is known to the byte. See
-    `chiplog.measure.run.measure` for `resume`, `strict` and what is raised, and
+    `chiplog.measure.run.measure` for `resume`, `strict`, `limits` and what is raised, and
     `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
     """
     launch = launch_of(
@@ -71,7 +79,7 @@ def measure(
         time_limit=time_limit,
         seed=options.seed,
         placements=options.placements,
-        meanwhile=partial(follow_ups, options, refine=refine),
+        meanwhile=partial(follow_ups, options, refine=refine, limits=limits),
     )
     with ProgressBar(target) as watcher:
         return measure_plan(
@@ -81,22 +89,25 @@ def measure(
             launch,
             resume=resume,
             strict=strict,
-            follow_ups=partial(follow_ups, refine=refine),
+            follow_ups=partial(follow_ups, refine=refine, limits=limits),
             watcher=watcher,
+            limits=limits,
         )
 
 
-def follow_ups(options: PlanOptions, *, refine: bool) -> Sequence[FollowUp]:
+def follow_ups(
+    options: PlanOptions, *, refine: bool, limits: Limits = NO_LIMITS
+) -> Sequence[FollowUp]:
     """What to ask once the grid is measured.
 
-    What is not precise yet, what met the machine in a slower state, protocol changes, and Bell's ladders. The last two
-    take one operation and posting at a time, so a plan with several goes without them.
+    What is not precise yet, what met the machine in another state than most, protocol changes, and Bell's ladders. The
+    last two take one operation and posting at a time, so a plan with several goes without them.
     """
     # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
     from chiplog.measure.revisit import Revisit
     from chiplog.measure.top_up import TopUp
 
-    chosen: list[FollowUp] = [TopUp(options), Revisit(options)]
+    chosen: list[FollowUp] = [TopUp(options, limits), Revisit(options, limits)]
     if len(options.ways) > 1:
         return chosen
     if refine and len(options.sizes) > 1:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import find_changes
-from chiplog.fit.changes.answers import before_follow_ups
-from chiplog.fit.changes.refine import Refiner
+from chiplog.fit.changes import ChangesResult, Refiner, find_changes
+from chiplog.fit.changes.decide.stored import before_follow_ups, to_stored
 from chiplog.plan import Request
 
 
 class Refine:
-    """A follow-up that finds the protocol changes of the grid and asks until each is known to the byte.
-
-    Seeds are the defaults, so that every later reading of the run file comes to the same questions and answers.
-    """
+    """A follow-up that finds the protocol changes of the grid and asks until each is known to the byte."""
 
     def __init__(self) -> None:
         self._refiner: Refiner | None = None
+        self._of_grid: ChangesResult | None = None
         self._asked: Request | None = None
 
     def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
         """The next request, after the answer to the one before was taken in."""
         if self._refiner is None:
             grid = before_follow_ups(dataset)
-            found = find_changes(grid)
+            self._of_grid = found = find_changes(grid)
             self._refiner = Refiner(
                 grid, found.consensus, suspects=found.suspects, first_id=next_id
             )
@@ -34,3 +31,9 @@ class Refine:
             self._refiner.feed([one for one in dataset.series if one.record_id == wanted])
         self._asked = self._refiner.next()
         return () if self._asked is None else (self._asked,)
+
+    def changes(self) -> Mapping[str, object] | None:
+        """The decision, as the run's footer stores it."""
+        if self._refiner is None or self._of_grid is None:
+            return None
+        return to_stored(self._of_grid, self._refiner.changes)

@@ -17,6 +17,7 @@ from chiplog.jobs.analysis import analyse
 from chiplog.jobs.many import ManyOptions, check_ranks, with_many
 from chiplog.jobs.measure import measure
 from chiplog.jobs.report import report_input
+from chiplog.measure.limits import Limits
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, parse_sizes
@@ -26,12 +27,19 @@ from chiplog.report.write import write_report
 
 DEFAULT_BUDGET_SECONDS = 60.0
 DEFAULT_SIZES = "1:4MiB"
-RESERVED_SECONDS = 6.0
-"""Of each target's share of the budget, what starting, fitting and reporting it may take."""
-REFINEMENT_SHARE = 0.25
-"""Of the measuring time, what is kept for measuring again around protocol changes."""
+LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
+"""Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
+BYTES = 10_000_000_000
+"""Of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of these bytes."""
+ANALYSIS_SECONDS = 6.0
+"""What fitting the first target may take; later ones may take as long as the slowest before, and half as long again."""
+MARGIN = 1.5
+END_SECONDS = 6.0
+"""For writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
+REFINEMENT_SHARE = 0.2
+"""Of the rest, what is kept for measuring again around protocol changes."""
 LEAST_MEASURING_SECONDS = 1.0
 
 
@@ -78,14 +86,20 @@ def run(
     began = time.monotonic()
     check_ranks(ranks)
     chosen = tuple(dict.fromkeys(targets)) or default_targets()
-    share = budget / len(chosen)
-    plans = {target: _options(target, sizes, share, seed) for target in chosen}
-    many = ManyOptions(ranks, _measuring(share) * MANY_SHARE, parse_sizes(sizes), seed)
+    for target in chosen:
+        _options(
+            target, sizes, LEAST_MEASURING_SECONDS, seed
+        )  # what can't be is refused before anything is measured
     directory = _directory(Path(out))
-    reports = [
-        _target(target, options, many, directory, launcher=launcher, mpi=mpi)
-        for target, options in plans.items()
-    ]
+    time_left = _TimeLeft(began + budget)
+    reports = []
+    for number, target in enumerate(chosen):
+        seconds = time_left.for_measuring(len(chosen) - number)
+        options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
+        many = ManyOptions(ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed)
+        reports.append(
+            _target(target, options, many, directory, time_left, launcher=launcher, mpi=mpi)
+        )
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
     return RunResult(
         report,
@@ -98,18 +112,38 @@ def run(
 
 
 def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
+    """The plan of a target that may be measured for so long, what is measured again around changes included."""
     return PlanOptions(
         transport=transport_of(target),
         patterns=ALL_METHODS,
         sizes=parse_sizes(sizes),
+        visits=VISITS,
+        launches=LAUNCHES,
         seed=seed,
-        budget_seconds=_measuring(seconds) * (1 - REFINEMENT_SHARE - MANY_SHARE),
+        budget_seconds=(1.0 - REFINEMENT_SHARE) * seconds,
+        budget_bytes=BYTES,
+        large_visits=LARGE_VISITS,
     )
 
 
-def _measuring(seconds: float) -> float:
-    """Of a target's share of the budget, what is left for measuring."""
-    return max(LEAST_MEASURING_SECONDS, seconds - RESERVED_SECONDS)
+class _TimeLeft:
+    """The time that is left of the whole run: what one target does not use is for the next ones."""
+
+    def __init__(self, until: float) -> None:
+        """`until` is the end of the run, as a time of `time.monotonic`."""
+        self._until = until - END_SECONDS
+        self._analysis = ANALYSIS_SECONDS
+        self._slowest = 0.0
+
+    def for_measuring(self, targets: int) -> float:
+        """Seconds for measuring the next of so many targets."""
+        left = (self._until - time.monotonic()) / targets
+        return max(LEAST_MEASURING_SECONDS, left - self._analysis)
+
+    def analysed(self, seconds: float) -> None:
+        """Takes in how long the analysis of a target took."""
+        self._slowest = max(self._slowest, seconds)
+        self._analysis = MARGIN * self._slowest
 
 
 def _directory(out: Path) -> Path:
@@ -125,6 +159,7 @@ def _target(
     options: PlanOptions,
     many: ManyOptions,
     directory: Path,
+    time_left: _TimeLeft,
     *,
     launcher: str | None,
     mpi: str | None,
@@ -132,9 +167,14 @@ def _target(
     runs, stem = directory / "runs", file_name(target)
     path = runs / f"{stem}.jsonl"
     path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
+    visits_seconds = options.budget_seconds or LEAST_MEASURING_SECONDS
+    now = time.monotonic()
+    limits = Limits(now + visits_seconds, now + visits_seconds / (1.0 - REFINEMENT_SHARE))
     try:
-        measure(target, path, options, launcher=launcher, mpi=mpi)
+        measure(target, path, options, launcher=launcher, mpi=mpi, limits=limits)
+        began = time.monotonic()
         report = analyse(target, read_run(path), raw_file=str(path))
+        time_left.analysed(time.monotonic() - began)
     except ChiplogError as error:
         return TargetReport(target, _kept(path, target, options), failure=str(error))
     return with_many(report, many, runs, stem, launcher=launcher, mpi=mpi)

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from chiplog.dataset.oversubscription import oversubscription
+from chiplog.measure.c_library import c_library
 from chiplog.plan import PlanOptions, Request
 from chiplog.plan.assessment import PAIRS
 from chiplog.plan.request import SeriesRequest
@@ -58,6 +59,7 @@ def with_notes(header: Header, options: PlanOptions) -> dict[str, Any]:
         **header,
         "plan": options.to_json(),
         "oversubscribed": None if crowded is None else asdict(crowded),
+        "c_library": c_library(),
         "warnings": [*header.get("warnings", ()), *_notes(header, options)],
     }
 

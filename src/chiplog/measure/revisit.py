@@ -1,7 +1,7 @@
-"""Visiting small sizes again where many met the machine in a slower state than others did.
+"""Visiting sizes again until nine tenths of them were met in one state of the machine.
 
-A state of the machine may outlast all visits of one size and not those of its neighbour: the two are then of different
-machines. Only small messages are so short that it shows, and only they are cheap enough.
+A state may outlast all visits of one size and not those of its neighbour: the two are then of different machines, and
+no line goes through both.
 """
 
 from __future__ import annotations
@@ -9,58 +9,106 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import SMALL_BYTES, passing_records, slowed_records
-from chiplog.measure.visits import Point, Visits
+from chiplog.dataset.states import states_of
+from chiplog.measure.limits import NO_LIMITS, Limits
+from chiplog.measure.visits import Kind, Visits, kind_of
 from chiplog.plan import GRID, PlanOptions, Request
+from chiplog.plan.plan import seconds_of
 
-MOST_VISITS = 3
-"""Further visits of one size, at most."""
-BYTES = 40_000_000
-"""For all of them, in addition to the plan's bytes."""
-SECONDS = 0.5
-"""For all of them, pauses not counted."""
+WANTED_SHARE = 0.9
+"""Share of what the grid measures that should have met one state."""
+AT_A_TIME = 40
+"""Records from one look at the states to the next: a state may pass meanwhile."""
+LASTING_SHARE = 0.5
+"""Of what the main state has met: a state that has met as much has lasted, and may become the main one."""
 PAUSE_SECONDS = 0.2
-"""From one visit to the next: a state may pass."""
+"""Before the main state is waited for in another one."""
+SECONDS = 1.0
+"""For all of it where the user gave no time."""
+BYTES = 40_000_000
+"""At least, in addition to what the grid has left of the plan's bytes."""
+
+
+@dataclass
+class _Met:
+    """What each state has met."""
+
+    kinds: dict[int, set[Kind]] = field(default_factory=lambda: defaultdict(set))
+    all_kinds: set[Kind] = field(default_factory=set)
+    now: int = 0
+    """The state of the last record."""
 
 
 class Revisit:
-    """A follow-up that asks for one more visit of every such size at a time, a moment after the one before."""
+    """A follow-up that asks for what one state has not met, while the machine is in it, or comes back to it.
 
-    def __init__(self, options: PlanOptions, pause: Callable[[float], object] = time.sleep) -> None:
+    Without a time in `options` or `limits` it takes a second at most.
+    """
+
+    def __init__(
+        self,
+        options: PlanOptions,
+        limits: Limits = NO_LIMITS,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._options = options
+        self._limits = limits
         self._visits = Visits(options)
         self._pause = pause
-        self._made = 0
-        self._seconds, self._bytes = SECONDS, float(BYTES)
+        self._began: tuple[float, float] | None = None
 
     def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
-        """One more visit of each such size that can be afforded; none when there is none."""
-        grid = [
-            one
-            for one in dataset.select(purpose=GRID).series
-            if one.message_bytes <= SMALL_BYTES and one.reference is not None
-        ]
-        wanted = _unfit_points(grid)
-        if not wanted or self._made == MOST_VISITS:
+        """The next visits that can be afforded; none when nine tenths have met one state."""
+        grid = dataset.select(purpose=GRID).series
+        seconds, volume = self._left(grid)
+        met = _met(dataset.series)
+        if seconds <= 0.0 or len(met.kinds[0]) >= WANTED_SHARE * len(met.all_kinds):
             return ()
-        if self._made:
-            self._pause(PAUSE_SECONDS)
-        self._made += 1
-        return self._visits.again(wanted, grid, next_id, seconds=self._seconds, volume=self._bytes)
+        lasting = len(met.kinds[met.now]) >= LASTING_SHARE * len(met.kinds[0])
+        if not lasting:
+            self._pause(min(PAUSE_SECONDS, seconds))
+        missing = met.all_kinds - met.kinds[met.now if lasting else 0]
+        return self._visits.again(
+            lambda request: kind_of(request.series) in missing,
+            grid,
+            next_id,
+            seconds=seconds,
+            volume=volume,
+            most=AT_A_TIME,
+        )
+
+    def _left(self, grid: Sequence[Series]) -> tuple[float, float]:
+        """Seconds and bytes for further visits."""
+        used_seconds = sum(one.elapsed_seconds for one in grid)
+        used_bytes = sum(one.bytes_sent for one in grid)
+        if self._began is None:
+            planned = seconds_of(self._options) - used_seconds
+            if self._options.budget_seconds is None:
+                planned = min(planned, SECONDS)
+            self._began = (
+                time.monotonic() + planned,
+                used_bytes + max(self._options.budget_bytes - used_bytes, BYTES),
+            )
+        until, bytes_in_all = self._began
+        seconds = min(until - time.monotonic(), self._limits.seconds_for_visits)
+        return seconds, bytes_in_all - used_bytes
 
 
-def _unfit_points(series: Sequence[Series]) -> set[Point]:
-    """The points that were measured in a placement that passed only; and those that met slower states only, unless
-    most points met the fast one: then it is the run's, and the fit leaves the others out.
-    """
-    visits: dict[Point, set[int]] = defaultdict(set)
-    members: dict[Point, list[Series]] = defaultdict(list)
+def _met(series: Sequence[Series]) -> _Met:
+    """What each state has met of the grid; nothing is missing where there are no witnesses."""
+    state = states_of(series).of_record
+    records: dict[int, list[Series]] = defaultdict(list)
     for one in series:
-        visits[one.pattern, one.message_bytes].add(one.record_id)
-        members[one.pattern, one.message_bytes].append(one)
-    passing = passing_records(members.values())
-    slowed = slowed_records(one for one in series if one.record_id not in passing)
-    passed = {point for point, records in visits.items() if records <= passing}
-    slow = {point for point, records in visits.items() if records <= passing | slowed}
-    return passed if 2 * len(slow - passed) < len(visits) else slow
+        if one.tag.get("purpose") == GRID:
+            records[one.record_id].append(one)
+    found = _Met()
+    for number, record in records.items():
+        if number in state:
+            kind = kind_of(record)
+            found.kinds[state[number]].add(kind)
+            found.all_kinds.add(kind)
+            found.now = state[number]
+    return found

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
+from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
@@ -30,6 +31,14 @@ class FollowUp(Protocol):
 
     def requests(self, dataset: Dataset, next_id: int) -> Sequence[Request]:
         """The next requests, with ids from `next_id` on; none when there is nothing left to find out."""
+
+
+@runtime_checkable
+class Decider(Protocol):
+    """A follow-up that comes to a decision about protocol changes."""
+
+    def changes(self) -> Mapping[str, object] | None:
+        """What it decided (chiplog.changes/1), for the run's footer; None where it was not asked."""
 
 
 FollowUps = Callable[[PlanOptions], Sequence[FollowUp]]
@@ -91,18 +100,20 @@ def measure(
     strict: bool = False,
     follow_ups: FollowUps = nothing_more,
     watcher: Watcher | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> Measured:
     """Measure the plan that `options` make and write the run file `out`.
 
     With `resume`, exactly the points missing in `out` are measured, by the plan that it was begun with. Follow-ups
-    are asked after the last launch's plan, while its ranks are up.
+    are asked after the last launch's plan, while its ranks are up. When the time of `limits` is over, what is left of
+    the plan is not measured, but for the first visits.
 
     Raises UsageError where `out` exists (or, with `resume`, is another target's), RunFailed where a peer or the disk
     is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
     """
     began = time.monotonic()
     with InterruptGuard() as guard:
-        run = _Run(target, options, Path(out), launch, guard, watcher or Silent())
+        run = _Run(target, options, Path(out), launch, guard, watcher or Silent(), limits)
         run.begin(resume=resume)
         run.measure(follow_ups)
     measured = Measured(Path(out), run.records, time.monotonic() - began, run.imprecise())
@@ -131,6 +142,7 @@ class _Run:
         launch: Launch,
         guard: InterruptGuard,
         watcher: Watcher,
+        limits: Limits,
     ) -> None:
         self.target = target
         self.options = options
@@ -138,9 +150,11 @@ class _Run:
         self.launch = launch
         self.guard = guard
         self.watcher = watcher
+        self.limits = limits
         self.writer: RunWriter | None = None
         self.header: dict[str, Any] = {}
         self.series: list[Series] = []
+        self.changes: Mapping[str, object] | None = None
 
     @property
     def records(self) -> int:
@@ -183,7 +197,9 @@ class _Run:
                 if not is_distinct(number, self.options, self.header):
                     continue
                 if requests or number == self._last(plan):
-                    self._launch(number, requests, plan, follow_ups)
+                    is_last = self._launch(number, requests, plan, follow_ups)
+                    if is_last:
+                        break
         except BaseException as error:
             if self.writer is not None:
                 self.writer.__exit__(type(error), error, error.__traceback__)
@@ -191,26 +207,51 @@ class _Run:
                     self.out.unlink(missing_ok=True)  # refused at once: nothing was measured
             raise
         assert self.writer is not None
-        self.writer.finish(complete=True)
+        self.writer.finish(complete=True, changes=self.changes)
 
     def _launch(
         self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: FollowUps
-    ) -> None:
+    ) -> bool:
+        """Measures one launch, and the follow-ups in the last one, for which there is time; whether this was it."""
+        until = self._end_of_launch(number, plan)
         with self.guard.waiting():
             session = self.launch(self._label(number)).__enter__()
         try:
             if self.writer is None:
                 self.header = with_notes(session.header, self.options)
                 self.writer = RunWriter.create(self.out, self.header)
-            for request in requests:
-                self._record(session, request)
-            if number == self._last(plan):
+            self._visit(session, requests, number, until)
+            is_last = number == self._last(plan) or self.limits.seconds_for_visits <= 0.0
+            if is_last:
                 for follow_up in follow_ups(self.options):
                     self._follow(session, follow_up, plan)
         except BaseException as error:
             session.__exit__(type(error), error, error.__traceback__)
             raise
         session.__exit__(None, None, None)
+        return is_last
+
+    def _end_of_launch(self, number: int, plan: Plan) -> float:
+        """Until when a launch may visit sizes more than once: all have equal shares of the time."""
+        now = time.monotonic()
+        return now + self.limits.seconds_for_visits / (len(plan.launches) - number)
+
+    def _visit(
+        self, session: Session, requests: Sequence[Request], launch: int, until: float
+    ) -> None:
+        """Takes the requests of one launch, those after its first visit until its share of the time is over.
+
+        The first visit of the first launch is always taken: a run has each point at least once.
+        """
+        for request in requests:
+            if launch == 0 and request.visit == 0:
+                is_over = False
+            elif request.visit == 0:
+                is_over = self.limits.seconds_for_visits <= 0.0
+            else:
+                is_over = time.monotonic() >= until
+            if not is_over:
+                self._record(session, request)
 
     def _last(self, plan: Plan) -> int:
         """The launch after which follow-ups are asked."""
@@ -231,11 +272,14 @@ class _Run:
             assert self.writer is not None
             next_id = max(planned | self.writer.finished) + 1
             requests = follow_up.requests(self.dataset(), next_id)
-            if not requests:
+            if not requests or self.limits.is_over:
+                if isinstance(follow_up, Decider):
+                    self.changes = follow_up.changes() or self.changes
                 return
             self.watcher.expect(sum(predict(request, nominal).seconds for request in requests))
             for request in requests:
-                self._record(session, request)
+                if not self.limits.is_over:
+                    self._record(session, request)
 
     def _record(self, session: Session, request: Request) -> None:
         assert self.writer is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.dataset.series import Dataset
+from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.precision import imprecise_points
 from chiplog.measure.visits import Visits
 from chiplog.plan import GRID, PlanOptions, Request
@@ -17,8 +18,9 @@ MOST_VISITS = 3
 class TopUp:
     """A follow-up that asks for one more visit of every imprecise size at a time, the cheapest first."""
 
-    def __init__(self, options: PlanOptions) -> None:
+    def __init__(self, options: PlanOptions, limits: Limits = NO_LIMITS) -> None:
         self._options = options
+        self._limits = limits
         self._visits = Visits(options)
         self._left = MOST_VISITS
 
@@ -32,10 +34,13 @@ class TopUp:
             (point.pattern, point.message_bytes)
             for point in imprecise_points(grid, self._options.relative_half_width)
         }
+        left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)
         return self._visits.again(
-            wanted,
+            lambda request: any(
+                (one.pattern, one.message_bytes) in wanted for one in request.series
+            ),
             grid,
             next_id,
-            seconds=seconds_of(self._options) - sum(one.elapsed_seconds for one in grid),
+            seconds=min(left, self._limits.seconds_for_visits),
             volume=self._options.budget_bytes - sum(one.bytes_sent for one in grid),
         )

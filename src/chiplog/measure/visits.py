@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from chiplog.dataset.operations import INLINE
 from chiplog.dataset.series import Series
 from chiplog.plan import GRID, PlanOptions, Request, make_plan
-from chiplog.plan.assessment import without_late_receiver
+from chiplog.plan.assessment import LATE_RECEIVER, without_late_receiver
+from chiplog.plan.request import SeriesRequest
 
-Point = tuple[str, int]
-"""Pattern and message size in bytes."""
+Kind = tuple[tuple[object, ...], ...]
+"""What one record measures, whenever it does."""
+
+
+def kind_of(series: Sequence[Series] | Sequence[SeriesRequest]) -> Kind:
+    """What a record measures, without what a transport may not have: late receivers and inline messages."""
+    return tuple(
+        (
+            one.pattern,
+            one.message_bytes,
+            one.train,
+            _is_delayed(one),
+            one.peers,
+            one.pairs,
+            one.operation,
+        )
+        for one in series
+        if one.pattern != LATE_RECEIVER and one.posting != INLINE
+    )
+
+
+def _is_delayed(one: Series | SeriesRequest) -> bool:
+    return one.delay_seconds > 0.0 if isinstance(one, Series) else one.delay_ns != 0
 
 
 class Visits:
@@ -23,22 +46,23 @@ class Visits:
 
     def again(
         self,
-        wanted: Set[Point],
+        wanted: Callable[[Request], bool],
         grid: Sequence[Series],
         next_id: int,
         *,
         seconds: float,
         volume: float,
+        most: int | None = None,
     ) -> list[Request]:
-        """One more visit of the wanted points, as far as `seconds` and `volume` (bytes) reach.
+        """One more visit of what is wanted, as far as `seconds`, `volume` (bytes) and `most` (requests) reach.
 
         `grid` is what was measured so far; ids count from `next_id` on.
         """
         visit = 1 + max((one.visit for one in grid), default=0)
         chosen: list[Request] = []
-        for request in self._requests:
-            if not wanted & {(one.pattern, one.message_bytes) for one in request.series}:
-                continue
+        for request in filter(wanted, self._requests):
+            if len(chosen) == most:
+                break
             takes_seconds, takes_bytes = _cost_before(grid, request)
             if takes_seconds <= seconds and takes_bytes <= volume:
                 chosen.append(replace(request, id=next_id + len(chosen), visit=visit))

@@ -49,7 +49,9 @@ PLACEMENTS = ("filled", "round-robin")
 """One socket (and NUMA node) after another, or one core of each in turn."""
 
 
-NEW_FIELDS = frozenset({"direction", "operations", "postings", "placements", "every_two_nodes"})
+NEW_FIELDS = frozenset(
+    {"direction", "operations", "postings", "placements", "every_two_nodes", "large_visits"}
+)
 """Fields that files of older releases lack: they were measured with the defaults."""
 
 
@@ -77,6 +79,8 @@ class PlanOptions:
     """How the ranks are bound, a launch each; the launches of `launches` are taken with each of them."""
     every_two_nodes: bool = False
     """Whether k pairs are measured between every two nodes, not only the first two."""
+    large_visits: int = LARGE_VISITS
+    """Visits of sizes above `LARGE_BYTES` in each launch, at most."""
 
     def __post_init__(self) -> None:
         _at_least("--visits", self.visits, 1)
@@ -181,7 +185,8 @@ _PLACEHOLDER = StopRule(DEFAULT_PRECISION, MIN_SAMPLES, MAX_SAMPLES, 0)
 
 def visits_of(options: PlanOptions, message_bytes: int) -> int:
     """How often a size is visited in each launch."""
-    return options.visits if message_bytes <= LARGE_BYTES else min(options.visits, LARGE_VISITS)
+    large = min(options.visits, options.large_visits)
+    return options.visits if message_bytes <= LARGE_BYTES else large
 
 
 def seconds_of(options: PlanOptions) -> float:

@@ -43,6 +43,7 @@ class VirtualClock {
   [[nodiscard]] double resolution_ns() const { return 1.0; }
   [[nodiscard]] double overhead_ns() const { return 0.0; }
   [[nodiscard]] std::string_view name() const { return "virtual"; }
+  [[nodiscard]] static bool is_virtual() { return true; }
 
  private:
   Network& network_;

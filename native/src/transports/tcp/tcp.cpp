@@ -10,6 +10,7 @@
 #include "core/json_object.hpp"
 #include "patterns/serve.hpp"
 #include "transports/registry.hpp"
+#include "transports/stream/frame.hpp"
 #include "transports/tcp/local_address.hpp"
 #include "transports/tcp/mesh.hpp"
 
@@ -24,6 +25,15 @@ int option_value(int fd, int level, int option) {
   int value = 0;
   socklen_t length = sizeof value;
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : 0;
+}
+
+// The longest message that travels in one segment. The segment in use grows to this size with the peer's window, so that
+// TCP_MAXSEG would tell a smaller one before the first long message.
+int segment_payload_bytes(int fd) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
+  return static_cast<int>(info.tcpi_advmss) - static_cast<int>(stream::header_bytes);
 }
 
 // Before the connection is made, because its window is agreed then.
@@ -53,6 +63,7 @@ std::string describe(const TcpOptions& options, const std::string& host,
     json.add("rcvbuf_bytes", option_value(fd, SOL_SOCKET, SO_RCVBUF));
     json.add("buffers", options.sndbuf || options.rcvbuf ? "fixed" : "by the kernel");
     json.add("busy_poll_us", option_value(fd, SOL_SOCKET, SO_BUSY_POLL));
+    if (const int bytes = segment_payload_bytes(fd); bytes > 0) json.add("segment_bytes", bytes);
     break;
   }
   return json.text();

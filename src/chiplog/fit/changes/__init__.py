@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chiplog.fit.changes.ask.refine import Refiner
 from chiplog.fit.changes.find import find_changes
-from chiplog.fit.changes.refine import Refiner
 from chiplog.fit.changes.result import (
     ChangesResult,
     SeriesChanges,

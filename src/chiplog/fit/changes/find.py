@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.answers import refined
+from chiplog.fit.changes.decide.stored import refined, stored_changes
 from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
 from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
 from chiplog.fit.changes.detect.observed import observe
@@ -14,9 +14,12 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
     """The protocol changes of every series of times over sizes in the dataset, and their consensus.
 
     Assumes that within one protocol a time is a + b·s with a, b >= 0. Series of fewer than six sizes, and sizes of 0
-    bytes or with a median that is not positive, are not searched. Equal seeds give equal results. Where the run was
-    measured again around its changes, the consensus is as narrow as those answers make it.
+    bytes or with a median that is not positive, are not searched. Nothing is drawn at random, so `seed` changes
+    nothing. A decision that was stored with the run is returned as it is; without one, the consensus is as narrow as
+    the run's bisections make it.
     """
+    if (stored := stored_changes(dataset)) is not None:
+        return stored
     series: list[SeriesChanges] = []
     witnesses: list[Witness] = []
     for observed in observe(dataset):
@@ -34,5 +37,5 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
             )
         )
     verdict = agree(witnesses, len(series))
-    consensus = refined(dataset, verdict, seed=seed)
+    consensus = refined(dataset, verdict)
     return ChangesResult(tuple(series), consensus, verdict.suspects)

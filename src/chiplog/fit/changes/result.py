@@ -47,6 +47,18 @@ def change_to_json(change: Change) -> dict[str, Any]:
     }
 
 
+def change_from_json(members: Mapping[str, Any]) -> Change:
+    """The change that `change_to_json` wrote."""
+    return Change(
+        last_before_bytes=members["last_before_bytes"],
+        first_after_bytes=members["first_after_bytes"],
+        kind=members["kind"],
+        relative_jump=members.get("relative_jump"),
+        seen_in=tuple(members.get("seen_in", ())),
+        crossing_bytes=members.get("crossing_bytes"),
+    )
+
+
 def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
     """The document that `chiplog changes --json` writes, from the changes of each operation and posting.
 

@@ -19,7 +19,7 @@ from chiplog.fit.quantity import Quantity
 from chiplog.fit.result import Parameter
 from chiplog.models.protocol import ParameterSpec
 
-REPLICATES = 100
+REPLICATES = 200
 """Draws that are fitted again; each is a search of its own."""
 LOOSE = 4.0
 """An interval whose ends differ by such a factor says that the curve hardly depends on the parameter."""

@@ -85,7 +85,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
 
 
 def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) -> Quantity:
-    """The gap at the sizes at which overheads do not hide it; at all sizes where overheads do not explain the others."""
+    """The gap where overheads do not hide it; at all sizes where overheads do not explain the others."""
     overhead = np.zeros(gap.value.size)
     for name in (SEND, RECEIVE):
         if name in regimes:

@@ -98,9 +98,9 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     (
         "interval",
         "95 % interval",
-        "From a bootstrap over launches, visits and samples: repeating the run on the same "
-        "machine should give a value "
-        "inside it 19 times of 20. It doesn't cover what a different placement or setting would "
+        "From a bootstrap over launches, visits and samples of one state of the machine. Where the ranks were "
+        "launched several times, repeating the run in that state should give a value inside it 19 times of 20. From "
+        "one launch it doesn't cover what launches differ by; never what another state, placement or setting would "
         "change.",
     ),
     (

@@ -5,34 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.marks import Mark
-from chiplog.fit.changes.neighbourhood import Neighbourhood
-from chiplog.fit.changes.observed import samples_of
+from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
+from chiplog.fit.changes.decide.thresholds import THRESHOLDS
+from chiplog.fit.changes.detect.observed import samples_of
 
 Floats = NDArray[np.float64]
 
-REPLICATES = 200
 NORMAL_MAD = 1.4826
-CONTRAST = 2.0
-"""How many times the jumps of its neighbours a jump must be."""
-LASTING, LASTING_ERRORS = 0.5, 1.0
-"""Share of a jump that must be left a cache line further, on either side, give or take so many standard errors."""
-TRIMMED = 0.2
-"""Share of the rounds that is left out at either end."""
-NEITHER = 1e-4
-"""Probability that a quantity follows neither line at a size, so that what it says there means nothing."""
-OFF_ERRORS = 2.0
-"""Standard errors by which a place may be beyond a line by chance."""
-SHARE_OFF, SHAPE_OFF = 0.15, 0.02
-"""How far a line may be off between the sizes that it was drawn through: of the distance to the other line, and for
-each unit of the logarithm of the sizes' ratio."""
+"""Standard deviation over median absolute deviation, for normal variables."""
 LEAST_RATIO = 0.01
-"""Replicates count as at least so much of what they are replicates of."""
+"""Replicates count as at least so much of what they are replicates of; only their order matters so far out."""
+
+
+class Place(Enum):
+    """What is known beforehand of the place of a supposed jump."""
+
+    LIMIT = "the transport names a limit here"
+    ELSEWHERE = "the transport names its limits, and none of them here"
+    OPEN = "the transport names no limit"
+
+
+@dataclass(frozen=True)
+class Jump:
+    """What the sizes around a place say about a jump there."""
+
+    quantities: tuple[str, ...]
+    """Those that jump, the one that jumps most first."""
+    relative: float
+    """How much that one jumps."""
+    is_change: bool
+    """Whether it is a protocol change."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +94,9 @@ class Evidence:
         }
 
     def _resampled(self, rounds: Floats) -> Floats:
-        """Trimmed means by size, shape (1 + REPLICATES, sizes): of all rounds first, then of resamples."""
+        """Trimmed means by size, shape (1 + THRESHOLDS.replicates, sizes): of all rounds first, then of resamples."""
         count = rounds.shape[0]
-        picks = self._random.integers(0, count, (REPLICATES, count))
+        picks = self._random.integers(0, count, (THRESHOLDS.replicates, count))
         return np.concatenate([_trimmed_mean(rounds[None, :]), _trimmed_mean(rounds[picks])])
 
     def seconds(self, quantity: str) -> Floats:
@@ -99,10 +108,15 @@ class Evidence:
         """Of a quantity, over all records."""
         return sum(len(table) for table in self._rounds[quantity])
 
+    @property
+    def fewest_rounds(self) -> int:
+        """Of all quantities, over all records; 0 without any."""
+        return min((self.rounds(name) for name in self._rounds), default=0)
+
     def steps(self) -> list[tuple[str, Floats]]:
         """By quantity, how much more its logarithm rises between two neighbouring sizes than beside them.
 
-        Shape (1 + REPLICATES, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
+        Shape (1 + replicates, sizes - 3): entry i belongs to sizes i + 1 and i + 2, of all rounds first, then of
         resamples. Of the two rises beside it the more similar one counts: a smooth curve rises alike, and the
         neighbour of a jump has another neighbour. Drift moves all sizes alike.
         """
@@ -132,39 +146,93 @@ class Evidence:
             return Estimate(0.0, np.inf)
         return max(estimates, key=lambda e: e.size / e.error)
 
-    def shows_jump(self, around: Neighbourhood, *, errors: float, least: float) -> bool:
+    def jump_at(self, around: Surroundings, place: Place, *, least: float) -> Jump:
         """Whether the time jumps from one byte to the next, by more than beside it, and stays there.
 
-        One quantity must jump by the share `least` and by `errors` standard errors. Of all that jump by half of it, at
-        least half must stay.
+        One quantity must jump by the share `least`. At a named limit that one must last until a cache line further.
+        Elsewhere at least half of all that jump by half of `least` must last, over all sizes around; and most of all
+        quantities must where the transport names other limits: its protocols are known, so that what only some
+        quantities show is the machine's.
         """
         usable = self._usable()
-        if not any(self._jumps(mark, around, errors, least) for mark in usable):
-            return False
-        jumping = [mark for mark in usable if self._jumps(mark, around, errors, 0.5 * least)]
-        return 2 * sum(self._lasts(mark, around) for mark in jumping) >= len(jumping)
+        is_limit = place is Place.LIMIT
+        errors = THRESHOLDS.limit_errors if is_limit else THRESHOLDS.jump_errors
+        jumps = {mark: self._jump_beside(mark, around) for mark in usable}
+        small = [
+            mark
+            for mark in usable
+            if self._stands_out(mark, jumps[mark], around, errors, 0.5 * least)
+        ]
+        small.sort(key=lambda mark: jumps[mark].size, reverse=True)
+        large = [mark for mark in small if jumps[mark].size >= least]
+        lasting = [mark for mark in small if self._lasts(mark, jumps[mark], around)]
+        if is_limit:
+            is_change = any(mark in lasting for mark in large)
+        else:
+            is_change = bool(large) and 2 * len(lasting) >= len(small)
+            if place is Place.ELSEWHERE:
+                is_change = is_change and 2 * len(lasting) > len(usable)
+        relative = jumps[small[0]].value if small else 0.0
+        return Jump(tuple(mark.quantity for mark in small), relative, is_change)
 
-    def _jumps(self, mark: Mark, around: Neighbourhood, errors: float, least: float) -> bool:
-        low, high = around.low, around.high
-        jump = self._jump(mark, high, low, high)
+    def _jump_beside(self, mark: Mark, around: Surroundings) -> Estimate:
+        """The relative jump between the sizes just before a place and those just after it.
+
+        Those a cache line away count where a line is so small a part of the message that no time is proportional to it.
+        """
+        before, after = [around.below, around.low], [around.high, around.above]
+        if CACHE_LINE_BYTES <= THRESHOLDS.min_jump * around.low:
+            before, after = [around.line_below, *before], [*after, around.line_above]
+        ratio = self._mean(mark, after) / self._mean(mark, before) - 1.0
+        return Estimate(float(ratio[0]), spread(ratio))
+
+    def _mean(self, mark: Mark, sizes: Sequence[int]) -> Floats:
+        mean: Floats = np.mean([self._at(mark, size) for size in sizes], axis=0)
+        return mean
+
+    def _stands_out(
+        self, mark: Mark, jump: Estimate, around: Surroundings, errors: float, least: float
+    ) -> bool:
         beside = (
-            self._jump(mark, low, around.below, low),
-            self._jump(mark, high, high, around.above),
+            self._jump(mark, around.low, around.below, around.low),
+            self._jump(mark, around.high, around.high, around.above),
         )
         disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
-        return jump.significant(errors) and jump.size >= max(least, CONTRAST * disturbance)
+        return jump.significant(errors) and jump.size >= max(
+            least, THRESHOLDS.contrast * disturbance
+        )
 
-    def _lasts(self, mark: Mark, around: Neighbourhood) -> bool:
-        low, high = around.low, around.high
-        jump = self._jump(mark, high, low, high)
-        afar = (
-            self._jump(mark, high, low, around.line_above),
-            self._jump(mark, high, around.line_below, high),
-        )
+    def _lasts(self, mark: Mark, jump: Estimate, around: Surroundings) -> bool:
         sign = math.copysign(1.0, jump.value)
-        return all(
-            sign * one.value + LASTING_ERRORS * one.error >= LASTING * jump.size for one in afar
-        )
+        afar = [
+            self._jump(mark, around.high, around.low, around.line_above),
+            self._jump(mark, around.high, around.line_below, around.high),
+        ]
+        least = THRESHOLDS.lasting_share * jump.size
+        if not all(sign * one.value + one.error >= least for one in afar):
+            return False
+        return not around.far_above or sign * self._step_between_lines(mark, around) > 0.0
+
+    def _step_between_lines(self, mark: Mark, around: Surroundings) -> float:
+        """The relative step between lines through the sizes on each side; 0 where their scatter may be it.
+
+        The two sizes at the jump are left out: the first one of a protocol may carry a fragment of one byte.
+        """
+        sizes = np.array(around.beyond, dtype=np.float64)
+        seconds = np.array([self._at(mark, size)[0] for size in around.beyond])
+        after = (sizes > around.low).astype(np.float64)
+        distance = (sizes - around.low) / around.low
+        basis = np.column_stack([np.ones(sizes.size), distance, after, distance * after])
+        freedom = sizes.size - basis.shape[1]
+        if freedom < 1:
+            return 0.0
+        level = float(np.median(seconds))
+        solution, *_ = np.linalg.lstsq(basis, seconds / level, rcond=None)
+        residual = seconds / level - basis @ solution
+        covariance = np.linalg.pinv(basis.T @ basis) * float(residual @ residual) / freedom
+        error = math.sqrt(max(float(covariance[2, 2]), 0.0))
+        step = float(solution[2])
+        return step if abs(step) >= THRESHOLDS.lasting_errors(freedom) * error else 0.0
 
     def _usable(self) -> list[Mark]:
         return [
@@ -200,11 +268,14 @@ class Evidence:
             return 0.0
         before, after = (_log(times) for times in self._lines(mark, size, low, high))
         own = _log(self._at(mark, size))[0]
-        lines = max(SHARE_OFF * abs(after[0] - before[0]), SHAPE_OFF * np.log(high / low))
+        lines = max(
+            THRESHOLDS.share_off * abs(after[0] - before[0]),
+            THRESHOLDS.shape_off * np.log(high / low),
+        )
         error_before, error_after = (
             float(np.hypot(np.sqrt(2.0) * spread(times), lines)) for times in (before, after)
         )
-        on_neither = NEITHER / max(error_before, error_after)
+        on_neither = THRESHOLDS.neither / max(error_before, error_after)
         densities = (
             np.exp(-0.5 * ((own - line) / error) ** 2) / error + on_neither
             for line, error in ((before[0], error_before), (after[0], error_after))
@@ -231,7 +302,7 @@ def _trimmed_mean(rounds: Floats) -> Floats:
     """
     ordered = np.sort(rounds, axis=-2)
     count = ordered.shape[-2]
-    off = int(TRIMMED * count)
+    off = int(THRESHOLDS.trimmed * count)
     means: Floats = ordered[..., off : count - off, :].mean(axis=-2)
     return means
 
@@ -258,6 +329,6 @@ def _combined(estimates: Sequence[Estimate]) -> Estimate:
     places = np.array([float(np.clip(e.value, -1.0, 2.0)) for e in known])
     errors = np.array([max(e.error, 1e-6) for e in known])
     beyond = np.maximum(-places, places - 1.0)
-    weights = 1.0 / (errors**2 + np.maximum(beyond - OFF_ERRORS * errors, 0.0) ** 2)
+    weights = 1.0 / (errors**2 + np.maximum(beyond - THRESHOLDS.off_errors * errors, 0.0) ** 2)
     weights /= np.sum(weights)
     return Estimate(float(weights @ places), float(np.linalg.norm(weights * errors)))

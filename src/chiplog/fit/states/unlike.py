@@ -1,4 +1,4 @@
-"""Sizes that never met the state of the machine that most small ones met: drawn, but no line goes through them.
+"""Sizes that never met the state of the machine that most points met: drawn, but no line goes through them.
 
 A state may outlast all visits of one size, further ones included, and not those of its neighbour. A line through both
 speaks of neither state, and how much of each is in it differs from run to run.
@@ -11,8 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.dataset.series import Dataset
-from chiplog.dataset.states import unlike_records
 from chiplog.fit.methods.quantities import MethodQuantities
 
 FEWEST_SIZES = 5
@@ -21,13 +19,6 @@ LEAST_SHARE = 0.25
 """Of a segment's sizes, that must be left."""
 FARTHEST = 2
 """Factor between a segment's first size and the first one left, and between the last ones, at most."""
-
-
-def unlike_sizes(dataset: Dataset) -> frozenset[int]:
-    """The sizes in bytes at which every record is of another state than most small sizes met, slower or faster."""
-    unlike = unlike_records(dataset.series)
-    met = {one.message_bytes for one in dataset.series if one.record_id not in unlike}
-    return frozenset(one.message_bytes for one in dataset.series) - met
 
 
 def without_unlike(

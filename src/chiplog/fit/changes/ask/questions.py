@@ -9,25 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.marks import FLAT, Mark, rounds_to_ask, series_for
-from chiplog.fit.changes.verdict import Evidence
+from chiplog.fit.changes.ask.marks import rounds_to_ask, series_for
+from chiplog.fit.changes.ask.thresholds import THRESHOLDS
+from chiplog.fit.changes.decide.evidence import Evidence
+from chiplog.fit.changes.decide.mark import FLAT, Mark
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 BISECT = "bisect"
 """Purpose of the records asked for here."""
-TIMES = (1, 4, 8)
-"""Rounds, in those that should do, asked for at first and again where the answer is not clear."""
-BUDGET_NS = (30_000_000, 80_000_000, 200_000_000)
-LEAST_ROUNDS, FAIR_ROUNDS = 5, 8
-BYTES_SHARE, VERIFY_SHARE, SCAN_SHARE = 0.03, 0.10, 0.12
-"""Of the bytes that are left, for one record, unless that is fewer than `FAIR_ROUNDS`: a bisection has many, but the
-last word deserves more rounds."""
-SCAN_ROUNDS, ENOUGH_ROUNDS, SCAN_BUDGET_NS = 24, 16, 150_000_000
-"""Of a record that looks at many sizes, and before it looks at another quantity; most of its time goes into delays."""
-LAST_SHARE = 0.1
-"""Of all bytes, kept for the questions at the end."""
-CHECKS = 4
-"""Questions beyond the halvings that a bisection takes."""
 SENT_PER_PLANNED = 1.5
 """A first guess: the probe warms up, and repeats what is too short for its clock. Each answer gives a better one."""
 SHORT_BYTES = 1024
@@ -42,13 +31,23 @@ Asking = Generator[Request, Record, Evidence | None]
 class Questions:
     """Makes the requests, with ids from `first_id` on, and counts their bytes."""
 
-    def __init__(self, random: np.random.Generator, first_id: int, budget_bytes: int) -> None:
-        self._reserved_bytes = LAST_SHARE * budget_bytes
+    def __init__(
+        self, random: np.random.Generator, first_id: int, budget_bytes: int, budget_seconds: float
+    ) -> None:
+        self.limit_share = THRESHOLDS.limit_share
+        """Of the bytes that are left, for one record about a named limit."""
+        self._reserved_bytes = THRESHOLDS.reserved_share * budget_bytes
         self._bytes_left = budget_bytes - self._reserved_bytes
+        self._seconds_left = budget_seconds
         self._random = random
         self._next_id = first_id
         self._sent_per_planned = {True: SENT_PER_PLANNED, False: SENT_PER_PLANNED}
         """For questions of short messages only, and for others."""
+
+    @property
+    def has_time(self) -> bool:
+        """Whether something new may be looked into."""
+        return self._seconds_left > 0.0
 
     def release_reserve(self) -> None:
         """Lets the questions from now on have the bytes that were kept for the last ones."""
@@ -57,7 +56,13 @@ class Questions:
 
     def scanned_round_bytes(self, sizes: Sequence[int]) -> float:
         """What one round of a scan of `sizes` may put on the wire, as planned."""
-        return SCAN_SHARE * self._bytes_left / (ENOUGH_ROUNDS * self._sent(sizes))
+        spent = THRESHOLDS.scan_share * self._bytes_left
+        return spent / (THRESHOLDS.enough_scan_rounds * self._sent(sizes))
+
+    def limit_round_bytes(self, sizes: Sequence[int]) -> float:
+        """The same of a question about a named limit."""
+        spent = self.limit_share * self._bytes_left
+        return spent / (THRESHOLDS.enough_limit_rounds * self._sent(sizes))
 
     def _sent(self, sizes: Iterable[int]) -> float:
         return self._sent_per_planned[max(sizes) <= SHORT_BYTES]
@@ -66,8 +71,8 @@ class Questions:
         """Whether the bytes that are left may do for all questions from an interval to a place."""
         sizes = (low, (low + high) // 2, high)
         request = self._asking(0, marks, sizes, rounds_to_ask(marks), 0)
-        rounds = min(request.stop.max_samples, FAIR_ROUNDS)
-        questions = math.log2(high - low) + CHECKS
+        rounds = min(request.stop.max_samples, THRESHOLDS.fair_rounds)
+        questions = math.log2(high - low) + THRESHOLDS.checks
         return questions * rounds * request.round_bytes * self._sent(sizes) <= self._bytes_left
 
     def ask(
@@ -77,16 +82,17 @@ class Questions:
         sizes: Sequence[int],
         clear: Callable[[Evidence], bool],
         *,
-        share: float = BYTES_SHARE,
+        share: float = THRESHOLDS.bisect_share,
+        budget_ns: Sequence[int] = THRESHOLDS.budget_ns,
     ) -> Asking:
         """Evidence at `sizes`, asked for again until it is clear; None without an answer.
 
-        Each record takes at most about `share` of the bytes that are left.
+        Each record takes at most about `share` of the bytes that are left, and its part of `budget_ns`.
         """
         evidence = Evidence(marks, sizes, self._random)
         enough = rounds_to_ask(marks)
-        for times, budget_ns in zip(TIMES, BUDGET_NS, strict=True):
-            request = self._request(index, marks, sizes, times * enough, budget_ns, share)
+        for times, most_ns in zip(THRESHOLDS.times, budget_ns, strict=True):
+            request = self._request(index, marks, sizes, times * enough, most_ns, share)
             if request is None:
                 break
             yield from self._answer(request, evidence)
@@ -96,9 +102,16 @@ class Questions:
 
     def scan(self, index: int, quantities: Sequence[str], sizes: Sequence[int]) -> Asking:
         """Evidence of many quantities at many sizes, asked for once; None without an answer."""
-        marks = [Mark(name, FLAT, FLAT, SCAN_ROUNDS) for name in quantities]
+        marks = [Mark(name, FLAT, FLAT, THRESHOLDS.scan_rounds) for name in quantities]
         evidence = Evidence(marks, sizes, self._random)
-        request = self._request(index, marks, sizes, SCAN_ROUNDS, SCAN_BUDGET_NS, SCAN_SHARE)
+        request = self._request(
+            index,
+            marks,
+            sizes,
+            THRESHOLDS.scan_rounds,
+            THRESHOLDS.scan_budget_ns,
+            THRESHOLDS.scan_share,
+        )
         if request is not None:
             yield from self._answer(request, evidence)
         return evidence or None
@@ -107,6 +120,7 @@ class Questions:
         record = yield request
         sent = sum(series.bytes_sent for series in record)
         self._bytes_left -= sent
+        self._seconds_left -= sum(series.elapsed_seconds for series in record)
         rounds = max((series.seconds.size for series in record), default=0)
         short = max(series.message_bytes for series in request.series) <= SHORT_BYTES
         self._sent_per_planned[short] = max(sent / max(request.round_bytes * rounds, 1), 1.0)
@@ -139,10 +153,12 @@ class Questions:
     ) -> Request | None:
         request = self._asking(index, marks, sizes, rounds, budget_ns)
         affordable = int(self._bytes_left / max(request.round_bytes * self._sent(sizes), 1.0))
-        if affordable < LEAST_ROUNDS:
+        if affordable < THRESHOLDS.least_rounds:
             return None
         self._next_id += 1
-        fair = max(int(share * affordable), FAIR_ROUNDS)
+        fair = max(int(share * affordable), THRESHOLDS.fair_rounds)
         most = min(rounds, affordable, fair)
-        stop = replace(request.stop, min_samples=min(most, LEAST_ROUNDS), max_samples=most)
+        stop = replace(
+            request.stop, min_samples=min(most, THRESHOLDS.least_rounds), max_samples=most
+        )
         return replace(request, stop=stop)

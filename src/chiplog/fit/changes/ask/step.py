@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.marks import NOISE_OF_STEP, Mark, affordable, rounds_needed
-from chiplog.fit.changes.verdict import Evidence, spread
+from chiplog.fit.changes.ask.marks import NOISE_OF_STEP, affordable, rounds_needed
+from chiplog.fit.changes.decide.evidence import Evidence, spread
+from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.detect.line import Line
 
 MOST_TOGETHER, SHARED = 8, 3
 """Sizes in a group, and those that it shares with the next one."""
@@ -31,6 +32,8 @@ class Step:
     """The same, less what errors may have added."""
     looked_at: int
     """Quantities that were measured there."""
+    shown_by: int
+    """Those of them that step clearly."""
 
 
 def overlapping(sizes: Sequence[int]) -> list[Sequence[int]]:
@@ -96,6 +99,7 @@ def _step(
         total=sum(abs(one.step) for one in clearly),
         certain=sum(abs(one.step) - errors * one.error for one in clearly),
         looked_at=len(shown),
+        shown_by=len(clearly),
     )
 
 

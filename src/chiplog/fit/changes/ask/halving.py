@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from chiplog.fit.result import Change
-
 STEPS_BACK = 2
 """Halvings that an unclear answer takes back."""
 
@@ -45,7 +41,3 @@ class Halving:
         self.low, self.high = self._wider[-STEPS_BACK:][0]
         del self._wider[-STEPS_BACK:]
         return True
-
-    def narrowed(self, change: Change) -> Change:
-        """The change with these two sizes."""
-        return replace(change, last_before_bytes=self.low, first_after_bytes=self.high)

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 
 import numpy as np
 
 from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.breaks import LIMITS, MIN_JUMP
-from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.observed import Observed, observe
+from chiplog.fit.changes.ask.thresholds import THRESHOLDS
+from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
+from chiplog.fit.changes.detect.line import Line
+from chiplog.fit.changes.detect.observed import Observed, observe
+from chiplog.fit.changes.detect.segments import LIMITS
 from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 
-MAX_MARKS = 3
-WORTHY = 2.0
-"""How many times their cost other marks may add to the cheapest one's."""
-CHEAP = 1_500_000.0
-"""Cost below which marks are measured beside each other anyhow."""
-TELLING = 8.0
-"""How many times the rounds of the best mark another may need."""
-BYTES_PER_MESSAGE = 1000
-CLEARANCE = 8.0
-"""Standard errors that the first rounds aim at, between a place and the middle."""
 NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
 """Standard errors over that of a mean: of a place between two others, three sizes, and of a step between two rises,
 where the two sizes in the middle count twice."""
@@ -36,23 +28,6 @@ SCANNED_ALONE = ("send_overhead", "late_receiver")
 """Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
 """Of one request."""
-MIN_ROUNDS, MAX_ROUNDS = 16, 24
-WEAK_ROUNDS = 100.0
-"""Rounds from which a mark is too weak to bisect by alone."""
-FLAT = Line(1.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A quantity with the lines that it follows before and after the change; only their ratios are used."""
-
-    quantity: str
-    before: Line
-    after: Line
-    rounds: float
-    """Rounds that should do to tell one side from the other."""
-    unknown: bool = False
-    """Whether nothing is known of the lines, so that only a large difference counts."""
 
 
 def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
@@ -92,11 +67,13 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     }
     known = {name: _mark(one, change, changes) for name, one in observed.items()}
     seen = [known[name] for name in change.seen_in if name in known]
-    marks = [mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= MIN_JUMP]
+    marks = [
+        mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= DECIDE.min_jump
+    ]
     marks = affordable(marks, known.values(), change.first_after_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
-        marks.append(Mark("late_receiver", FLAT, FLAT, MIN_ROUNDS, unknown=True))
-    if all(mark.rounds >= WEAK_ROUNDS for mark in marks):
+        marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.min_rounds, unknown=True))
+    if all(mark.rounds >= THRESHOLDS.weak_rounds for mark in marks):
         return ()
     return tuple(marks)
 
@@ -108,15 +85,15 @@ def affordable(marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int)
     marks that need no series beyond theirs follow: they cost nothing, and count for as much as they are certain.
     """
     best = min((mark.rounds for mark in marks), default=0.0)
-    telling = [mark for mark in marks if mark.rounds <= TELLING * best]
+    telling = [mark for mark in marks if mark.rounds <= THRESHOLDS.rounds_factor * best]
     chosen: list[Mark] = []
     spent = 0.0
     for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, message_bytes)):
-        cost = min(mark.rounds, MAX_ROUNDS) * _round_cost(mark, message_bytes)
-        if not chosen or spent + cost <= max(WORTHY * spent, CHEAP):
+        cost = min(mark.rounds, THRESHOLDS.max_rounds) * _round_cost(mark, message_bytes)
+        if not chosen or spent + cost <= max(THRESHOLDS.cost_factor * spent, THRESHOLDS.cheap_cost):
             chosen.append(mark)
             spent += cost
-    return _with_free(chosen[:MAX_MARKS], known, message_bytes)
+    return _with_free(chosen[: THRESHOLDS.most_marks], known, message_bytes)
 
 
 def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
@@ -131,16 +108,20 @@ def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> 
 
 
 def quantities_to_scan(
-    present: Set[str], sizes: Sequence[int], round_bytes: float
+    present: Set[str],
+    sizes: Sequence[int],
+    round_bytes: float,
+    without: Set[str] = frozenset(),
 ) -> tuple[str, ...]:
     """What to look at where it is not known yet which quantity shows a change at one of `sizes`.
 
     Of the quantities that were measured, which are `present`, as many as one request takes and as `round_bytes` on
-    the wire allow for one round of all sizes; at least the cheapest.
+    the wire allow for one round of all sizes; at least the cheapest. Those in `without` are not looked at.
     """
+    wanted = present - without
     chosen: list[str] = []
     series: set[SeriesRequest] = set()
-    for name in [name for name in SCANNED if name in present] or sorted(present & {*SCANNED_ALONE}):
+    for name in [name for name in SCANNED if name in wanted] or sorted(present & {*SCANNED_ALONE}):
         wider = series.union(*(series_for(name, size) for size in sizes))
         affordable = sum(one.bytes for one in wider) <= round_bytes and len(wider) <= MAX_SERIES
         if affordable or not chosen:
@@ -156,7 +137,13 @@ def _synchronises(dataset: Dataset) -> bool:
 
 def rounds_to_ask(marks: Sequence[Mark]) -> int:
     """Rounds of one record with all these marks: as many as the best of them needs, within limits."""
-    return int(np.clip(math.ceil(min(mark.rounds for mark in marks)), MIN_ROUNDS, MAX_ROUNDS))
+    return int(
+        np.clip(
+            math.ceil(min(mark.rounds for mark in marks)),
+            THRESHOLDS.min_rounds,
+            THRESHOLDS.max_rounds,
+        )
+    )
 
 
 def rounds_needed(jump: float, noise: float) -> float:
@@ -166,8 +153,8 @@ def rounds_needed(jump: float, noise: float) -> float:
     """
     if jump == 0.0:
         return math.inf
-    needed = (CLEARANCE * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
-    return float(max(needed, MIN_ROUNDS))
+    needed = (THRESHOLDS.clearance_errors * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
+    return float(max(needed, THRESHOLDS.min_rounds))
 
 
 def _noise(observed: Observed, change: Change) -> float:
@@ -180,7 +167,7 @@ def _noise(observed: Observed, change: Change) -> float:
 def _round_cost(mark: Mark, message_bytes: int) -> float:
     """Bytes on the wire for one round at one size, where a message counts as some bytes too."""
     series = series_for(mark.quantity, message_bytes)
-    return sum(one.bytes + BYTES_PER_MESSAGE * one.messages for one in series)
+    return sum(one.bytes + THRESHOLDS.bytes_per_message * one.messages for one in series)
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:
@@ -200,7 +187,7 @@ def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark
     )
     before = _line(observed, lower, change.last_before_bytes)
     after = _line(observed, change.first_after_bytes, upper)
-    jump = max(abs(_jump(before, after, change)), MIN_JUMP)
+    jump = max(abs(_jump(before, after, change)), DECIDE.min_jump)
     return Mark(observed.quantity, before, after, rounds_needed(jump, _noise(observed, change)))
 
 

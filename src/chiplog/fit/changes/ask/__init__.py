@@ -1,0 +1,1 @@
+"""Which sizes to measure next, and what that costs."""
