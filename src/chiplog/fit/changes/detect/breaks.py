@@ -125,7 +125,7 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
         matters=lines.repeated and any(abs(place - at) <= 1 for place in coarse),
         lasting=_in_launches(lines, begin, at, end, jump),
     )
-    return _place(lines, found)
+    return found if found.steps else _place(lines, found)
 
 
 def would_tell(breaks: Sequence[Break]) -> tuple[int, ...]:

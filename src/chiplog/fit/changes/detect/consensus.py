@@ -66,7 +66,9 @@ def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
     """The protocol changes that the witnesses of `series` series testify to, and the suspects."""
     groups: list[list[Witness]] = []
     for witness in sorted(witnesses, key=lambda w: w.key, reverse=True):
-        group = next((g for g in groups if g[0].near(witness)), None)
+        # Two steps of one table are two changes, however near.
+        alone = witness.found.steps
+        group = None if alone else next((g for g in groups if g[0].near(witness)), None)
         if group is None:
             groups.append([witness])
         else:
