@@ -12,8 +12,8 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
-from chiplog.fit.changes.breaks import find_breaks
-from chiplog.fit.changes.observed import observe
+from chiplog.fit.changes.detect.breaks import find_breaks
+from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.result import Change
 
 MIRIEL = (1420, 65536, 131072)
@@ -77,9 +77,9 @@ def test_tukey_changes_above_8_kib_and_by_a_little_above_8_mib(tmp_path: Path) -
 def test_no_line_beside_a_change_has_a_negative_parameter(
     tmp_path: Path, kind: str, name: str
 ) -> None:
-    random = np.random.default_rng(0)
+
     for observed in observe(imported(kind, name, tmp_path)):
-        for found in find_breaks(observed, random):
+        for found in find_breaks(observed):
             for line in (found.before, found.after):
                 assert line.intercept_seconds >= 0.0
                 assert line.slope_seconds_per_byte >= 0.0

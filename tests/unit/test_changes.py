@@ -94,25 +94,24 @@ def test_a_gap_that_begins_to_exceed_the_overhead_is_a_bend_and_not_a_change() -
     assert result.consensus == ()
 
 
-def test_a_smooth_bend_is_at_most_a_slope_with_a_wide_interval() -> None:
+def test_a_smooth_bend_is_at_most_a_slope() -> None:
     def cached(size: float) -> float:
         return (1.0 + 1e-4 * size + 4e-4 * size * size / (size + 65536.0)) * MICRO
 
     result = find_changes(calls(cached, noise=0.02))
-    for change in result.series[0].changes:
-        assert change.kind == "slope"
-        assert change.first_after_bytes >= 2 * change.last_before_bytes
+    assert {change.kind for change in result.series[0].changes} <= {"slope"}
     assert result.consensus == ()
 
 
-def test_a_kink_is_a_change_of_kind_slope() -> None:
+def test_a_kink_is_a_slope_of_its_series_and_no_protocol_change() -> None:
     def kinked(size: float) -> float:
         return (2.0 + 1e-3 * min(size, 4096) + 0.1e-3 * max(size - 4096, 0)) * MICRO
 
-    (change,) = find_changes(calls(kinked, noise=0.02)).consensus
+    result = find_changes(calls(kinked, noise=0.02))
+    assert result.consensus == ()
+    (change,) = result.series[0].changes
     assert change.kind == "slope"
-    assert change.last_before_bytes <= 4871
-    assert change.first_after_bytes >= 3444
+    assert change.last_before_bytes <= 4096 <= change.first_after_bytes
 
 
 KINKED = (
@@ -122,12 +121,13 @@ KINKED = (
 """Two protocols that are changed just where their lines cross."""
 
 
-def test_a_cost_of_a_byte_that_changes_sharply_is_a_change_without_a_jump() -> None:
+def test_a_cost_of_a_byte_that_changes_is_no_protocol_change_however_many_series_show_it() -> None:
     noise = Disturbance(noise=0.02)
-    (change,) = find_changes(synthetic_dataset(KINKED, SIZES, disturbance=noise)).consensus
+    result = find_changes(synthetic_dataset(KINKED, SIZES, disturbance=noise))
+    assert result.consensus == ()
+    (change,) = next(one for one in result.series if one.quantity == "half_round_trip").changes
     assert change.kind == "slope"
-    assert change.last_before_bytes <= 4871
-    assert change.first_after_bytes >= 3444
+    assert change.last_before_bytes <= 4096 <= change.first_after_bytes
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -40,6 +40,9 @@ def print_changes(found: Mapping[tuple[str, str], ChangesResult]) -> None:
             print(
                 f"{series.quantity} ({series.pattern}, {series.operation}): {_changes(series.changes)}"
             )
+            if series.would_tell:
+                sizes = ", ".join(map(format.exact_bytes, series.would_tell))
+                print(f"    the sizes are too far apart to tell jumps from slopes: measure {sizes}")
 
 
 def _changes(changes: tuple[Change, ...]) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.breaks import find_breaks
-from chiplog.fit.changes.consensus import Witness, agree, change_of
 from chiplog.fit.changes.decide.stored import refined, stored_changes
-from chiplog.fit.changes.observed import observe
+from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
+from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
+from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
 
 
@@ -16,16 +14,17 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
     """The protocol changes of every series of times over sizes in the dataset, and their consensus.
 
     Assumes that within one protocol a time is a + b·s with a, b >= 0. Series of fewer than six sizes, and sizes of 0
-    bytes or with a median that is not positive, are not searched. Equal seeds give equal results. A decision that was
-    stored with the run is returned as it is; without one, the consensus is as narrow as the run's bisections make it.
+    bytes or with a median that is not positive, are not searched. Nothing is drawn at random, so `seed` changes
+    nothing. A decision that was stored with the run is returned as it is; without one, the consensus is as narrow as
+    the run's bisections make it.
     """
     if (stored := stored_changes(dataset)) is not None:
         return stored
-    random = np.random.default_rng(seed)
     series: list[SeriesChanges] = []
     witnesses: list[Witness] = []
     for observed in observe(dataset):
-        mine = [Witness(observed, found) for found in find_breaks(observed, random)]
+        breaks = find_breaks(observed)
+        mine = [Witness(observed, found) for found in breaks]
         witnesses += mine
         series.append(
             SeriesChanges(
@@ -34,6 +33,7 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
                 operation=observed.operation,
                 transport=observed.transport,
                 changes=tuple(change_of(witness) for witness in mine),
+                would_tell=would_tell(breaks),
             )
         )
     verdict = agree(witnesses, len(series))

@@ -21,6 +21,8 @@ class SeriesChanges:
     operation: str
     transport: str
     changes: tuple[Change, ...]
+    would_tell: tuple[int, ...] = ()
+    """Sizes in bytes to measure, where the grid is too coarse to tell a jump from a change of slope."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str,
                 "operation": series.operation,
                 "transport": series.transport,
                 "changes": [change_to_json(change) for change in series.changes],
+                "would_tell": list(series.would_tell),
             }
             for result in found.values()
             for series in result.series

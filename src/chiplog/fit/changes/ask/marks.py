@@ -10,11 +10,11 @@ import numpy as np
 from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.breaks import LIMITS
 from chiplog.fit.changes.decide.mark import FLAT, Mark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
-from chiplog.fit.changes.line import Line
-from chiplog.fit.changes.observed import Observed, observe
+from chiplog.fit.changes.detect.line import Line
+from chiplog.fit.changes.detect.observed import Observed, observe
+from chiplog.fit.changes.detect.segments import LIMITS
 from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest

@@ -26,7 +26,7 @@ from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
 from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
-from chiplog.fit.changes.observed import grid_of, observe
+from chiplog.fit.changes.detect.observed import grid_of, observe
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
 

@@ -12,7 +12,7 @@ import numpy as np
 from chiplog.fit.changes.ask.marks import NOISE_OF_STEP, affordable, rounds_needed
 from chiplog.fit.changes.decide.evidence import Evidence, spread
 from chiplog.fit.changes.decide.mark import Mark
-from chiplog.fit.changes.line import Line
+from chiplog.fit.changes.detect.line import Line
 
 MOST_TOGETHER, SHARED = 8, 3
 """Sizes in a group, and those that it shares with the next one."""

@@ -14,7 +14,7 @@ from chiplog.dataset.series import Series
 from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
-from chiplog.fit.changes.observed import samples_of
+from chiplog.fit.changes.detect.observed import samples_of
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chiplog.fit.changes.line import Line
+from chiplog.fit.changes.detect.line import Line
 
 FLAT = Line(1.0, 0.0)
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.ask.questions import BISECT
-from chiplog.fit.changes.consensus import Verdict
 from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
 from chiplog.fit.changes.decide.mark import FLAT, Mark
 from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
+from chiplog.fit.changes.detect.consensus import Verdict
 from chiplog.fit.changes.result import (
     SCHEMA,
     ChangesResult,
@@ -88,6 +88,7 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
                 one["operation"],
                 one["transport"],
                 _changes_of(one["changes"]),
+                tuple(one.get("would_tell", ())),
             )
             for one in stored["series"]
             if one["pattern"] in patterns

@@ -1,13 +1,11 @@
 """Which breaks of the single series are one protocol change of the machine.
 
-Breaks of different series whose intervals meet, give or take one sampled size, are one change; its place is that of the
-series which marks it most sharply. A group is a change if it holds a sharp jump and another series agrees, or the
-jump is a large one, or there is only one series to ask. A slope alone counts only where two kinds of series show it
-sharply: the gap of a train, for instance, bends by itself where it begins to exceed the overhead. Where it doesn't, it
-is the overhead, so that for a slope all that a sender does is one kind.
+Breaks of different series that meet, give or take one sampled size, are one change; its place is that of the series
+that jumps most. It is a protocol change if two kinds of series jump there, or one does so clearly that no other needs
+to, or there is only one series to ask. The cost of a byte alone may change at any size and is none.
 
-A group that is no change, or only one of slope, may still hide a jump that the grid was too coarse or too noisy to
-show: it is a suspect, for measuring again to decide.
+A group that is no change may still hide a jump that the grid was too coarse or too noisy to show: it is a suspect, for
+measuring again to decide.
 """
 
 from __future__ import annotations
@@ -16,28 +14,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chiplog.fit.changes.breaks import Break
-from chiplog.fit.changes.observed import Observed
+from chiplog.fit.changes.detect.breaks import Break
+from chiplog.fit.changes.detect.observed import Observed
+from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.fit.result import Change
 
-LARGE_JUMP = 0.20
-"""Relative jump that a series may testify to alone."""
-STRONG_JUMP = 0.10
-"""The same where it is beyond any doubt."""
-STRONG = 10.0
-"""Strength of a break beyond any doubt."""
-SUSPECT_JUMP = 0.10
-"""Relative jump of the lines at a break that makes it worth a closer look, whatever its place is worth."""
-WIDEST_SLOPE = 4.0
-"""Factor in size within which a change of slope must lie: a curve bends everywhere a little."""
-CLEAR_SHARPNESS = 1.1
-"""Sharpness that a lone witness must have."""
-CLEAR_BEND = 1.5
-"""Sharpness that one of the witnesses of a change of slope must have: copies and segments bend every curve a little."""
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
-SENDER = ("train", "o_s")
-"""Kinds that a sender's cost alone may bend."""
 CROSSING_FROM = ("gap", "half_round_trip")
 """Quantities whose lines say where the switch should be: those of the published tables, then the transfer itself."""
 
@@ -51,9 +34,9 @@ class Witness:
 
     @property
     def key(self) -> tuple[bool, float]:
-        """Sorts by how sharply the break is marked."""
+        """Sorts by how much the time jumps."""
         found = self.found
-        return (found.sharp and found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
+        return (found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
 
     def near(self, other: Witness) -> bool:
         """Whether the two breaks are at the same place, give or take one sampled size."""
@@ -62,6 +45,8 @@ class Witness:
         return low < other_high and other_low < high
 
     def _widened(self) -> tuple[int, int]:
+        if not self.found.jumps:
+            return self.found.about
         sizes = self.observed.message_bytes
         low = int(sizes.searchsorted(self.found.last_before_bytes))
         high = int(sizes.searchsorted(self.found.first_after_bytes))
@@ -74,14 +59,16 @@ class Verdict:
 
     changes: tuple[Change, ...]
     suspects: tuple[Change, ...]
-    """Where measuring again may find a jump; one that is also a change of slope is in `changes` too."""
+    """Where measuring again may find a jump."""
 
 
 def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
     """The protocol changes that the witnesses of `series` series testify to, and the suspects."""
     groups: list[list[Witness]] = []
     for witness in sorted(witnesses, key=lambda w: w.key, reverse=True):
-        group = next((g for g in groups if g[0].near(witness)), None)
+        # Two steps of one table are two changes, however near.
+        alone = witness.found.steps
+        group = None if alone else next((g for g in groups if g[0].near(witness)), None)
         if group is None:
             groups.append([witness])
         else:
@@ -96,17 +83,18 @@ def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
 
 
 def _suspicious(group: Sequence[Witness], series: int) -> bool:
-    if _credible(group, series) and group[0].found.kind != "slope":
+    if _credible(group, series):
         return False
-    return any(abs(w.found.relative_jump) >= SUSPECT_JUMP for w in group)
+    return any(w.found.size >= THRESHOLDS.suspect_jump for w in group)
 
 
 def _suspect(group: Sequence[Witness]) -> Change:
-    """All that the witnesses leave open: the jump may be anywhere that one of them allows."""
+    """Where the lines of its witnesses part, give or take a size."""
+    stepping = [w.found for w in group if w.found.size >= THRESHOLDS.suspect_jump]
     return replace(
         _change(group),
-        last_before_bytes=min(w.found.last_before_bytes for w in group),
-        first_after_bytes=max(w.found.first_after_bytes for w in group),
+        last_before_bytes=min(found.about[0] for found in stepping),
+        first_after_bytes=max(found.about[1] for found in stepping),
     )
 
 
@@ -124,26 +112,11 @@ def change_of(witness: Witness) -> Change:
 
 
 def _credible(group: Sequence[Witness], series: int) -> bool:
-    sharp = [w for w in group if w.found.sharp]
-    best = group[0].found
-    if best.kind == "slope" and best.first_after_bytes > WIDEST_SLOPE * best.last_before_bytes:
-        return False
-    if series == 1:
-        return bool(sharp)
-    if best.kind == "slope" and not any(w.found.sharpness >= CLEAR_BEND for w in sharp):
-        return False
-    kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in sharp}
-    if len(kinds) >= 2:
-        return best.kind != "slope" or not kinds <= set(SENDER)
-    if kinds <= {"train"} or not best.jumps:
-        return bool(kinds) and _large(best)
-    return _large(best) or len(group) >= 2
-
-
-def _large(found: Break) -> bool:
-    least = STRONG_JUMP if found.strength >= STRONG else LARGE_JUMP
-    large = found.jumps and abs(found.relative_jump) >= least
-    return large and found.sharpness >= CLEAR_SHARPNESS
+    """Whether a jump is seen by the only series there is, by two kinds of them, or so clearly that one is enough."""
+    jumping = [witness for witness in group if witness.found.jumps]
+    kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in jumping}
+    enough = series == 1 or len(kinds) >= 2 or any(w.found.beyond_doubt for w in jumping)
+    return bool(jumping) and enough
 
 
 def _change(group: Sequence[Witness]) -> Change:

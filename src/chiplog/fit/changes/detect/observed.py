@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes.detect.drift import drift_of
 
 Floats = NDArray[np.float64]
 
@@ -172,16 +173,29 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
 
 
 def _points(members: Group, define: Define) -> tuple[Point, ...]:
-    points = []
-    for size, group in _grouped(members, lambda s: s.message_bytes):
-        records = (
-            define(record)
-            for _, record in _grouped(group, lambda s: (s.launch, s.visit, s.record_id))
-        )
-        samples = [seconds for seconds in records if seconds is not None]
-        if samples:
-            points.append(Point(size, np.sort(np.concatenate(samples))))
-    return tuple(points)
+    records = _records(members, define)
+    samples: dict[int, list[Floats]] = defaultdict(list)
+    for (size, seconds), factor in zip(records, _of_moments(records), strict=True):
+        samples[size].append(seconds / factor)
+    return tuple(Point(size, np.sort(np.concatenate(samples[size]))) for size in sorted(samples))
+
+
+def _records(members: Group, define: Define) -> list[tuple[int, Floats]]:
+    """The size of each record and its samples, in the order of time."""
+    alike = _grouped(members, lambda s: (s.launch, s.record_id, s.message_bytes))
+    defined = ((size, define(group)) for (_, _, size), group in alike)
+    return [(size, seconds) for size, seconds in defined if seconds is not None]
+
+
+def _of_moments(records: Sequence[tuple[int, Floats]]) -> Floats:
+    """By what factor each record is off for reasons of its moment, shape (records,)."""
+    if not records:
+        return np.ones(0)
+    level = np.array([np.median(seconds) for _, seconds in records])
+    _, kind = np.unique([size for size, _ in records], return_inverse=True)
+    if np.any(level <= 0.0):
+        return np.ones(level.size)
+    return np.exp(drift_of(kind.astype(np.int64), np.log(level)))
 
 
 def _by_launch(members: Group, define: Define) -> tuple[tuple[Point, ...], ...]:

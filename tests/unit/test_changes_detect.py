@@ -1,0 +1,143 @@
+"""The mathematics of finding protocol changes: tables, drift, places, and what is said where the grid is too coarse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.changes import changes_to_json, find_changes
+from chiplog.fit.changes.detect.breaks import find_breaks
+from chiplog.fit.changes.detect.drift import drift_of
+from chiplog.fit.changes.detect.observed import observe
+from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.testing.machines import draw
+from chiplog.testing.synthetic import as_run
+
+MICRO = 1e-6
+QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7.9, 10.0, 14.4)
+"""A table of one mean a size, a size an octave from 1 B to 64 KiB, in microseconds."""
+
+
+def table(micros: tuple[float, ...]) -> Dataset:
+    series = [
+        Series(
+            pattern="ping_pong",
+            operation="send",
+            posting="normal",
+            direction="one-way",
+            message_bytes=1 << k,
+            train=1,
+            delay_seconds=0.0,
+            batch=1,
+            launch=0,
+            visit=0,
+            record_id=k,
+            placement_seconds=None,
+            messages=1000,
+            bytes_sent=1000 << k,
+            elapsed_seconds=1.0,
+            warmup_seconds=np.empty(0),
+            seconds=np.array([value * MICRO]),
+        )
+        for k, value in enumerate(micros)
+    ]
+    return as_run(series, 0)
+
+
+def places(dataset: Dataset) -> list[tuple[int, int]]:
+    found = find_changes(dataset).consensus
+    return [(change.last_before_bytes, change.first_after_bytes) for change in found]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        (330.0, 400.0, 530.0, 800.0),
+        (301.0, 302.0, 303.0),
+        (598.0, 1197.0, 2393.0),
+        (),
+    ],
+)
+def test_a_step_of_a_table_by_twelve_is_a_change_whatever_the_rest_does(
+    rest: tuple[float, ...],
+) -> None:
+    assert (131072, 262144) in places(table((*QUIET, 23.73, 299.18, *rest)))
+
+
+def test_a_step_by_two_point_eight_is_a_change_between_many_changes_of_slope() -> None:
+    rows = (1.4, 1.4, 1.4, 1.4, 1.6, 1.6, 1.6, 1.6, 1.8, 2.0, 2.3, 3.2, 4.1, 5.8, 10.5, 16.63)
+    assert (32768, 65536) in places(table((*rows, 46.64, 79.2, 119.0, 200.5, 362.7, 687.3)))
+
+
+def test_a_table_that_is_proportional_to_size_shows_no_change() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        rows = (1.0 + 2.0 ** np.arange(20) / 64) * np.exp(0.02 * random.standard_normal(20))
+        assert places(table(tuple(rows))) == []
+
+
+def test_where_a_grid_is_too_coarse_the_sizes_that_would_tell_are_named() -> None:
+    rows = tuple(2.0 + 8e-4 * max(2.0**k - 2200.0, 0.0) for k in range(18))
+    result = find_changes(table(rows))
+    assert result.consensus == ()
+    named = result.series[0].would_tell
+    assert named
+    assert all(2048 < size < 8192 for size in named)
+    (series,) = changes_to_json({("send", "normal"): result})["series"]
+    assert series["would_tell"] == list(named)
+
+
+def test_a_drift_that_all_sizes_share_is_taken_out_of_records_measured_in_turn() -> None:
+    random = np.random.default_rng(1)
+    kind = np.concatenate([random.permutation(30) for _ in range(3)])
+    drift = 0.15 * (np.arange(90) // 20 % 2)
+    level = kind.astype(np.float64) + drift + 0.01 * random.standard_normal(90)
+    left = level - drift_of(kind, level)
+    off = np.array([left[kind == k].mean() - k for k in range(30)])
+    assert np.std(off) < 0.02
+    assert np.std([(level - kind)[kind == k].mean() for k in range(30)]) > 0.04
+
+
+def test_nothing_is_taken_out_where_nothing_was_measured_twice() -> None:
+    assert not np.any(drift_of(np.arange(10), np.linspace(0.0, 1.0, 10)))
+
+
+def test_without_drift_records_that_agree_are_left_as_they_are() -> None:
+    kind = np.tile(np.arange(10), 2)
+    assert drift_of(kind, np.sqrt(kind)) == pytest.approx(np.zeros(20), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), factor=st.floats(1e-3, 1e3))
+def test_what_is_found_does_not_depend_on_the_unit_of_time(seed: int, factor: float) -> None:
+    drawn = draw("octave", "drift", seed=seed)
+    (observed,) = observe(drawn.dataset)
+    series = [
+        type(one)(**{**vars_of(one), "seconds": one.seconds * factor})
+        for one in drawn.dataset.series
+    ]
+    (scaled,) = observe(as_run(series, 0))
+    kinds = [(one.at, one.kind) for one in find_breaks(observed)]
+    assert [(one.at, one.kind) for one in find_breaks(scaled)] == kinds
+
+
+def vars_of(one: Series) -> dict[str, object]:
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000))
+def test_every_break_lies_between_sizes_and_its_lines_are_never_negative(seed: int) -> None:
+    drawn = draw("half", "all", seed=seed, bends=1)
+    (observed,) = observe(drawn.dataset)
+    for found in find_breaks(observed):
+        assert found.last_before_bytes <= found.between[0] < found.between[1]
+        assert found.between[1] <= found.first_after_bytes
+        for line in (found.before, found.after):
+            assert line.intercept_seconds >= 0.0
+            assert line.slope_seconds_per_byte >= 0.0
+        if found.jumps and not found.steps:
+            assert found.size >= THRESHOLDS.least_jump
