@@ -118,8 +118,9 @@ class LeftOut:
         pairs = np.unique(self.cells.pairs)
         if pairs.size < FEWEST_PAIRS:
             return
-        for share in KEPT_PAIRS:
-            yield self.cells.pairs > pairs[int(np.ceil(share * pairs.size)) - 1]
+        kept = {max(FEWEST_PAIRS - 1, int(np.ceil(share * pairs.size))) for share in KEPT_PAIRS}
+        for count in sorted(kept):
+            yield self.cells.pairs > pairs[count - 1]
 
     def judge(self, form: Form, limits: Sequence[int]) -> Judged:
         """The form with regimes of these limits, each fitted to what is not left out."""

@@ -37,6 +37,10 @@ RESAMPLES = 50
 SUPPORT = 2 / 3
 NOTICEABLE = 0.05
 """The least relative step of the time, or of its slope, that names a change."""
+FEW_PAIRS = 3
+"""So many of the smallest numbers of pairs say whether the time jumps."""
+BEYOND_NOISE = 2.0
+"""Standard errors that a jump must have, if the points of each k scatter independently."""
 
 
 def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
@@ -66,7 +70,7 @@ def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
     return [
         limit
         for limit, (before, after) in zip(limits, _sides(table, limits), strict=True)
-        if _jumps(before, after)
+        if jumps(before, after)
     ]
 
 
@@ -191,23 +195,49 @@ def _sides(table: PairTable, limits: Sequence[int]) -> list[tuple[PairTable, Pai
     ]
 
 
-def _jumps(before: PairTable, after: PairTable) -> bool:
-    """Do the lines of most k stay apart, on one side, from the last size before to the first one after?"""
+def jumps(before: PairTable, after: PairTable) -> bool:
+    """Does the time of few pairs jump between two ranges of sizes, beyond noise?
+
+    The lines through both sides must stay apart from the last size before to the first one after; else the border is
+    where the cost of a byte changes. Many pairs don't tell: they show the node's rate, too, and that may change alone.
+    """
     last, first = float(before.sizes[-1]), float(after.sizes[0])
-    jumps = []
-    for pairs in np.intersect1d(before.pairs, after.pairs).tolist():
-        lines = [_line(side.subset(side.pairs == pairs)) for side in (before, after)]
-        ratios = [_ratio(*lines, size) for size in (last, first)]
-        jumps.append(0.0 if min(ratios) < 0.0 < max(ratios) else min(ratios, key=abs))
-    if not jumps:
+    found = []
+    for pairs in np.intersect1d(before.pairs, after.pairs)[:FEW_PAIRS].tolist():
+        lines = [_Line(side.subset(side.pairs == pairs)) for side in (before, after)]
+        steps = [
+            (float(np.log(lines[1].seconds(size) / lines[0].seconds(size))), size)
+            for size in (last, first)
+        ]
+        step, size = min(steps, key=lambda one: abs(one[0]))
+        apart = steps[0][0] * steps[1][0] > 0.0
+        error = float(np.hypot(*(line.relative_error(size) for line in lines)))
+        found.append((abs(step) if apart else 0.0, error))
+    if not found:
         return True
-    return bool(abs(float(np.median(jumps))) > np.log1p(NOTICEABLE))
+    step, error = np.median(found, axis=0).tolist()
+    return bool(step > max(np.log1p(NOTICEABLE), BEYOND_NOISE * error / np.sqrt(len(found))))
 
 
-def _ratio(before: tuple[float, float], after: tuple[float, float], size: float) -> float:
-    """Logarithm of the second line over the first one at `size`."""
-    seconds = [max(intercept + slope * size, 1e-15) for intercept, slope in (before, after)]
-    return float(np.log(seconds[1] / seconds[0]))
+class _Line:
+    """The best line through points of one k, and by how much scatter makes it uncertain."""
+
+    def __init__(self, table: PairTable) -> None:
+        cells = table.cells()
+        self._start, self._slope = _line(table)
+        columns = np.stack([np.ones_like(cells.message_bytes), cells.message_bytes])
+        ratio = cells.linear / cells.square / np.array([self.seconds(n) for n in columns[1]])
+        freedom = max(ratio.size - 2, 1)
+        weighted = columns / (cells.linear / cells.square)
+        self._covariance = np.linalg.pinv(weighted @ weighted.T) * np.sum((ratio - 1.0) ** 2) / freedom
+
+    def seconds(self, message_bytes: float) -> float:
+        return max(self._start + self._slope * message_bytes, 1e-15)
+
+    def relative_error(self, message_bytes: float) -> float:
+        """Standard error of the line at a size, as a share of it."""
+        column = np.array([1.0, message_bytes])
+        return float(np.sqrt(column @ self._covariance @ column)) / self.seconds(message_bytes)
 
 
 def _change(before: PairTable, after: PairTable) -> Change:

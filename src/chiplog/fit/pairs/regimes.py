@@ -64,11 +64,13 @@ def joint_regimes(table: PairTable) -> Regimes:
 
 
 def _fewest(candidates: Sequence[Judged], left_out: LeftOut) -> Judged:
-    """The one with the fewest parameters that none with more of them beats."""
+    """The one with the most parameters that beats all that have fewer."""
+    cells = left_out.cells.pairs.size
     ordered = sorted(candidates, key=lambda one: (one.numbers, one.error))
     best = ordered[0]
     for one in ordered[1:]:
-        if one.numbers > best.numbers and one.beats(best, left_out.cells.pairs.size):
+        fewer = [other for other in ordered if other.numbers < one.numbers]
+        if one.numbers > best.numbers and all(one.beats(other, cells) for other in fewer):
             best = one
     return best
 

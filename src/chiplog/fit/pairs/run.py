@@ -16,7 +16,7 @@ from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
-from chiplog.fit.pairs.protocols import FEWEST_SIZES, protocol_changes, protocol_limits
+from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import Regimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
 from chiplog.fit.parameters import TAILS, Estimate
@@ -84,12 +84,16 @@ def _pieces(
         limits = protocol_limits(table, np.random.default_rng([seed, 2]))
     else:
         limits = [limit for limit in sorted(set(boundaries or ())) if limit < table.sizes[-1]]
-    pieces = []
+    pieces: list[_Piece] = []
     for first, last in segment_ranges(table.sizes, limits):
         protocol = table.within(first, last)
         regimes = joint_regimes(protocol) if boundaries == "auto" else Regimes()
         for start, end in segment_ranges(protocol.sizes, regimes.limits):
-            border = None if not pieces else "protocol" if start == first else "slope"
+            border = None
+            if pieces:
+                before = table.within(pieces[-1].first_bytes, pieces[-1].last_bytes)
+                jump = start == first or jumps(before, table.within(start, end))
+                border = "protocol" if jump else "slope"
             pieces.append(_Piece(start, end, border, regimes.delays))
     return pieces
 
