@@ -11,6 +11,7 @@ Ann. Stat. 9 (1981).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
@@ -48,6 +49,7 @@ def pair_estimates(
     value, draws = _solved(solve, table, weights, reached=True)
     if "R_N" in value and not _told(value, draws, "R_N"):
         value, draws = _solved(solve, table, weights, reached=False)
+        value.pop("g_N", None)
     draws = _with_spread(value, draws, standard_errors(model, table, _finite(value)))
     fitted = fitted_times(model, table, value, draws)
     found = {
@@ -106,32 +108,31 @@ def _told(value: Solution, draws: Draws, symbol: str) -> bool:
 def _estimate(
     symbol: str, unit: str, value: Solution, fitted: Fitted, table: PairTable
 ) -> Estimate:
-    bounds, draws = fitted.bounds(symbol), fitted.draws
-    if symbol == "s0" and value["s0"] <= 0.0:
-        return unidentified(symbol, unit, NO_START_UP, *bounds)
-    if symbol in DELAYS and value[symbol] <= 0.0:
-        return unidentified(symbol, unit, _DELAY_REASONS[symbol](value, table), *bounds)
+    draws = fitted.draws
+    reason = _unknown(symbol, value, draws, table)
+    if reason is None:
+        return identified(symbol, unit, value[symbol], draws[symbol][np.isfinite(draws[symbol])])
+    known = unidentified(symbol, unit, reason, *fitted.bounds(symbol))
+    return replace(known, draws=draws[symbol]) if symbol in ("s0", *DELAYS) else known
+
+
+def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> str | None:
+    """Why the data don't tell a parameter; None where they do."""
+    if symbol in DELAYS:
+        return None if value[symbol] > 0.0 else _NO_DELAY[symbol]
     if not _told(value, draws, symbol):
-        return unidentified(symbol, unit, _REASONS[symbol](value, draws, table), *bounds)
-    kept = draws[symbol][np.isfinite(draws[symbol])]
-    if symbol == "s0" and np.quantile(kept, TAILS[1]) > VAGUE * value[symbol]:
-        return unidentified(symbol, unit, NO_START_UP, *bounds)
-    return identified(symbol, unit, value[symbol], kept)
+        return _REASONS[symbol](value, draws, table)
+    if symbol != "s0":
+        return None
+    vague = value["s0"] <= 0.0 or np.quantile(draws["s0"], TAILS[1]) > VAGUE * value["s0"]
+    return NO_START_UP if vague else None
 
 
 NO_START_UP = "the times, taken back to 0 B, leave no start-up time."
-
-
-def _node_message(value: Solution, table: PairTable) -> str:
-    if np.isfinite(value["R_N"]):
-        return "the node's times, taken back to 0 B, leave no time per message."
-    return f"{int(table.pairs.max())} pairs do not show a limit of the node beyond doubt."
-
-
-_DELAY_REASONS: Mapping[str, Callable[[Solution, PairTable], str]] = {
-    "s_k": lambda value, table: "further pairs add no start-up time that shows here.",
-    "G_k": lambda value, table: "further pairs add no time per byte that shows here.",
-    "g_N": _node_message,
+_NO_DELAY = {
+    "s_k": "further pairs add no start-up time that shows here.",
+    "G_k": "further pairs add no time per byte that shows here.",
+    "g_N": "the node's times, taken back to 0 B, leave no time per message.",
 }
 
 
@@ -175,7 +176,7 @@ _REASONS: Mapping[str, Callable[[Solution, Draws, PairTable], str]] = {
     "R_C": _process_rate,
     "R_Cb": _process_rate,
     "R_Ci": _further_rate,
-    "s0": lambda value, draws, table: "the times leave no start-up time.",
+    "s0": lambda value, draws, table: NO_START_UP,
 }
 
 

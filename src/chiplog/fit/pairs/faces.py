@@ -25,6 +25,8 @@ STARTS = (0.6, 0.8, 0.9, 0.97)
 """Shares of the largest rate seen from which on points are first taken to be limited by the node."""
 ROUNDS = 25
 """Assignments that have not settled by then go round in a circle; the best one is kept."""
+PROGRESS = 1e-9
+"""The share by which another assignment must lower some squares."""
 BINDS = 1e-3
 """The node's rate binds where it makes a time longer by more than this share."""
 EXACT = 1e-13
@@ -92,18 +94,17 @@ class _Problem:
         node = np.zeros((least.size, self._shared.shape[0]))
         for share in STARTS:
             limited = rate >= share * most
-            for _ in range(ROUNDS):
+            for turn in range(ROUNDS):
                 of_pair = self._solved(self._alone, ~limited)
                 of_node = self._solved(self._shared, limited)
                 times = of_pair @ self._alone, of_node @ self._shared
                 squares = self._cost(np.maximum(*times))
-                better = squares < least
+                better = squares < (1.0 - PROGRESS) * least
+                if not np.any(better) and turn > 1:
+                    break
                 least = np.where(better, squares, least)
                 alone[better], node[better] = of_pair[better], of_node[better]
-                now = times[1] > times[0]
-                if np.array_equal(now, limited):
-                    break
-                limited = now
+                limited = times[1] > times[0]
         return alone, node, least
 
     def told(self, without: Floats, squares: Floats) -> Integers:

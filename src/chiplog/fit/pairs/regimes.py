@@ -3,7 +3,7 @@
 Within a regime one parameter set holds for all k. Three forms of it are tried: max-rate, modified max-rate, and this
 with what pairs delay one another by before the node's rate is reached (s_k, G_k, g_N). For each form and each number of
 regimes, exact dynamic programming finds the borders that leave the least relative squares. Which form and how many
-regimes is decided by points that are left out: the fewest parameters that predict these are taken. The borders hold for
+regimes is decided by points that are held out: the fewest parameters that predict these are taken. The borders hold for
 all models, so that one that doesn't describe the machine invents no regime.
 
 Source: R. Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4 (1961).
@@ -18,14 +18,14 @@ from functools import partial
 import numpy as np
 
 from chiplog.fit.pairs.faces import two_faces
-from chiplog.fit.pairs.left_out import Form, Judged, LeftOut
+from chiplog.fit.pairs.held_out import Form, Judged, HeldOut
 from chiplog.fit.pairs.solve import max_rate
 from chiplog.fit.pairs.table import Cells, Floats, PairTable
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 
 FEWEST_SIZES = 3
-"""Sizes of a regime, at least: with one of them left out, two still tell a start-up from a rate."""
+"""Sizes of a regime, at least: with one of them held out, two still tell a start-up from a rate."""
 MOST_REGIMES = 6
 EXACT = 1e-6
 """Errors below this are rounding."""
@@ -46,26 +46,26 @@ class Regimes:
 def joint_regimes(table: PairTable) -> Regimes:
     """The regimes of the points in `table`, which are of one protocol.
 
-    One regime without delays where there are too few sizes, or numbers of pairs, to leave some out.
+    One regime without delays where there are too few sizes, or numbers of pairs, to hold some out.
     """
     if np.unique(table.pairs).size < 2 or table.sizes.size <= FEWEST_SIZES:
         return Regimes()
     floor = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
-    left_out = LeftOut(table.cells(), floor)
-    plain = [*_candidates(_MAX_RATE, left_out), *_candidates(_MODIFIED, left_out)]
-    best = _fewest(plain, left_out)
-    if not left_out.over_pairs:
+    held_out = HeldOut(table.cells(), floor)
+    plain = [*_candidates(_MAX_RATE, held_out), *_candidates(_MODIFIED, held_out)]
+    best = _fewest(plain, held_out)
+    if not held_out.over_pairs:
         return Regimes(best.limits)
-    cells = left_out.cells.pairs.size
-    if left_out.judge(_DELAYED, best.limits).beats(best, cells):
-        best = _fewest([*plain, *_candidates(_DELAYED, left_out)], left_out)
-    modified, delayed = (left_out.judge(form, best.limits) for form in (_MODIFIED, _DELAYED))
+    cells = held_out.cells.pairs.size
+    if held_out.judge(_DELAYED, best.limits).beats(best, cells):
+        best = _fewest([*plain, *_candidates(_DELAYED, held_out)], held_out)
+    modified, delayed = (held_out.judge(form, best.limits) for form in (_MODIFIED, _DELAYED))
     return Regimes(best.limits, delayed.beats(modified, cells))
 
 
-def _fewest(candidates: Sequence[Judged], left_out: LeftOut) -> Judged:
+def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
     """The one with the most parameters that beats all that have fewer."""
-    cells = left_out.cells.pairs.size
+    cells = held_out.cells.pairs.size
     ordered = sorted(candidates, key=lambda one: (one.numbers, one.error))
     best = ordered[0]
     for one in ordered[1:]:
@@ -75,11 +75,11 @@ def _fewest(candidates: Sequence[Judged], left_out: LeftOut) -> Judged:
     return best
 
 
-def _candidates(form: Form, left_out: LeftOut) -> Iterator[Judged]:
+def _candidates(form: Form, held_out: HeldOut) -> Iterator[Judged]:
     """One regime, then two, … with the best borders each."""
-    yield left_out.judge(form, ())
-    for limits in _borders(form, left_out.cells, left_out.sizes):
-        yield left_out.judge(form, limits)
+    yield held_out.judge(form, ())
+    for limits in _borders(form, held_out.cells, held_out.sizes):
+        yield held_out.judge(form, limits)
 
 
 def _borders(form: Form, cells: Cells, sizes: Floats) -> Iterator[tuple[int, ...]]:

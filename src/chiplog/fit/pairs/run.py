@@ -127,7 +127,13 @@ def _fit_one(
     limits = [
         before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"
     ]
-    predict = predictor(model, segments)
+    draws = {
+        f"{number}/{symbol}": one.draws
+        for number, found in enumerate(estimates)
+        for symbol, one in found.items()
+        if one.draws.size
+    }
+    predict = predictor(model, segments, draws)
     error = summarise(*relative_errors(predict, round_trips(table)))
     indices = {id(one): index for index, one in enumerate(dataset.series)}
     fitted = [one for one, chosen in zip(table.series, used, strict=True) if chosen]
@@ -146,12 +152,7 @@ def _fit_one(
         between=table.series[0].between,
         convention=table.series[0].direction,
         warnings=(*_few_sizes(table, pieces), *bad_fit(error)),
-        draws={
-            f"{number}/{symbol}": one.draws
-            for number, found in enumerate(estimates)
-            for symbol, one in found.items()
-            if one.draws.size
-        },
+        draws=draws,
         advice=tuple(
             sentence
             for segment in segments
@@ -169,8 +170,8 @@ def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
     pairs = np.unique(table.pairs)
     if pairs.size == 1 and any(spec.symbol == "R_N" for spec in model.parameters):
         raise UsageError(
-            f"Model {model.name} needs two numbers of pairs or more, to tell a process's rate from its node's; there "
-            f"is only k = {pairs[0]}."
+            "two numbers of pairs or more are needed to tell a process's rate from its node's; the run has only "
+            f"k = {pairs[0]}."
         )
 
 

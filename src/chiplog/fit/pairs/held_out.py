@@ -1,4 +1,4 @@
-"""Forms of what holds within regimes of k pairs, judged by sizes and numbers of pairs that are left out.
+"""Forms of what holds within regimes of k pairs, judged by sizes and numbers of pairs that are held out.
 
 Source: L. J. Tashman, "Out-of-sample tests of forecasting accuracy: an analysis and review", Int. J. Forecasting 16
 (2000), for the larger numbers of pairs, which are predicted from the smaller ones.
@@ -21,16 +21,18 @@ Mask = NDArray[np.bool_]
 MOST_FOLDS = 5
 """Parts that the sizes are dealt out to."""
 FEWEST_PAIRS = 4
-"""Numbers of pairs below which none is left out: a trend over k needs three."""
+"""Numbers of pairs below which none is held out: a trend over k needs three."""
 KEPT_PAIRS = (0.5, 0.75)
 """Shares of the numbers of pairs, the smallest ones, from which the others are predicted."""
 GAIN = 0.1
 """The share by which a form with more parameters, or with more regimes, must predict better."""
 WORSE = 0.02
-"""The share by which it may predict left-out sizes, or numbers of pairs, worse."""
+"""The share by which it may predict held-out sizes, or numbers of pairs, worse."""
 SIGNIFICANT = 1.0
-"""Standard errors by which the mean gain must be above 0: the rule of L. Breiman et al., "Classification and regression
+"""Standard errors by which the mean gain of a form must be above 0: L. Breiman et al., "Classification and regression
 trees" (1984), section 3.4.3."""
+SIGNIFICANT_BORDER = 2.0
+"""The same of one more regime, whose border was looked for at every size."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,9 @@ class Form:
 
 @dataclass(frozen=True)
 class Judged:
-    """A form with the limits of its regimes, the squares that it leaves, and the relative errors of what was left out.
+    """A form with the limits of its regimes, the squares that it leaves, and the relative errors of what was held out.
 
-    `by_size` and `by_pairs` have one entry for each time that a (size, k) was left out, in the same order for all.
+    `by_size` and `by_pairs` have one entry for each time that a (size, k) was held out, in the same order for all.
     """
 
     form: Form
@@ -74,8 +76,8 @@ class Judged:
     def beats(self, other: Judged, cells: int) -> bool:
         """Is it worth its additional parameters?
 
-        It must predict better by the practical threshold and by more than chance, and neither left-out sizes nor
-        numbers of pairs worse; more regimes must predict left-out sizes better. The squares of all `cells` must fall,
+        It must predict better by the practical threshold and by more than chance, and neither held-out sizes nor
+        numbers of pairs worse; more regimes must predict held-out sizes better. The squares of all `cells` must fall,
         too, by more than the Bayesian information criterion takes for chance.
         """
         regimes = len(self.limits) > len(other.limits)
@@ -88,33 +90,34 @@ class Judged:
         if any(mine.size and mine.mean() > (1.0 + WORSE) * theirs.mean() for mine, theirs in kinds):
             return False
         gains = np.concatenate([theirs - mine for mine, theirs in kinds[: 1 if regimes else 2]])
-        if gains.mean() < SIGNIFICANT * gains.std() / np.sqrt(gains.size):
+        least = SIGNIFICANT_BORDER if regimes else SIGNIFICANT
+        if gains.mean() < least * gains.std() / np.sqrt(gains.size):
             return False
         fall = cells * np.log(max(other.squares, 1e-300) / max(self.squares, 1e-300))
         return bool(fall > (self.numbers - other.numbers) * np.log(cells))
 
 
-class LeftOut:
-    """What is left out in turn: parts of the sizes, and the largest numbers of pairs."""
+class HeldOut:
+    """What is held out in turn: parts of the sizes, and the largest numbers of pairs."""
 
     def __init__(self, cells: Cells, floor: float) -> None:
         self.cells = cells
         self.sizes = np.unique(cells.message_bytes)
         self._floor = floor
         self._seconds = cells.linear / cells.square
-        self._by_size, self._by_pairs = list(self._sizes_left_out()), list(self._pairs_left_out())
+        self._by_size, self._by_pairs = list(self._sizes_held_out()), list(self._pairs_held_out())
 
     @property
     def over_pairs(self) -> bool:
-        """Are there numbers of pairs enough to leave some out?"""
+        """Are there numbers of pairs enough to hold some out?"""
         return bool(self._by_pairs)
 
-    def _sizes_left_out(self) -> Iterator[Mask]:
+    def _sizes_held_out(self) -> Iterator[Mask]:
         index = np.searchsorted(self.sizes, self.cells.message_bytes)
         folds = min(MOST_FOLDS, self.sizes.size)
         return (index % folds == fold for fold in range(folds))
 
-    def _pairs_left_out(self) -> Iterator[Mask]:
+    def _pairs_held_out(self) -> Iterator[Mask]:
         pairs = np.unique(self.cells.pairs)
         if pairs.size < FEWEST_PAIRS:
             return
@@ -123,7 +126,7 @@ class LeftOut:
             yield self.cells.pairs > pairs[count - 1]
 
     def judge(self, form: Form, limits: Sequence[int]) -> Judged:
-        """The form with regimes of these limits, each fitted to what is not left out."""
+        """The form with regimes of these limits, each fitted to what is not held out."""
         everything = np.zeros(self.cells.pairs.shape, dtype=np.bool_)
         masks = [everything, *self._by_size, *self._by_pairs]
         piece = np.searchsorted(np.array(limits, dtype=np.float64), self.cells.message_bytes)
