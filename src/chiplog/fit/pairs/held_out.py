@@ -49,7 +49,6 @@ class Form:
         return np.asarray(self.model.seconds(asked, solution) / 2.0)
 
 
-
 @dataclass(frozen=True)
 class Judged:
     """A form with the limits of its regimes, the squares that it leaves, and the relative errors of what was held out.
@@ -81,9 +80,7 @@ class Judged:
         too, by more than the Bayesian information criterion takes for chance.
         """
         regimes = len(self.limits) > len(other.limits)
-        errors = [
-            float(one.by_size.mean()) if regimes else one.error for one in (self, other)
-        ]
+        errors = [float(one.by_size.mean()) if regimes else one.error for one in (self, other)]
         kinds = ((self.by_size, other.by_size), (self.by_pairs, other.by_pairs))
         if errors[0] > (1.0 - GAIN) * errors[1]:
             return False
@@ -131,7 +128,9 @@ class HeldOut:
         masks = [everything, *self._by_size, *self._by_pairs]
         piece = np.searchsorted(np.array(limits, dtype=np.float64), self.cells.message_bytes)
         pieces = [piece == number for number in range(len(limits) + 1)]
-        solutions = iter(form.solve([self.cells.only(own & ~held) for held in masks for own in pieces]))
+        solutions = iter(
+            form.solve([self.cells.only(own & ~held) for held in masks for own in pieces])
+        )
         seconds = []
         for _ in masks:
             of_piece = [form.seconds(self.cells, next(solutions)) for _ in pieces]

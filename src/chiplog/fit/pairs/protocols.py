@@ -211,7 +211,7 @@ def jumps(before: PairTable, after: PairTable) -> bool:
         ]
         step, size = min(steps, key=lambda one: abs(one[0]))
         apart = steps[0][0] * steps[1][0] > 0.0
-        error = float(np.hypot(*(line.relative_error(size) for line in lines)))
+        error = float(np.linalg.norm([line.relative_error(size) for line in lines]))
         found.append((abs(step) if apart else 0.0, error))
     if not found:
         return True
@@ -229,7 +229,9 @@ class _Line:
         ratio = cells.linear / cells.square / np.array([self.seconds(n) for n in columns[1]])
         freedom = max(ratio.size - 2, 1)
         weighted = columns / (cells.linear / cells.square)
-        self._covariance = np.linalg.pinv(weighted @ weighted.T) * np.sum((ratio - 1.0) ** 2) / freedom
+        self._covariance = (
+            np.linalg.pinv(weighted @ weighted.T) * np.sum((ratio - 1.0) ** 2) / freedom
+        )
 
     def seconds(self, message_bytes: float) -> float:
         return max(self._start + self._slope * message_bytes, 1e-15)

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from chiplog.fit.pairs.faces import two_faces
-from chiplog.fit.pairs.held_out import Form, Judged, HeldOut
+from chiplog.fit.pairs.held_out import Form, HeldOut, Judged
 from chiplog.fit.pairs.solve import max_rate
 from chiplog.fit.pairs.table import Cells, Floats, PairTable
 from chiplog.models.max_rate import MAX_RATE

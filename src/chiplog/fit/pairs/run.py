@@ -61,14 +61,14 @@ def fit_pairs(
     table = pair_table(dataset, statistic)
     if table.seconds.size == 0:
         return ()
-    pieces = _pieces(table, boundaries, seed)
+    pieces = find_pieces(table, boundaries, seed)
     return tuple(
         _fit_one(dataset, table, pieces, model, method, statistic, seed) for model, method in jobs
     )
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Piece:
     """A range of sizes with one parameter set: what its lower border is, and whether pairs delay one another in it."""
 
     first_bytes: int
@@ -77,14 +77,15 @@ class _Piece:
     delays: bool
 
 
-def _pieces(
+def find_pieces(
     table: PairTable, boundaries: Sequence[int] | Literal["auto"] | None, seed: int
-) -> list[_Piece]:
+) -> list[Piece]:
+    """The protocols of all points, and the regimes of each, by ascending sizes; see `fit_pairs` for `boundaries`."""
     if boundaries == "auto":
         limits = protocol_limits(table, np.random.default_rng([seed, 2]))
     else:
         limits = [limit for limit in sorted(set(boundaries or ())) if limit < table.sizes[-1]]
-    pieces: list[_Piece] = []
+    pieces: list[Piece] = []
     for first, last in segment_ranges(table.sizes, limits):
         protocol = table.within(first, last)
         regimes = joint_regimes(protocol) if boundaries == "auto" else Regimes()
@@ -94,14 +95,14 @@ def _pieces(
                 before = table.within(pieces[-1].first_bytes, pieces[-1].last_bytes)
                 jump = start == first or jumps(before, table.within(start, end))
                 border = "protocol" if jump else "slope"
-            pieces.append(_Piece(start, end, border, regimes.delays))
+            pieces.append(Piece(start, end, border, regimes.delays))
     return pieces
 
 
 def _fit_one(
     dataset: Dataset,
     table: PairTable,
-    pieces: Sequence[_Piece],
+    pieces: Sequence[Piece],
     model: Model,
     method: str,
     statistic: str,
@@ -124,9 +125,7 @@ def _fit_one(
         )
         for piece, found in zip(pieces, estimates, strict=True)
     )
-    limits = [
-        before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"
-    ]
+    limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
     draws = {
         f"{number}/{symbol}": one.draws
         for number, found in enumerate(estimates)
@@ -176,7 +175,7 @@ def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
 
 
 def _estimates(
-    model: Model, method: str, table: PairTable, piece: _Piece, rng: np.random.Generator
+    model: Model, method: str, table: PairTable, piece: Piece, rng: np.random.Generator
 ) -> dict[str, Estimate]:
     mine = table.within(piece.first_bytes, piece.last_bytes)
     if mine.sizes.size < 2:
@@ -192,7 +191,7 @@ def round_trips(table: PairTable) -> MeasuredPoints:
     return MeasuredPoints(table.points, 2.0 * table.seconds)
 
 
-def _few_sizes(table: PairTable, pieces: Sequence[_Piece]) -> tuple[str, ...]:
+def _few_sizes(table: PairTable, pieces: Sequence[Piece]) -> tuple[str, ...]:
     if len(pieces) > 1 or table.sizes.size >= 2 * FEWEST_SIZES:
         return ()
     return (
