@@ -1,7 +1,11 @@
-"""k pairs on Blue Waters: the published re-fits, protocols found without being told, predictions for more pairs."""
+"""k pairs on Blue Waters: the published re-fits, protocols found without being told, predictions for more pairs.
+
+The published re-fits have one regime a protocol: they are asked for by the protocols' boundaries.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +51,13 @@ def blue_waters(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="module")
 def fits(blue_waters: Dataset) -> dict[str, Fit]:
+    """The models' published forms between the protocols' boundaries."""
+    return {one.model: one for one in fit(blue_waters, MODELS, boundaries=[256, 4096])}
+
+
+@pytest.fixture(scope="module")
+def joint(blue_waters: Dataset) -> dict[str, Fit]:
+    """Nothing told."""
     return {one.model: one for one in fit(blue_waters, MODELS)}
 
 
@@ -95,12 +106,50 @@ def test_the_modified_model_misses_no_point_by_as_much_as_max_rate(
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_protocols_change_at_512_bytes_and_8_kib_without_being_told(
-    fits: dict[str, Fit], name: str
+    joint: dict[str, Fit], name: str
 ) -> None:
-    assert [(one.last_before_bytes, one.first_after_bytes) for one in fits[name].changes] == [
+    assert [(one.last_before_bytes, one.first_after_bytes) for one in joint[name].changes] == [
         (256, 512),
         (4096, 8192),
     ]
+
+
+@pytest.mark.parametrize("name", ["postal", "max-rate", "max-rate-4"])
+def test_the_published_forms_need_no_telling_where_each_protocol_is_one_regime(
+    fits: dict[str, Fit], joint: dict[str, Fit], name: str
+) -> None:
+    for told, found in zip(fits[name].segments, joint[name].segments, strict=True):
+        assert found.last_bytes == told.last_bytes
+        for symbol, one in told.parameters.items():
+            if one.value is not None:
+                assert found.parameters[symbol].value == pytest.approx(one.value, rel=1e-6)
+
+
+def test_pairs_delay_one_another_before_the_node_is_full(
+    joint: dict[str, Fit], blue_waters: Dataset
+) -> None:
+    """The published modified model misses rendezvous messages by 6.3 %, with delays by less than half of that."""
+    rendezvous = joint["max-rate-modified"].segments[-1].parameters
+    for symbol in ("G_k", "g_N"):
+        assert rendezvous[symbol].identified
+        assert (rendezvous[symbol].low or 0.0) > 0.0
+    assert errors_of(joint["max-rate-modified"], blue_waters, 8192, 262144).mean() < 0.03
+
+
+@pytest.mark.parametrize("hold_out", ["pairs>8", "pairs>8 and message_bytes>=8192"])
+def test_joint_regimes_of_up_to_8_pairs_predict_16(blue_waters: Dataset, hold_out: str) -> None:
+    """Short messages have a step of 7 % at 10 pairs, which up to 8 pairs can't show."""
+    row = compare_models(blue_waters, ["max-rate-modified"], hold_out=hold_out)[0]
+    assert row.error.mean_relative <= 0.05
+
+
+def test_eight_pairs_of_rendezvous_messages_alone_predict_16(blue_waters: Dataset) -> None:
+    rendezvous = replace(
+        blue_waters, series=tuple(one for one in blue_waters.series if one.message_bytes >= 8192)
+    )
+    row = compare_models(rendezvous, ["max-rate-modified"], hold_out="pairs>8")[0]
+    assert row.error.points == 576
+    assert row.error.mean_relative <= 0.04
 
 
 ANOTHER_OPTIMUM = pytest.mark.xfail(
@@ -164,8 +213,8 @@ def test_the_rates_of_more_processes_stay_positive_where_the_published_ones_do_n
         assert further.value is None or further.value >= 0
 
 
-def test_a_designer_is_told_from_where_on_more_senders_do_not_help(fits: dict[str, Fit]) -> None:
-    short, eager, rendezvous = fits["max-rate"].advice
+def test_a_designer_is_told_from_where_on_more_senders_do_not_help(joint: dict[str, Fit]) -> None:
+    short, eager, rendezvous = joint["max-rate"].advice
     assert "4 to 256 B: start-up" in short
     assert "from k = 6 on, more senders don't help" in eager
     assert "from k = 2 on, more senders don't help" in rendezvous
@@ -177,7 +226,7 @@ def test_a_designer_is_told_from_where_on_more_senders_do_not_help(fits: dict[st
         ("postal", 0.60, 0.70),
         ("max-rate", 0.0, 0.08),
         ("max-rate-4", 0.0, 0.08),
-        ("max-rate-modified", 0.0, 0.065),
+        ("max-rate-modified", 0.0, 0.04),
     ],
 )
 def test_fitted_on_up_to_8_pairs_max_rate_predicts_16_and_postal_does_not(

@@ -9,6 +9,8 @@ import pytest
 from known_networks import PAIRS, pairs_target
 from many_runs import COVERED, Case, claimed, covered, fit_all, share_is_within
 
+from chiplog.fit.pairs.run import find_pieces
+from chiplog.fit.pairs.table import pair_table
 from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
@@ -35,6 +37,66 @@ def test_intervals_from_one_launch_of_the_probe_cover_the_truth(
         assert len(claimed(runs, symbol)) == len(runs)
         count = covered(runs, symbol, truth)
         assert share_is_within(count, len(runs), *COVERED), f"{symbol}: {count} of {len(runs)}"
+
+
+ONE = {
+    "max-rate": [Piece(None, {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9})],
+    "max-rate-modified": [Piece(None, {"s0": 8e-6, "R_C": 2e9, "R_N": 7e9})],
+}
+SLOWER = {"s0": 14e-6 + 32768 / 4e9 - 32768 / 3e9, "R_C": 3e9, "R_N": 6e9}
+SEVERAL = {
+    (32768,): [Piece(32768, {"s0": 14e-6, "R_C": 4e9, "R_N": 12e9}), Piece(None, SLOWER)],
+    (1024, 32768): [
+        Piece(1024, {"s0": 2e-6, "R_C": 1e9, "R_N": 5e9}),
+        Piece(32768, {"s0": 14e-6, "R_C": 4e9, "R_N": 12e9}),
+        Piece(None, SLOWER),
+    ],
+}
+"""One pair's time has a jump at 1024 B and none at 32 KiB, where rates halve."""
+OCTAVES = tuple(16 << step for step in range(17))
+MACHINES = 150
+LEAST_RIGHT = 0.87
+"""Regimes are right on 95 % of machines; fewer than 131 of 150 are so less than once in 10^4."""
+MOST_INVENTED = 0.06
+"""Regimes are invented on 1 % of machines; more than 9 of 150 are so less than once in 10^4."""
+
+
+def limits_found(name: str, pieces: list[Piece], seed: int) -> list[int]:
+    dataset = pairs_dataset(
+        load_model(name),
+        pieces,
+        OCTAVES,
+        pairs=NUMBERS_OF_PAIRS,
+        launches=3,
+        disturbance=Disturbance(noise=0.03, launch_noise=0.03),
+        seed=seed,
+    )
+    table = pair_table(dataset, "median")
+    return [piece.last_bytes for piece in find_pieces(table, "auto", seed)[:-1]]
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_no_regime_is_invented_where_there_is_one(pool: ProcessPoolExecutor, name: str) -> None:
+    runs = pool.map(
+        limits_found, [name] * MACHINES, [ONE[name]] * MACHINES, range(MACHINES), chunksize=10
+    )
+    assert np.mean([len(limits) > 0 for limits in runs]) <= MOST_INVENTED
+
+
+@pytest.mark.parametrize("truth", SEVERAL)
+def test_regimes_are_found_within_adjacent_sizes(
+    pool: ProcessPoolExecutor, truth: tuple[int, ...]
+) -> None:
+    name = "max-rate-modified"
+    runs = pool.map(
+        limits_found, [name] * MACHINES, [SEVERAL[truth]] * MACHINES, range(MACHINES), chunksize=10
+    )
+    right = [
+        len(limits) == len(truth)
+        and all(one / 2 <= limit <= 2 * one for one, limit in zip(truth, limits, strict=True))
+        for limits in runs
+    ]
+    assert np.mean(right) >= LEAST_RIGHT
 
 
 def covers(name: str, launches: int, seed: int) -> list[bool]:

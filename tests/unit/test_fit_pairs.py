@@ -93,7 +93,10 @@ def test_a_rate_of_the_node_that_is_not_reached_is_not_a_number(name: str) -> No
     found = fitted(name, few)
     node = found.segments[0].parameters["R_N"]
     assert not node.identified
-    assert node.value is node.low is node.high is None
+    assert node.value is node.high is None
+    sent = max(k * SIZES[-1] / (one.measured_seconds[-1]) for k, one in enumerate(found.curves, 1))
+    assert node.low == pytest.approx(sent, rel=0.05)
+    assert node.low <= TRUTHS[name]["R_N"]
     assert "not reached: 3 pairs" in (node.reason or "")
     assert not found.segments[0].parameters["k_sat"].identified
     assert "every further sender helps" in found.advice[0]
@@ -106,6 +109,10 @@ def test_a_node_that_one_process_saturates_leaves_the_rate_of_a_process_open() -
     assert parameters["R_N"].value == pytest.approx(7e9, rel=1e-4)
     assert not parameters["R_C"].identified
     assert "already 1 pair" in (parameters["R_C"].reason or "")
+    assert parameters["R_C"].low is not None
+    assert 0.5 * 7e9 < parameters["R_C"].low <= 20e9
+    assert parameters["R_C"].high is None
+    assert parameters["k_sat"].low == 1.0
 
 
 def test_further_processes_never_take_rate_away() -> None:
@@ -137,7 +144,7 @@ def test_protocols_are_found_over_all_pairs_and_can_be_given_or_switched_off() -
     assert [one.last_bytes for one in given.segments] == [256, sizes[-1]]
 
 
-def test_noise_alone_makes_no_protocols() -> None:
+def test_noise_alone_makes_no_protocols_and_no_regimes() -> None:
     for seed in range(5):
         dataset = pairs_dataset(
             load_model("max-rate"),
@@ -148,7 +155,75 @@ def test_noise_alone_makes_no_protocols() -> None:
             disturbance=Disturbance(noise=0.05),
             seed=seed,
         )
-        assert fitted("postal", dataset).changes == ()
+        found = fitted("postal", dataset)
+        assert found.changes == ()
+        assert len(found.segments) == 1
+
+
+def test_where_the_cost_of_a_byte_changes_a_regime_begins_and_no_protocol_changes() -> None:
+    """At 16 KiB the rates halve; the time of one pair has no jump there."""
+    last, before, after = 16384, 4e9, 2e9
+    sizes = tuple(16 << step for step in range(17))
+    dataset = pairs_dataset(
+        load_model("max-rate-modified"),
+        [
+            Piece(last, {"s0": 5e-6, "R_C": before, "R_N": 14e9}),
+            Piece(None, {"s0": 5e-6 + last / before - last / after, "R_C": after, "R_N": 7e9}),
+        ],
+        sizes,
+        pairs=(1, 2, 3, 4, 6, 8),
+        launches=3,
+        disturbance=Disturbance(noise=0.02),
+    )
+    found = fitted("max-rate-modified", dataset)
+    assert [(one.last_bytes, one.border) for one in found.segments] == [
+        (last, None),
+        (sizes[-1], "slope"),
+    ]
+    assert found.changes == ()
+    assert found.segments[1].parameters["R_C"].value == pytest.approx(after, rel=0.1)
+    one_regime = fitted("max-rate-modified", dataset, boundaries=None)
+    assert [one.border for one in one_regime.segments] == [None]
+
+
+DELAYS = {"s_k": 0.2e-6, "G_k": 0.05e-9, "g_N": 0.3e-6}
+
+
+def test_what_pairs_delay_one_another_by_comes_back_and_needs_no_regime() -> None:
+    truth = {**TRUTHS["max-rate-modified"], **DELAYS}
+    dataset = made(
+        "max-rate-modified", truth, launches=3, disturbance=Disturbance(noise=0.02), seed=1
+    )
+    found = fitted("max-rate-modified", dataset)
+    assert len(found.segments) == 1
+    parameters = found.segments[0].parameters
+    for symbol, value in truth.items():
+        assert parameters[symbol].value == pytest.approx(value, rel=0.15), symbol
+    published = fitted("max-rate-modified", dataset, boundaries=None).segments[0].parameters
+    assert not DELAYS.keys() & published.keys()
+    assert not DELAYS.keys() & fitted("max-rate", dataset).segments[0].parameters.keys()
+
+
+def test_pairs_that_do_not_delay_one_another_have_no_such_parameters() -> None:
+    for seed in range(5):
+        dataset = made(
+            "max-rate-modified",
+            TRUTHS["max-rate-modified"],
+            disturbance=Disturbance(noise=0.03),
+            seed=seed,
+        )
+        found = fitted("max-rate-modified", dataset).segments
+        assert len(found) == 1
+        assert not DELAYS.keys() & found[0].parameters.keys()
+
+
+@pytest.mark.parametrize("name", ["max-rate", "max-rate-4", "max-rate-modified"])
+def test_one_number_of_pairs_tells_no_rate_of_the_node_but_postal_fits_it(name: str) -> None:
+    for pairs in (1, 4):
+        dataset = made("max-rate", TRUTHS["max-rate"], pairs=(pairs,))
+        with pytest.raises(UsageError, match=f"the run has only k = {pairs}"):
+            fit(dataset, [name])
+        assert fitted("postal", dataset).segments[0].parameters["R_C"].identified
 
 
 def test_the_three_postal_baselines_take_the_pairs_that_they_name() -> None:
@@ -239,7 +314,7 @@ def test_a_model_without_its_series_says_which_it_needs() -> None:
 def test_a_dataset_names_the_models_that_speak_about_it() -> None:
     assert models_for(made("postal", TRUTHS["postal"])) == tuple(TRUTHS)
     one_pair = synthetic_dataset([Piece(None, LOGGP)], (1, 8, 64), samples=3, visits=1)
-    assert models_for(one_pair) == ("hockney", "logp", "loggp", "loggps", "plogp")
+    assert models_for(one_pair) == ("hockney", "logp", "loggp", "loggps", "loggops", "plogp")
 
 
 def test_equal_seeds_give_equal_intervals() -> None:

@@ -66,6 +66,9 @@ TERMS = frozenset(
         "R_Ci",
         "R_N",
         "k_sat",
+        "s_k",
+        "G_k",
+        "g_N",
     }
 )
 """Symbols and quantities that the glossary explains."""

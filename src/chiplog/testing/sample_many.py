@@ -61,7 +61,8 @@ def _header(ranks: int, cpus: int) -> Mapping[str, object]:
 
 def _run(made: Dataset, header: Mapping[str, object]) -> TargetReport:
     dataset = replace(made, header=header)
-    fits = fit(dataset, models_for(dataset))
+    one_k = {(one.pattern, one.pairs) for one in dataset.series} == {("pairs", 1)}
+    fits = fit(dataset, ("postal",) if one_k else models_for(dataset))
     rows = tuple(
         ComparisonRow(
             one.model, one.method, "every 5th", 3, one.error, statistic, one.operation, one.posting

@@ -11,15 +11,19 @@ Ann. Stat. 9 (1981).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
 
-from chiplog.fit.pairs.solve import SOLVERS, Solution
+from chiplog.fit.pairs.bounds import Fitted, fitted_times, saturation_bounds
+from chiplog.fit.pairs.faces import Solution
+from chiplog.fit.pairs.solve import solver_of
 from chiplog.fit.pairs.spread import standard_errors
 from chiplog.fit.pairs.table import Floats, PairTable
 from chiplog.fit.parameters import TAILS, Estimate, identified, unidentified
 from chiplog.fit.text import rate_text, sizes_text
+from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model
 
 REPLICATES = 200
@@ -31,21 +35,27 @@ VAGUE = 1e3
 Draws = Mapping[str, Floats]
 
 
-def pair_estimates(model: Model, table: PairTable, rng: np.random.Generator) -> dict[str, Estimate]:
+def pair_estimates(
+    model: Model, table: PairTable, rng: np.random.Generator, *, delays: bool = False
+) -> dict[str, Estimate]:
     """The model's parameters and, where it has one, the number of pairs that saturate the node.
 
-    `table` holds the points of one protocol. R_N is not identified where the measured pairs don't reach it, in the fit
-    or in more than 2.5 % of the replicates; the others are then those of the fit without it.
+    `table` holds the points of one regime. With `delays`, max-rate-modified also has s_k, G_k and g_N. R_N is not
+    identified where the measured pairs don't reach it, in the fit or in more than 2.5 % of the replicates; the others
+    are then those of the fit without it.
     """
-    solve = SOLVERS[model.name]
+    solve = solver_of(model, delays=delays)
     weights = [table.random_weights(rng) for _ in range(REPLICATES)]
     value, draws = _solved(solve, table, weights, reached=True)
     if "R_N" in value and not _told(value, draws, "R_N"):
         value, draws = _solved(solve, table, weights, reached=False)
+        value.pop("g_N", None)
     draws = _with_spread(value, draws, standard_errors(model, table, _finite(value)))
+    fitted = fitted_times(model, table, value, draws)
     found = {
-        spec.symbol: _estimate(spec.symbol, spec.unit, value, draws, table)
-        for spec in model.parameters
+        spec.symbol: _estimate(spec.symbol, spec.unit, value, fitted, table)
+        for spec in (*model.parameters, *DELAY_PARAMETERS)
+        if spec.symbol in value
     }
     if "R_N" in value:
         found["k_sat"] = _saturation(value, draws, found)
@@ -69,6 +79,9 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
     """The replicates, their relative deviations scaled to the standard `errors`; infinite ones stay as they are."""
     spread = dict(draws)
     for symbol, error in errors.items():
+        if symbol in DELAYS:
+            spread[symbol] = _scaled_delay(value[symbol], draws[symbol], error)
+            continue
         finite = np.isfinite(draws[symbol])
         deviation = np.log(np.maximum(draws[symbol][finite], 1e-300) / value[symbol])
         if deviation.size == 0:
@@ -81,19 +94,46 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
     return spread
 
 
+def _scaled_delay(value: float, draws: Floats, error: float) -> Floats:
+    """The replicates of a time that may be 0, their deviations scaled to the relative standard `error`."""
+    low, high = np.quantile(draws, TAILS)
+    factor = 2.0 * norm.ppf(TAILS[1]) * error * value / max(high - low, LEAST_SPREAD * value)
+    return np.asarray(np.maximum(value + factor * (draws - value), 0.0))
+
+
 def _told(value: Solution, draws: Draws, symbol: str) -> bool:
     return bool(np.isfinite(value[symbol]) and np.mean(~np.isfinite(draws[symbol])) <= TAILS[0])
 
 
-def _estimate(symbol: str, unit: str, value: Solution, draws: Draws, table: PairTable) -> Estimate:
-    if symbol == "s0" and value["s0"] <= 0.0:
-        return unidentified(symbol, unit, "the times, taken back to 0 B, leave no start-up time.")
+def _estimate(
+    symbol: str, unit: str, value: Solution, fitted: Fitted, table: PairTable
+) -> Estimate:
+    draws = fitted.draws
+    reason = _unknown(symbol, value, draws, table)
+    if reason is None:
+        return identified(symbol, unit, value[symbol], draws[symbol][np.isfinite(draws[symbol])])
+    known = unidentified(symbol, unit, reason, *fitted.bounds(symbol))
+    return replace(known, draws=draws[symbol]) if symbol in ("s0", *DELAYS) else known
+
+
+def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> str | None:
+    """Why the data don't tell a parameter; None where they do."""
+    if symbol in DELAYS:
+        return None if value[symbol] > 0.0 else _NO_DELAY[symbol]
     if not _told(value, draws, symbol):
-        return unidentified(symbol, unit, _REASONS[symbol](value, draws, table))
-    kept = draws[symbol][np.isfinite(draws[symbol])]
-    if symbol == "s0" and np.quantile(kept, TAILS[1]) > VAGUE * value[symbol]:
-        return unidentified(symbol, unit, "the times, taken back to 0 B, leave no start-up time.")
-    return identified(symbol, unit, value[symbol], kept)
+        return _REASONS[symbol](value, draws, table)
+    if symbol != "s0":
+        return None
+    vague = value["s0"] <= 0.0 or np.quantile(draws["s0"], TAILS[1]) > VAGUE * value["s0"]
+    return NO_START_UP if vague else None
+
+
+NO_START_UP = "the times, taken back to 0 B, leave no start-up time."
+_NO_DELAY = {
+    "s_k": "further pairs add no start-up time that shows here.",
+    "G_k": "further pairs add no time per byte that shows here.",
+    "g_N": "the node's times, taken back to 0 B, leave no time per message.",
+}
 
 
 def _at_least(draws: Floats) -> str:
@@ -136,23 +176,29 @@ _REASONS: Mapping[str, Callable[[Solution, Draws, PairTable], str]] = {
     "R_C": _process_rate,
     "R_Cb": _process_rate,
     "R_Ci": _further_rate,
-    "s0": lambda value, draws, table: "the times leave no start-up time.",
+    "s0": lambda value, draws, table: NO_START_UP,
 }
 
 
 def _saturation(value: Solution, draws: Draws, found: Mapping[str, Estimate]) -> Estimate:
     """The number of pairs from which R_N binds; at least 1."""
-    for symbol, one in found.items():
-        if symbol != "s0" and not one.parameter.identified:
-            return unidentified("k_sat", "", f"{symbol} is not identified.")
+    rates = [symbol for symbol in found if symbol.startswith("R_")]
+    for symbol in rates:
+        if not found[symbol].parameter.identified:
+            bounds = saturation_bounds({name: one.parameter for name, one in found.items()})
+            return unidentified("k_sat", "", f"{symbol} is not identified.", *bounds)
     replicates = _saturating_pairs(draws)
     point = _saturating_pairs({symbol: np.array([one]) for symbol, one in value.items()})
     return identified("k_sat", "", float(point[0]), replicates[np.isfinite(replicates)])
 
 
 def _saturating_pairs(rates: Draws) -> Floats:
-    """R_N/R_C, or 1 + (R_N - R_Cb)/R_Ci."""
+    """R_N/R_C, or 1 + (R_N - R_Cb)/R_Ci; with delays where k/R_N is 1/R_C + (k-1) G_k."""
     with np.errstate(divide="ignore", invalid="ignore"):
+        if "G_k" in rates:
+            further = 1.0 / rates["R_N"] - rates["G_k"]
+            binding = (1.0 / rates["R_C"] - rates["G_k"]) / further
+            return np.asarray(np.where(further > 0, np.maximum(binding, 1.0), np.inf))
         if "R_C" in rates:
             return np.asarray(np.maximum(rates["R_N"] / rates["R_C"], 1.0))
         return np.asarray(np.maximum(1.0 + (rates["R_N"] - rates["R_Cb"]) / rates["R_Ci"], 1.0))

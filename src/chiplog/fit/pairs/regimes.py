@@ -1,201 +1,118 @@
-"""The protocols of k pairs: ranges of sizes that hold for all k at once.
+"""Regimes of one protocol: ranges of sizes, found over all sizes and numbers of pairs together.
 
-A protocol depends on the size, not on how many pairs there are, and for a fixed k the time within it is a straight
-line over the size. So the boundaries are those where one line for each k, all with the same boundaries, leave the least
-relative residual: exact dynamic programming over the sizes. One more protocol is taken while it lowers the residual
-deviation (per degree of freedom, since each protocol brings two numbers for each k) by a practical threshold, and while
-its boundaries come back, give or take one size, from most resamples of the launches.
+Within a regime one parameter set holds for all k. Three forms of it are tried: max-rate, modified max-rate, and this
+with what pairs delay one another by before the node's rate is reached (s_k, G_k, g_N). For each form and each number of
+regimes, exact dynamic programming finds the borders that leave the least relative squares. Which form and how many
+regimes is decided by points that are held out: the fewest parameters that predict these are taken. The borders hold for
+all models, so that one that doesn't describe the machine invents no regime.
 
 Source: R. Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4 (1961).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chiplog.fit.crossing import line_crossing_bytes
-from chiplog.fit.pairs.solve import max_rate_modified, postal
-from chiplog.fit.pairs.table import Cells, Floats, PairTable, launch_medians
-from chiplog.fit.result import Change
+from chiplog.fit.pairs.faces import two_faces
+from chiplog.fit.pairs.held_out import Form, HeldOut, Judged
+from chiplog.fit.pairs.solve import max_rate
+from chiplog.fit.pairs.table import Cells, Floats, PairTable
+from chiplog.models.max_rate import MAX_RATE
+from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 
 FEWEST_SIZES = 3
-LEAST_SPAN = 1.5
-"""Factor between the last and the first size of a protocol, at least."""
-MOST_REGIMES = 8
-THRESHOLD = 0.2
-"""The share by which one more protocol must lower the residual deviation."""
+"""Sizes of a regime, at least: with one of them held out, two still tell a start-up from a rate."""
+MOST_REGIMES = 6
 EXACT = 1e-6
-"""A relative residual deviation below which lines are as good as exact, however fine the clock."""
-RESAMPLES = 50
-SUPPORT = 2 / 3
-NOTICEABLE = 0.05
-"""The least relative step of the time, or of its slope, that names a change."""
+"""Errors below this are rounding."""
+
+_MAX_RATE = Form(MAX_RATE, max_rate, 3)
+_MODIFIED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=False), 3)
+_DELAYED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=True), 6)
 
 
-def regime_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
-    """The last size in bytes of each protocol but the last one, ascending."""
-    centres = launch_medians(table, rng, RESAMPLES)
-    sizes, pairs = centres.shape[1:]
-    if sizes < 2 * FEWEST_SIZES:
-        return []
-    most = min(MOST_REGIMES, sizes // FEWEST_SIZES)
-    found = _segmentations(table.sizes.astype(np.float64), centres, most)
-    points = int(np.isfinite(centres[0]).sum())
-    best: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    deviation = np.inf
-    exact = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
-    for count, (cost, starts) in enumerate(found, start=1):
-        freedom = points - 2 * pairs * count
-        if freedom <= 0:
-            break
-        now = float(np.sqrt(max(cost[0], 0.0) / freedom))
-        if count > 1 and (now > (1.0 - THRESHOLD) * deviation or not _supported(starts)):
-            break
-        best, deviation = starts[0], now
-        if deviation < exact:
-            break
-    kept = _without_hidden_start_up(table, centres[0], best.tolist(), exact)
-    return [int(table.sizes[start - 1]) for start in kept]
+@dataclass(frozen=True)
+class Regimes:
+    """The last size in bytes of each regime but the last one, and whether pairs delay one another in all of them."""
+
+    limits: tuple[int, ...] = ()
+    delays: bool = False
 
 
-def _without_hidden_start_up(
-    table: PairTable, times: Floats, starts: list[int], exact: float
-) -> list[int]:
-    """The `starts` without those where the node's rate only ceases to be hidden behind the start-up.
+def joint_regimes(table: PairTable) -> Regimes:
+    """The regimes of the points in `table`, which are of one protocol.
 
-    Where `max(k n/R_N, s0 + n/R_C)` describes both sides of a boundary about as well as the lines do, each k has a bend
-    there, but there is one protocol.
+    One regime without delays where there are too few sizes, or numbers of pairs, to hold some out.
     """
-    sizes, pairs = table.sizes.astype(np.float64), np.unique(table.pairs).astype(np.float64)
-    kept = list(starts)
-    for start in starts:
-        place = kept.index(start)
-        first = kept[place - 1] if place else 0
-        end = kept[place + 1] if place + 1 < len(kept) else sizes.size
-        lines = sum(
-            float(_line_costs(sizes[low:high], times[None, low:high])[0])
-            for low, high in ((first, start), (start, end))
-        )
-        cells = _cells(sizes[first:end], pairs, times[first:end])
-        bent = cells.cost(_modified_seconds(cells))
-        points = cells.weight.size
-        split_freedom = max(points - 4 * pairs.size, 1)
-        tolerated = lines / split_freedom / (1.0 - THRESHOLD) ** 2 + exact**2
-        if bent / max(points - 3, 1) <= tolerated:
-            kept.remove(start)
-    return kept
+    if np.unique(table.pairs).size < 2 or table.sizes.size <= FEWEST_SIZES:
+        return Regimes()
+    floor = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
+    held_out = HeldOut(table.cells(), floor)
+    plain = [*_candidates(_MAX_RATE, held_out), *_candidates(_MODIFIED, held_out)]
+    best = _fewest(plain, held_out)
+    if not held_out.over_pairs:
+        return Regimes(best.limits)
+    cells = held_out.cells.pairs.size
+    if held_out.judge(_DELAYED, best.limits).beats(best, cells):
+        best = _fewest([*plain, *_candidates(_DELAYED, held_out)], held_out)
+    modified, delayed = (held_out.judge(form, best.limits) for form in (_MODIFIED, _DELAYED))
+    return Regimes(best.limits, delayed.beats(modified, cells))
 
 
-def _cells(sizes: Floats, pairs: Floats, times: Floats) -> Cells:
-    known = np.isfinite(times)
-    seconds = times[known]
-    size, count = (grid[known] for grid in np.meshgrid(sizes, pairs, indexing="ij"))
-    return Cells(size, count, seconds**-2.0, seconds**-1.0, np.ones(seconds.size))
+def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
+    """The one with the most parameters that beats all that have fewer."""
+    cells = held_out.cells.pairs.size
+    ordered = sorted(candidates, key=lambda one: (one.numbers, one.error))
+    best = ordered[0]
+    for one in ordered[1:]:
+        fewer = [other for other in ordered if other.numbers < one.numbers]
+        if one.numbers > best.numbers and all(one.beats(other, cells) for other in fewer):
+            best = one
+    return best
 
 
-def _modified_seconds(cells: Cells) -> Floats:
-    found = max_rate_modified([cells])[0]
-    alone = found["s0"] + cells.message_bytes / found["R_C"]
-    return np.asarray(np.maximum(cells.pairs * cells.message_bytes / found["R_N"], alone))
+def _candidates(form: Form, held_out: HeldOut) -> Iterator[Judged]:
+    """One regime, then two, … with the best borders each."""
+    yield held_out.judge(form, ())
+    for limits in _borders(form, held_out.cells, held_out.sizes):
+        yield held_out.judge(form, limits)
 
 
-def _line_costs(sizes: Floats, seconds: Floats) -> Floats:
-    """The relative squares that the best lines, neither falling nor negative at 0 B, leave; shape (replicates,).
-
-    `seconds` has shape (replicates, sizes, pairs), NaN where not measured.
-    """
-    known = np.isfinite(seconds)
-    inverse = np.where(known, 1.0 / seconds, 0.0)
-    x = sizes[:, None]
-    total, moment, square = (np.sum(inverse**2 * x**power, axis=1) for power in (0, 1, 2))
-    level, slanted = (np.sum(inverse * x**power, axis=1) for power in (0, 1))
-    count = known.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        determinant = total * square - moment**2
-        slope = (total * slanted - moment * level) / determinant
-        intercept = (square * level - moment * slanted) / determinant
-        free = count - intercept * level - slope * slanted
-        flat, grounded = count - level**2 / total, count - slanted**2 / square
-    bound = np.fmin(np.where(total > 0, flat, 0.0), np.where(square > 0, grounded, np.inf))
-    inside = (determinant > 1e-12 * total * square) & (slope >= 0) & (intercept >= 0)
-    return np.asarray(np.maximum(np.where(inside, free, bound), 0.0).sum(axis=1))
-
-
-def _segmentations(
-    sizes: Floats, centres: Floats, most: int
-) -> list[tuple[Floats, NDArray[np.int64]]]:
-    """For 1 to `most` protocols: the least cost, shape (replicates,), and where each but the first one starts.
-
-    The starts are indices into `sizes`, shape (replicates, protocols - 1).
-    """
-    replicates, count = centres.shape[0], sizes.size
-    costs = np.full((count + 1, count + 1, replicates), np.inf)
-    for first in range(count):
-        for end in range(first + FEWEST_SIZES, count + 1):
-            if sizes[end - 1] < LEAST_SPAN * sizes[first]:
-                continue
-            costs[first, end] = _line_costs(sizes[first:end], centres[:, first:end])
+def _borders(form: Form, cells: Cells, sizes: Floats) -> Iterator[tuple[int, ...]]:
+    """The limits of two regimes, of three, … with the least relative squares."""
+    most = min(MOST_REGIMES, sizes.size // FEWEST_SIZES)
+    if most < 2:
+        return
+    costs = _costs(form, cells, sizes)
+    count = sizes.size
     best, came_from = costs[0], []
-    found = [(best[count], np.empty((replicates, 0), dtype=np.int64))]
     for _ in range(1, most):
-        sums = best[:, None, :] + costs
+        sums = best[:, None] + costs
         came_from.append(np.argmin(sums, axis=0))
         best = np.min(sums, axis=0)
-        found.append((best[count], _trace(came_from, count, replicates)))
-    return found
+        starts, end = [], count
+        for step in reversed(came_from):
+            end = int(step[end])
+            starts.append(end)
+        yield tuple(int(sizes[start - 1]) for start in reversed(starts))
 
 
-def _trace(
-    came_from: Sequence[NDArray[np.int64]], count: int, replicates: int
-) -> NDArray[np.int64]:
-    every = np.arange(replicates)
-    ends = np.full(replicates, count)
-    starts = []
-    for step in reversed(came_from):
-        ends = step[ends, every]
-        starts.append(ends)
-    return np.stack(starts[::-1], axis=1)
-
-
-def _supported(starts: NDArray[np.int64]) -> bool:
-    """Do the resamples (all rows but the first) have the same boundaries, give or take one size?"""
-    if starts.shape[0] == 1:
-        return True
-    near = np.all(np.abs(starts[1:] - starts[0]) <= 1, axis=1)
-    return bool(near.mean() >= SUPPORT)
-
-
-def regime_changes(table: PairTable, limits: Sequence[int]) -> tuple[Change, ...]:
-    """The changes at `limits` as the fewest pairs measured on both sides show them."""
-    sizes = table.sizes
-    edges = [-1, *limits, int(sizes[-1])]
-    return tuple(
-        _change(table.within(below + 1, limit), table.within(limit + 1, above))
-        for below, limit, above in zip(edges, edges[1:], edges[2:], strict=False)
-    )
-
-
-def _change(before: PairTable, after: PairTable) -> Change:
-    last, first = int(before.sizes[-1]), int(after.sizes[0])
-    common = np.intersect1d(before.pairs, after.pairs)
-    if common.size == 0:
-        return Change(last, first, "both", None, ("pairs",))
-    lines = [_line(side.subset(side.pairs == common[0])) for side in (before, after)]
-    middle = float(np.sqrt(float(max(last, 1)) * float(first)))
-    seconds = [intercept + slope * middle for intercept, slope in lines]
-    jump = seconds[1] / seconds[0] - 1.0 if seconds[0] > 0 else None
-    slopes = [slope for _, slope in lines]
-    bends = abs(slopes[1] - slopes[0]) > NOTICEABLE * max(slopes)
-    jumps = jump is not None and abs(jump) > NOTICEABLE
-    kind = "both" if jumps and bends else "jump" if jumps else "slope"
-    crossing = line_crossing_bytes(*((start + slope, slope) for start, slope in lines))
-    return Change(last, first, kind, jump, ("pairs",), crossing)
-
-
-def _line(table: PairTable) -> tuple[float, float]:
-    """Intercept in seconds and slope in seconds per byte of the best line through the points."""
-    found = postal([table.cells()])[0]
-    return float(found["s0"]), 1.0 / float(found["R_C"])
+def _costs(form: Form, cells: Cells, sizes: Floats) -> Floats:
+    """The squares that each range of sizes leaves, shape (sizes + 1, sizes + 1): from first to before end."""
+    count = sizes.size
+    ranges = [
+        (first, end)
+        for first in range(count)
+        for end in range(first + FEWEST_SIZES, count + 1)
+        if first == 0 or first >= FEWEST_SIZES
+    ]
+    index = np.searchsorted(sizes, cells.message_bytes)
+    many = [cells.only((index >= first) & (index < end)) for first, end in ranges]
+    costs = np.full((count + 1, count + 1), np.inf)
+    for place, mine, solution in zip(ranges, many, form.solve(many), strict=True):
+        costs[place] = mine.cost(form.seconds(cells, solution))
+    return costs

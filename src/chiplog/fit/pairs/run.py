@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -14,7 +16,8 @@ from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
-from chiplog.fit.pairs.regimes import FEWEST_SIZES, regime_changes, regime_limits
+from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
+from chiplog.fit.pairs.regimes import Regimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
 from chiplog.fit.parameters import TAILS, Estimate
 from chiplog.fit.predictions import MeasuredPoints, Predictor, predictor, relative_errors, summarise
@@ -50,32 +53,56 @@ def fit_pairs(
     """Each model by its method on the pairs series of `dataset`, which are alike in all but size, pairs, visit and
     launch; none without such series.
 
-    Protocols are looked for over all k and hold for all methods. Raises UsageError for an unknown statistic, for a
-    method whose number of pairs wasn't measured and for a protocol with fewer than two sizes.
+    Protocols and regimes are looked for over all k and hold for all models and methods; given `boundaries` (None is no
+    boundary) are those of protocols, each with one regime and the model's published form. Raises UsageError for an
+    unknown statistic, for a method whose number of pairs wasn't measured, for too few numbers of pairs and for a
+    protocol with fewer than two sizes.
     """
     table = pair_table(dataset, statistic)
     if table.seconds.size == 0:
         return ()
-    limits = _limits(table, boundaries, seed)
+    pieces = find_pieces(table, boundaries, seed)
     return tuple(
-        _fit_one(dataset, table, limits, model, method, statistic, seed) for model, method in jobs
+        _fit_one(dataset, table, pieces, model, method, statistic, seed) for model, method in jobs
     )
 
 
-def _limits(
+@dataclass(frozen=True)
+class Piece:
+    """A range of sizes with one parameter set: what its lower border is, and whether pairs delay one another in it."""
+
+    first_bytes: int
+    last_bytes: int
+    border: str | None
+    delays: bool
+
+
+def find_pieces(
     table: PairTable, boundaries: Sequence[int] | Literal["auto"] | None, seed: int
-) -> list[int]:
-    if boundaries is None:
-        return []
+) -> list[Piece]:
+    """The protocols of all points, and the regimes of each, by ascending sizes; see `fit_pairs` for `boundaries`."""
     if boundaries == "auto":
-        return regime_limits(table, np.random.default_rng([seed, 2]))
-    return [limit for limit in sorted(set(boundaries)) if limit < table.sizes[-1]]
+        limits = protocol_limits(table, np.random.default_rng([seed, 2]))
+    else:
+        limits = [limit for limit in sorted(set(boundaries or ())) if limit < table.sizes[-1]]
+    pieces: list[Piece] = []
+    for first, last in segment_ranges(table.sizes, limits):
+        protocol = table.within(first, last)
+        regimes = joint_regimes(protocol) if boundaries == "auto" else Regimes()
+        for start, end in segment_ranges(protocol.sizes, regimes.limits):
+            border = None
+            if pieces:
+                before = table.within(pieces[-1].first_bytes, pieces[-1].last_bytes)
+                jump = start == first or jumps(before, table.within(start, end))
+                border = "protocol" if jump else "slope"
+            pieces.append(Piece(start, end, border, regimes.delays))
+    return pieces
 
 
 def _fit_one(
     dataset: Dataset,
     table: PairTable,
-    limits: Sequence[int],
+    pieces: Sequence[Piece],
     model: Model,
     method: str,
     statistic: str,
@@ -87,15 +114,25 @@ def _fit_one(
             f"Model {model.name} by {method}: no series of so many pairs was measured."
         )
     rng = np.random.default_rng([seed, 3])
-    ranges = segment_ranges(table.sizes, limits)
-    estimates = [
-        _estimates(model, method, table.subset(used), first, last, rng) for first, last in ranges
-    ]
+    _refuse_one_number_of_pairs(model, table)
+    estimates = [_estimates(model, method, table.subset(used), piece, rng) for piece in pieces]
     segments = tuple(
-        Segment(first, last, {symbol: one.parameter for symbol, one in found.items()})
-        for (first, last), found in zip(ranges, estimates, strict=True)
+        Segment(
+            piece.first_bytes,
+            piece.last_bytes,
+            {symbol: one.parameter for symbol, one in found.items()},
+            piece.border,
+        )
+        for piece, found in zip(pieces, estimates, strict=True)
     )
-    predict = predictor(model, segments)
+    limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
+    draws = {
+        f"{number}/{symbol}": one.draws
+        for number, found in enumerate(estimates)
+        for symbol, one in found.items()
+        if one.draws.size
+    }
+    predict = predictor(model, segments, draws)
     error = summarise(*relative_errors(predict, round_trips(table)))
     indices = {id(one): index for index, one in enumerate(dataset.series)}
     fitted = [one for one, chosen in zip(table.series, used, strict=True) if chosen]
@@ -107,19 +144,14 @@ def _fit_one(
         direction="one-way",
         statistic=statistic,
         segments=segments,
-        changes=regime_changes(table, limits),
+        changes=protocol_changes(table, limits),
         error=error,
         cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
         curves=_curves(table, predict, rng),
         between=table.series[0].between,
         convention=table.series[0].direction,
-        warnings=(*_few_sizes(table, ranges), *bad_fit(error)),
-        draws={
-            f"{number}/{symbol}": one.draws
-            for number, found in enumerate(estimates)
-            for symbol, one in found.items()
-            if one.draws.size
-        },
+        warnings=(*_few_sizes(table, pieces), *bad_fit(error)),
+        draws=draws,
         advice=tuple(
             sentence
             for segment in segments
@@ -132,16 +164,26 @@ def _fit_one(
     )
 
 
+def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
+    """Raises UsageError for a model that tells a process's rate from its node's, where one k was measured."""
+    pairs = np.unique(table.pairs)
+    if pairs.size == 1 and any(spec.symbol == "R_N" for spec in model.parameters):
+        raise UsageError(
+            "two numbers of pairs or more are needed to tell a process's rate from its node's; the run has only "
+            f"k = {pairs[0]}."
+        )
+
+
 def _estimates(
-    model: Model, method: str, table: PairTable, first: int, last: int, rng: np.random.Generator
+    model: Model, method: str, table: PairTable, piece: Piece, rng: np.random.Generator
 ) -> dict[str, Estimate]:
-    mine = table.within(first, last)
+    mine = table.within(piece.first_bytes, piece.last_bytes)
     if mine.sizes.size < 2:
         raise UsageError(
-            f"Model {model.name} by {method} needs pairs series of two sizes or more from {first} to {last} B; "
-            f"there are {mine.sizes.size}."
+            f"Model {model.name} by {method} needs pairs series of two sizes or more from {piece.first_bytes} to "
+            f"{piece.last_bytes} B; there are {mine.sizes.size}."
         )
-    return pair_estimates(model, mine, rng)
+    return pair_estimates(model, mine, rng, delays=piece.delays)
 
 
 def round_trips(table: PairTable) -> MeasuredPoints:
@@ -149,8 +191,8 @@ def round_trips(table: PairTable) -> MeasuredPoints:
     return MeasuredPoints(table.points, 2.0 * table.seconds)
 
 
-def _few_sizes(table: PairTable, ranges: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    if len(ranges) > 1 or table.sizes.size >= 2 * FEWEST_SIZES:
+def _few_sizes(table: PairTable, pieces: Sequence[Piece]) -> tuple[str, ...]:
+    if len(pieces) > 1 or table.sizes.size >= 2 * FEWEST_SIZES:
         return ()
     return (
         f"Protocol changes were not looked for: {table.sizes.size} sizes "

@@ -8,19 +8,19 @@ negative.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from scipy.optimize import leastsq
 
 from chiplog.fit.non_negative import non_negative
+from chiplog.fit.pairs.faces import BINDS, EXACT, Solution, two_faces
 from chiplog.fit.pairs.table import Cells, Floats
+from chiplog.models.protocol import Model
 
-Solution = dict[str, float]
 EVALUATIONS = 400
-BINDS = 1e-3
-"""A rate binds where it makes a time longer by more than this share."""
-TIE, EXACT = 1e-9, 1e-13
-"""By such a share of what is left, and of all, a rate of the node must lower the squares at least."""
+TIE = 1e-9
+"""By such a share of what is left a rate of the node must lower the squares at least."""
 
 
 def _rate(seconds_per_byte: float) -> float:
@@ -108,44 +108,6 @@ def _positive_squares(
     return best
 
 
-def max_rate_modified(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
-    """s0, R_C and R_N of `max(k n/R_N, s0 + n/R_C)`."""
-    return [
-        _max_rate_modified(cells, rough)
-        for cells, rough in zip(many, max_rate(many, reached=reached), strict=True)
-    ]
-
-
-def _max_rate_modified(cells: Cells, rough: Solution) -> Solution:
-    """The local optimum near that of max-rate."""
-    n = cells.message_bytes
-    together = cells.pairs * n
-    if not np.isfinite(rough["R_N"]):
-        return rough
-
-    shared_columns, alone_columns = cells.root * together, np.stack([cells.root, cells.root * n])
-
-    def residual(theta: Floats) -> Floats:
-        alone = theta[:2] @ alone_columns
-        return np.asarray(np.maximum(shared_columns * theta[2], alone) - cells.target)
-
-    alone = 1.0 / rough["R_C"] if np.isfinite(rough["R_C"]) else 0.5 / rough["R_N"]
-    s0 = max(rough["s0"], 1e-3 * float(np.min(cells.linear / cells.square)))
-    starts = [
-        (s0 * more, alone, share / rough["R_N"]) for more in (1.0, 1.7) for share in (1.0, 1.15)
-    ]
-    s0, alone, shared = _positive_squares(residual, starts)
-    binds = together * shared > (1.0 + BINDS) * (s0 + n * alone)
-    if not np.any(binds):
-        return max_rate([cells], reached=False)[0]
-    free = not np.all(binds)
-    return {
-        "s0": float(s0),
-        "R_C": _rate(alone) if free else np.inf,
-        "R_N": _rate(shared),
-    }
-
-
 def max_rate_4(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
     """s0, R_Cb, R_Ci and R_N of `s0 + k n / min(R_N, R_Cb + (k-1) R_Ci)`."""
     return [
@@ -193,5 +155,12 @@ SOLVERS: Mapping[str, Callable[..., list[Solution]]] = {
     "postal": postal,
     "max-rate": max_rate,
     "max-rate-4": max_rate_4,
-    "max-rate-modified": max_rate_modified,
+    "max-rate-modified": two_faces,
 }
+
+
+def solver_of(model: Model, *, delays: bool) -> Callable[..., list[Solution]]:
+    """The solver of a model; with `delays`, that of max-rate-modified tells by what pairs delay one another, too."""
+    if delays and model.name == "max-rate-modified":
+        return partial(two_faces, delays=True)
+    return SOLVERS[model.name]

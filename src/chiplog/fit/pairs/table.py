@@ -42,6 +42,16 @@ class Cells:
         """The prediction with the least relative squares in each cell, times `root`."""
         return np.asarray(self.linear / np.maximum(self.root, 1e-300))
 
+    def only(self, chosen: NDArray[np.bool_]) -> Cells:
+        """The same cells, without the weight of those that are not `chosen`."""
+        return Cells(
+            self.message_bytes,
+            self.pairs,
+            self.square * chosen,
+            self.linear * chosen,
+            self.weight * chosen,
+        )
+
     def cost(self, predicted: Floats) -> float:
         """The sum of squared relative residuals of `predicted` seconds, shape (cells,)."""
         return float(

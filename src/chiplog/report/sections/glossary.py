@@ -8,6 +8,7 @@ from chiplog.report.input import ReportInput
 SYMBOLS = (
     *("L_half", "L", "o_s", "o_r", "g", "G", "O", "S", "alpha", "R", "n_half"),
     *("f", "f_argmin", "o_min", "o_max", "s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat"),
+    *("s_k", "G_k", "g_N"),
 )
 
 ENTRIES: tuple[tuple[str, str, str], ...] = (
@@ -213,6 +214,13 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "k_sat",
         "k_sat",
         "The number of pairs at which the node saturates, R_N/R_C: from there on more senders don't help.",
+    ),
+    ("s_k", "s_k", "Start-up time that each further pair adds, before the node's rate is reached."),
+    ("G_k", "G_k", "Time per byte that each further pair adds, before the node's rate is reached."),
+    (
+        "g_N",
+        "g_N",
+        "Time that a node needs for each message of any of its pairs, besides its bytes.",
     ),
     (
         "oversubscribed",

@@ -34,7 +34,7 @@ from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import errors
 
 EVERY_K = "k=all"
-SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat")
+SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat", "s_k", "G_k", "g_N")
 MOST_PLOTS = 6
 MOST_ROWS = 32
 MOST_BESIDE = 18

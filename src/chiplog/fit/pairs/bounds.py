@@ -1,0 +1,113 @@
+"""What the times of k pairs leave of a parameter that they don't tell.
+
+Each part of a time is at most the whole: so s0, n/R_C, k n/R_N, (k-1) s_k, (k-1) n G_k and k g_N are at most T. T is
+the fitted time of a measured (size, k), give or take twice what single points scatter about the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from chiplog.fit.pairs.faces import Solution
+from chiplog.fit.pairs.table import Floats, PairTable
+from chiplog.fit.parameters import TAILS
+from chiplog.fit.result import Parameter
+from chiplog.models.protocol import Model
+
+Bounds = tuple[float | None, float | None]
+"""The least and the largest value; None is no bound on that side."""
+MARGIN = 2.0
+"""Standard deviations of single points by which a fitted time is widened."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What bounds come from: sizes in bytes, pairs, and the longest time that each point leaves; shape (P,)."""
+
+    message_bytes: Floats
+    pairs: Floats
+    longest_seconds: Floats
+    draws: Mapping[str, Floats]
+
+    def bounds(self, symbol: str) -> Bounds:
+        """The bounds of a parameter in its unit."""
+        n, k, seconds = self.message_bytes, self.pairs, self.longest_seconds
+        if symbol == "R_Ci":
+            return self._further_rate(), None
+        if symbol == "R_N":
+            return float(np.max(k * n / seconds)), None
+        if symbol in ("R_C", "R_Cb"):
+            alone = k == 1 if symbol == "R_Cb" else k > 0
+            seen = float(np.max(n[alone] / seconds[alone], initial=0.0))
+            low = float(np.quantile(self.draws[symbol], TAILS[0], method="lower"))
+            return low if np.isfinite(low) else seen, None
+        further = k > 1
+        limits: Mapping[str, Callable[[], Floats]] = {
+            "s0": lambda: seconds,
+            "s_k": lambda: seconds[further] / (k[further] - 1.0),
+            "G_k": lambda: (seconds / np.maximum(n, 1.0))[further] / (k[further] - 1.0),
+            "g_N": lambda: seconds / k,
+        }
+        most = float(np.min(limits[symbol](), initial=np.inf))
+        drawn = float(np.quantile(self.draws[symbol], TAILS[1]))
+        high = min(drawn, most) if drawn > 0.0 else most
+        return 0.0, high if np.isfinite(high) else None
+
+    def _further_rate(self) -> float:
+        """Two pairs or more reach R_N: so each further pair adds what the first one lacks, at least."""
+        second = np.min(self.pairs[self.pairs > 1], initial=np.inf)
+        lacking = self.draws["R_N"] - self.draws["R_Cb"]
+        known = lacking[np.isfinite(lacking)]
+        if known.size < (1.0 - TAILS[0]) * lacking.size:
+            return 0.0
+        return max(0.0, float(np.quantile(known, TAILS[0])) / float(second - 1.0))
+
+
+def fitted_times(
+    model: Model, table: PairTable, value: Solution, draws: Mapping[str, Floats]
+) -> Fitted:
+    """What the fit `value` of `table`, with its bootstrap replicates `draws`, bounds parameters by."""
+    finite = {symbol: one for symbol, one in value.items() if np.isfinite(one)}
+    seconds = np.maximum(model.seconds(table.points, finite) / 2.0, 1e-15)
+    scatter = float(np.sqrt(np.mean(np.log(table.seconds / seconds) ** 2)))
+    return Fitted(
+        table.message_bytes.astype(np.float64),
+        table.pairs.astype(np.float64),
+        seconds * np.exp(MARGIN * scatter),
+        draws,
+    )
+
+
+def saturation_bounds(found: Mapping[str, Parameter]) -> Bounds:
+    """Bounds of k_sat from those of the rates; at least one pair saturates a node."""
+    first = "R_Cb" if "R_Cb" in found else "R_C"
+    node, alone = found["R_N"], found[first]
+    if "G_k" in found:
+        return 1.0, None
+    if first == "R_C":
+        return (
+            max(1.0, _ratio(node.low, alone.high) or 1.0),
+            _at_least_one(_ratio(node.high, alone.low)),
+        )
+    further = found["R_Ci"]
+    least = _ratio(_less(node.low, alone.high), further.high)
+    return 1.0 + max(0.0, least or 0.0), _one_more(_ratio(_less(node.high, alone.low), further.low))
+
+
+def _ratio(over: float | None, under: float | None) -> float | None:
+    return over / under if over is not None and under else None
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return one - other if one is not None and other is not None else None
+
+
+def _at_least_one(value: float | None) -> float | None:
+    return None if value is None else max(1.0, value)
+
+
+def _one_more(value: float | None) -> float | None:
+    return None if value is None else 1.0 + max(0.0, value)
