@@ -83,9 +83,8 @@ def _fit_one(
 ) -> Fit:
     used = METHODS[method](table.pairs)
     if not np.any(used):
-        raise UsageError(
-            f"Model {model.name} by {method}: no series of so many pairs was measured."
-        )
+        numbers = ", ".join(map(str, np.unique(table.pairs).tolist()))
+        raise UsageError(f"the run lacks series of one pair; it has those of {numbers} pairs.")
     rng = np.random.default_rng([seed, 3])
     ranges = segment_ranges(table.sizes, limits)
     estimates = [
@@ -138,8 +137,12 @@ def _estimates(
     mine = table.within(first, last)
     if mine.sizes.size < 2:
         raise UsageError(
-            f"Model {model.name} by {method} needs pairs series of two sizes or more from {first} to {last} B; "
-            f"there are {mine.sizes.size}."
+            f"from {first} to {last} B pairs series of two sizes or more are needed; the run has {mine.sizes.size}."
+        )
+    if mine.cells().message_bytes.size < len(model.parameters):
+        raise UsageError(
+            f"from {first} to {last} B the run has {mine.cells().message_bytes.size} points (size, pairs); "
+            f"{len(model.parameters)} parameters need as many."
         )
     return pair_estimates(model, mine, rng)
 
