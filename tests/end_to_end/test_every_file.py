@@ -1,4 +1,4 @@
-"""Every file that `measure` and `import` can write is fitted, compared, reported and exported, or refused in a sentence.
+"""Every file that `measure` and `import` can write is fitted, compared, reported and exported, or refused clearly.
 
 One pattern alone, one size, one number of pairs or peers: a model that has nothing to say about it is left out with a
 line, and a report shows what was measured at least.
