@@ -147,8 +147,8 @@ def _estimates(
     numbers = np.unique(mine.pairs)
     if any(one.symbol == "R_Ci" for one in model.parameters) and numbers.size == 1 < numbers[0]:
         raise UsageError(
-            f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of the "
-            "first process from that of further ones."
+            f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of "
+            "the first process from that of further ones."
         )
     return pair_estimates(model, mine, rng)
 
