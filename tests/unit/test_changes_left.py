@@ -82,3 +82,9 @@ def test_changes_are_found_once_for_all_folds_and_models(searches: list[Dataset]
     rows = compare_models(run, ("hockney", "loggp"), folds=5)
     assert len(searches) == 1
     assert {row.error.points for row in rows} == {len(SIZES)}
+
+
+def test_the_decision_stored_with_a_run_is_not_that_of_a_part_of_it() -> None:
+    stored = {"schema": "chiplog.changes/1", "operation": "send", "posting": "normal"}
+    run = replace(dataset(), changes=stored)
+    assert without(run, 4096).changes is None

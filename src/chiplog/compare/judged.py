@@ -15,8 +15,8 @@ from chiplog.fit.choice import of_pairs
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.measured import REPLICATES, Measured, is_round_trip
 from chiplog.fit.one_to_many.run import round_trip_points
-from chiplog.fit.placement import in_one_placement
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
+from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import BUILT_IN, load_model
 
@@ -119,7 +119,7 @@ def judged_on(
 
 def in_shown_state(dataset: Dataset) -> Dataset:
     """The points in the state of the machine that fits speak of: what is held out is judged in that one, too."""
-    return in_one_placement(without_cold_start(dataset)[0])[0]
+    return in_one_state(without_cold_start(dataset)[0]).dataset
 
 
 def fitted_part(dataset: Dataset, judged: Judged) -> Dataset:
