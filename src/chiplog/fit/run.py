@@ -173,7 +173,9 @@ def fit_each(
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
     return Fitted(
-        with_origin(dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]),
+        with_origin(
+            dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]
+        ),
         _left_out(loaded, method, fits, reasons),
     )
 
