@@ -70,4 +70,4 @@ def test_the_report_shows_the_models(run: Path, tmp_path: Path) -> None:
 def test_a_model_of_pairs_says_what_it_needs(run: Path) -> None:
     finished = chiplog("fit", run, "--model", "loggp")
     assert finished.code == 2
-    assert "needs round trips" in finished.stderr
+    assert "lacks round trips" in finished.stderr

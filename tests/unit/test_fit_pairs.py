@@ -300,9 +300,11 @@ def test_pairs_beside_round_trips_do_not_touch_the_fit_of_one_pair() -> None:
 
 def test_a_model_without_its_series_says_which_it_needs() -> None:
     one_pair = synthetic_dataset([Piece(None, LOGGP)], (1, 8, 64), samples=3, visits=1)
-    with pytest.raises(UsageError, match="max-rate needs series of the pattern pairs"):
+    with pytest.raises(
+        UsageError, match="Model max-rate by k=all: the run lacks series of the pattern pairs"
+    ):
         fit(one_pair, ["max-rate"])
-    with pytest.raises(UsageError, match="loggp by prtt needs round trips"):
+    with pytest.raises(UsageError, match="Model loggp by prtt: the run lacks round trips"):
         fit(made("postal", TRUTHS["postal"]), ["loggp"])
     with pytest.raises(UsageError, match="max-rate can't be fitted by k=1"):
         fit(made("postal", TRUTHS["postal"]), ["max-rate"], method="k=1")

@@ -263,11 +263,15 @@ def test_series_over_peers_are_no_series_over_sizes() -> None:
 
 def test_a_model_without_its_series_is_refused_by_name() -> None:
     pairs = replace(logfp_run(), series=round_trips())
-    with pytest.raises(UsageError, match="Model lop needs round trips to many peers"):
+    with pytest.raises(
+        UsageError, match="Model lop by one-to-many: the run lacks round trips to many peers"
+    ):
         fit(pairs, ["lop"])
-    with pytest.raises(UsageError, match="lop-overhead needs the time to post p sends"):
+    with pytest.raises(
+        UsageError, match="lop-overhead by one-to-many: the run lacks the time to post p sends"
+    ):
         fit(pairs, ["lop-overhead"])
-    with pytest.raises(UsageError, match="Model loggp by prtt needs round trips"):
+    with pytest.raises(UsageError, match="Model loggp by prtt: the run lacks round trips"):
         fit(logfp_run(), ["loggp"])
     with pytest.raises(UsageError, match="lop can't be fitted by prtt; it accepts one-to-many"):
         methods_of("lop", "prtt")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chiplog.fit.left_out import LeftOut
 from chiplog.fit.result import Change, FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
 from chiplog.report import TargetReport
@@ -25,6 +26,7 @@ from chiplog.report.sections import (
     TARGET_SECTIONS,
     changes,
     errors,
+    measured_times,
     methods,
     overheads,
     overview,
@@ -67,8 +69,17 @@ def words(section: Section | None) -> str:
 
 
 def with_error(target: TargetReport, median: float) -> TargetReport:
-    error = FitError(120, median, median, 3 * median, 1 + median)
-    return replace(target, fits=tuple(replace(fit, error=error) for fit in target.fits))
+    return all_with(target, FitError(120, median, median, 3 * median, 1 + median))
+
+
+def all_with(target: TargetReport, error: FitError) -> TargetReport:
+    """Every fit with that error on points held out, and a much smaller one on its own."""
+    mild = replace(error, mean_relative=0.0, median_relative=0.0, max_relative=0.0, mean_factor=1.0)
+    return replace(
+        target,
+        fits=tuple(replace(fit, error=mild) for fit in target.fits),
+        comparison=tuple(replace(row, error=error) for row in target.comparison),
+    )
 
 
 def only_first(target: TargetReport, **parameter: Parameter) -> TargetReport:
@@ -81,9 +92,66 @@ def only_first(target: TargetReport, **parameter: Parameter) -> TargetReport:
 
 def test_a_good_model_is_said_to_predict() -> None:
     text = words(verdict.section(with_error(TARGET, 0.04), "k"))
-    opening = "LogGP predicts this transport within 4.0 % (median; 4.0 % on average)"
-    assert text.startswith(f"{opening} between 1 B and 1 MiB.")
-    assert "worst point is off by 12 %" in text
+    opening = "LogGP predicts this transport within 4.0 % between 1 B and 1 MiB"
+    assert text.startswith(
+        f"{opening} (median on 120 points that were held out; 4.0 % on average, 12 % at worst)."
+    )
+
+
+def test_an_error_on_the_fits_own_points_is_called_so() -> None:
+    text = words(verdict.section(replace(with_error(TARGET, 0.04), comparison=()), "k"))
+    assert text.startswith("LogGP describes this transport within 0.1 % between 1 B and 1 MiB")
+    assert "120 points that it was fitted to" in text
+
+
+def test_a_model_on_four_points_is_not_ranked_above_one_on_fifty_five() -> None:
+    first, *others = TARGET.comparison
+    lucky = replace(first, model="logp", error=FitError(4, 0.001, 0.001, 0.001, 1.001))
+    rows = [replace(row, error=FitError(55, 0.05, 0.05, 0.1, 1.05)) for row in others]
+    loggp = [row for row in rows if row.model == "loggp"]
+    target = replace(TARGET, comparison=(lucky, *loggp))
+    section = errors.section(target, "k")
+    assert section is not None
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    assert [text_of(row[0]) for row in table.rows][-1] == "LogP"
+    assert text_of(table.rows[-1][3]) == "4 of 55"
+    assert "LogP" not in words(verdict.section(target, "k"))
+
+
+def test_slope_changes_are_told_apart_from_protocol_changes() -> None:
+    fit = headline(TARGET)
+    assert fit is not None
+    first, second = fit.segments
+    low = replace(first, last_bytes=64)
+    high = replace(first, first_bytes=91, border="slope")
+    sloped = replace(fit, segments=(low, high, replace(second, border="protocol")))
+    target = replace(TARGET, fits=(sloped,))
+    assert "Its slope changes between 64 B and 91 B." in words(verdict.section(target, "k"))
+    section = changes.section(target, "k")
+    assert "apart from protocol changes: slope changes between 64 B and 91 B" in words(section)
+    rows = parameters.table(sloped, in_terminal=True).rows
+    places = [text_of(row[0]) for row in rows]
+    assert places[0].endswith(", 2 regimes:")
+    assert places[1] == "· 1 B to 64 B"
+    assert [text_of(cell) for cell in rows[2][1:]] == ["as above"] * (len(rows[2]) - 1)
+    assert len(rows) == 4
+
+
+def test_what_is_left_out_is_said_in_one_line_with_its_reason() -> None:
+    target = replace(TARGET, left_out=(LeftOut("plogp", "kielmann", "the run lacks floods."),))
+    assert "Left out: plogp (kielmann): the run lacks floods." in words(errors.section(target, "k"))
+
+
+def test_what_no_model_predicts_is_shown_as_it_was_measured() -> None:
+    assert measured_times.section(TARGET, "k") is None
+    bare = replace(TARGET, fits=(), comparison=())
+    section = measured_times.section(bare, "k")
+    assert section is not None
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    assert len(table.rows) == len({one.message_bytes for one in TARGET.dataset.series})
+    assert "no model predicts them" in words(section)
 
 
 def test_a_fair_model_is_said_to_predict_roughly() -> None:
@@ -180,13 +248,15 @@ def test_a_warning_of_several_fits_is_said_once() -> None:
     fits = tuple(replace(fit, warnings=("too few sizes",)) for fit in TARGET.fits)
     text = words(warnings.section(replace(TARGET, fits=fits), "k"))
     assert text.count("too few sizes") == 1
-    assert "LogGP (PRTT)" in text
-    assert "LogGP (Bell)" in text
+    assert f"{len(fits)} of {len(fits)} fits: too few sizes" in text
+    two = (fits[0], fits[1], *TARGET.fits[2:])
+    text = words(warnings.section(replace(TARGET, fits=two), "k"))
+    assert "Hockney (PRTT), LogP (PRTT): too few sizes" in text
 
 
 def test_a_model_that_is_exact_at_most_points_and_wild_at_the_rest_is_not_called_good() -> None:
     two_faced = FitError(160, 0.15, 0.0, 0.99, 1.44)
-    target = replace(TARGET, fits=tuple(replace(fit, error=two_faced) for fit in TARGET.fits))
+    target = all_with(TARGET, two_faced)
     assert "does not describe this transport" in words(verdict.section(target, "k"))
 
 
@@ -204,7 +274,7 @@ def test_a_model_without_any_point_is_shown_as_no_fit() -> None:
     nan = float("nan")
     broken = replace(TARGET.comparison[0], error=FitError(0, nan, nan, nan, nan))
     text = words(errors.section(replace(TARGET, comparison=(broken,)), "k"))
-    assert "no fit" in text
+    assert "no prediction" in text
 
 
 def test_the_four_methods_stand_side_by_side_with_their_cost() -> None:
@@ -247,7 +317,8 @@ def test_a_plot_draws_a_models_line_anew_after_a_change() -> None:
 @pytest.mark.parametrize("section", TARGET_SECTIONS)
 def test_every_section_bears_its_targets_key(section) -> None:  # type: ignore[no-untyped-def]
     whole = replace(TARGET, one_to_many=MANY.one_to_many, pairs=MANY.pairs)
-    made = section(whole, "some-key")
+    bare = section is measured_times.section
+    made = section(replace(whole, fits=()) if bare else whole, "some-key")
     assert made is not None
     assert made.identifier.startswith("some-key-")
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, note, write_json
 from chiplog.errors import ThresholdHit, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chiplog.compare.result import ModelRow, RunRow
+    from chiplog.compare.result import ModelRow, ModelRows, RunRow
 
 
 def compare(
@@ -41,36 +41,45 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
-    from chiplog.compare.result import comparison_to_json
+    from chiplog.compare.result import ModelRows, comparison_to_json
+    from chiplog.fit.left_out import left_out_lines
 
     if other is not None:
         _only_for(
             "RUN",
             {"--models": models, "--hold-out": hold_out, "--folds": folds, "--method": method},
         )
+        judged = ModelRows(())
         rows: Sequence[ModelRow | RunRow] = _runs(run, other, fail_on)
     else:
         _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
-        rows = _models(run, models, hold_out, folds, method)
+        judged = _models(run, models, hold_out, folds, method)
+        rows = judged.rows
     if json_file:
-        write_json(json_file, comparison_to_json(rows))
-    else:
+        write_json(json_file, comparison_to_json(rows, judged.left_out))
+    elif rows:
         from chiplog.cli.tables import print_comparison
 
         print_comparison(rows)
+    for line in left_out_lines(judged.left_out):
+        note(line)
     _check(rows, fail_on)
 
 
 def _models(
     run: Path, models: str | None, hold_out: str | None, folds: int | None, method: str | None
-) -> Sequence[ModelRow]:
-    from chiplog.compare.judged import default_models
-    from chiplog.compare.models import compare_models
+) -> ModelRows:
+    from chiplog.compare.models import judge_models, nothing_to_compare
     from chiplog.dataset.run_file import read_run
 
     dataset = read_run(run)
-    chosen = default_models(dataset) if models is None else names(models, "--models")
-    return compare_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
+    chosen = None if models is None else names(models, "--models")
+    judged = judge_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
+    if not judged.rows and chosen is not None:
+        raise nothing_to_compare(dataset, judged)
+    if not judged.rows and not judged.left_out:
+        note(str(nothing_to_compare(dataset, judged)))
+    return judged
 
 
 def _runs(run: Path, other: Path, fail_on: str | None) -> Sequence[RunRow]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, TargetOption, write_json
+from chiplog.cli.output import JsonOption, TargetOption, note, write_json
 
 
 def fit(
@@ -35,12 +35,26 @@ def fit(
 ) -> None:
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
     from chiplog.dataset.run_file import read_run
+    from chiplog.errors import UsageError
+    from chiplog.fit.left_out import left_out_lines
     from chiplog.fit.origin import of_target
-    from chiplog.fit.run import fit as fit_models
+    from chiplog.fit.run import fit_each, models_for
 
     dataset = read_run(run)
-    models = names(model, "--model")
-    fits = fit_models(dataset, models, method=method, statistic=statistic, seed=seed)
+    fitted = fit_each(
+        dataset, names(model, "--model"), method=method, statistic=statistic, seed=seed
+    )
+    for line in left_out_lines(fitted.left_out):
+        note(line)
+    fits = fitted.fits
+    if not fits:
+        suited = fit_each(dataset, models_for(dataset), replicates=2).fits
+        others = ", ".join(dict.fromkeys(one.model for one in suited))
+        raise UsageError(
+            f"--model: {model} can't be fitted to this run; it accepts {others}."
+            if others
+            else f"{run}: no model can be fitted to what it holds; chiplog report shows its times."
+        )
     fits = of_target(fits, target, str(run))
     if out is not None:
         from chiplog.fit.model_file import write_model

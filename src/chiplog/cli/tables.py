@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from chiplog.compare.result import ModelRow, RunRow
+from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.dataset.operations import operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult
@@ -67,20 +67,27 @@ def print_comparison(rows: Sequence[ModelRow | RunRow]) -> None:
 
 
 def _model_table(rows: Sequence[ModelRow]) -> Table:
+    """A row a model; figures that no row has get no column."""
+    shares = {
+        "repeatability": [row.repeatability for row in rows],
+        "in 95 %": [row.inside_prediction_interval for row in rows],
+    }
+    known = {name: column for name, column in shares.items() if any(x is not None for x in column)}
     table = Table(
-        *("model", "method", "held out", "points", "mean", "median", "largest", "fitted"),
+        *("model", "method", "held out", "points", "mean", "median", "largest", "fitted", *known),
         box=None,
         pad_edge=False,
     )
-    for row in rows:
+    for number, row in enumerate(rows):
         errors = (row.error.mean_relative, row.error.median_relative, row.error.max_relative)
         table.add_row(
             row.model,
             row.method,
-            row.held_out,
+            row.held_out or IN_SAMPLE,
             str(row.error.points),
             *map(format.percent, errors),
             str(row.parameters),
+            *(format.percent(column[number]) for column in known.values()),
         )
     return table
 

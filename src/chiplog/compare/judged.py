@@ -1,4 +1,7 @@
-"""What models are judged on: half round trips over the message size, or RTT(p) over the number of peers."""
+"""What models are judged on: half round trips over the message size, or RTT(p) over the number of peers.
+
+Sizes count that cover the range evenly: not the cold first one, nor those that a bisection crowded around a change.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.caution import without_cold_start
+from chiplog.fit.changes.observed import GRID
 from chiplog.fit.choice import of_pairs
+from chiplog.fit.left_out import LeftOut
 from chiplog.fit.measured import REPLICATES, Measured, is_round_trip
 from chiplog.fit.one_to_many.run import round_trip_points
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
+from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
-from chiplog.models.refuse import unknown_pattern
 from chiplog.models.registry import BUILT_IN, load_model
 
 ONE_TO_MANY = "one_to_many"
@@ -33,27 +39,35 @@ class Judged:
     unit: str
     replicates: int
     """Of a fit that is asked for its predictions only: many where what is identified decides how it predicts."""
+    by_size: bool
+    """Whether sizes are dealt out, so that protocol changes between them matter."""
 
     def values(self, dataset: Dataset) -> list[int]:
         """The distinct values at which there are points, ascending."""
         return sorted({self.value(one) for one in dataset.series if self.is_point(one)})
 
 
+def _of_the_grid(one: Series) -> bool:
+    return one.tag.get("purpose", GRID) == GRID
+
+
 OVER_SIZES = Judged(
-    is_round_trip,
+    lambda one: is_round_trip(one) and _of_the_grid(one),
     lambda one: one.message_bytes,
     lambda measured, _: measured_points(measured, HALF_ROUND_TRIP),
     "sizes",
     " B",
     REPLICATES,
+    by_size=True,
 )
 OVER_PEERS = Judged(
-    lambda one: one.pattern == ONE_TO_MANY,
+    lambda one: one.pattern == ONE_TO_MANY and _of_the_grid(one),
     lambda one: one.peers,
     round_trip_points,
     "numbers of peers",
     "",
     FEW_REPLICATES,
+    by_size=False,
 )
 
 
@@ -71,7 +85,7 @@ def default_models(dataset: Dataset) -> tuple[str, ...]:
             return has_pairs
         if over_peers:
             return ONE_TO_MANY in model.patterns
-        return _of_round_trips(model) and (over_sizes or not has_pairs)
+        return _of_round_trips(model) and over_sizes
 
     return tuple(name for name in BUILT_IN if judged(load_model(name)))
 
@@ -80,19 +94,32 @@ def _only_over_peers(dataset: Dataset) -> bool:
     return bool(OVER_PEERS.values(dataset)) and not OVER_SIZES.values(dataset)
 
 
-def judged_on(dataset: Dataset, models: Sequence[str], hold_out: str | None) -> Judged:
-    """RTT(p) where a model speaks of nothing else, peers are held out or there is nothing else.
-
-    Raises UsageError for a model that says nothing about RTT(p) then.
+def judged_on(
+    dataset: Dataset, models: Sequence[str], hold_out: str | None
+) -> tuple[Judged, list[str], list[LeftOut]]:
+    """RTT(p) where a model speaks of nothing else, peers are held out or there is nothing else; the models that speak
+    of it, and those that don't.
     """
     loaded = [load_model(name) for name in models]
     peers_held_out = hold_out is not None and "peers" in hold_out
     if not peers_held_out and not _only_over_peers(dataset) and all(map(_of_round_trips, loaded)):
-        return OVER_SIZES
-    for one in loaded:
-        if ONE_TO_MANY not in one.patterns:
-            raise unknown_pattern(one.name, ONE_TO_MANY, one.patterns)
-    return OVER_PEERS
+        return OVER_SIZES, list(models), []
+    speaking = [one.name for one in loaded if ONE_TO_MANY in one.patterns]
+    left_out = [
+        LeftOut(
+            one.name,
+            None,
+            f"it says nothing about pattern '{ONE_TO_MANY}'; it speaks about {', '.join(one.patterns)}.",
+        )
+        for one in loaded
+        if one.name not in speaking
+    ]
+    return OVER_PEERS, speaking, left_out
+
+
+def in_shown_state(dataset: Dataset) -> Dataset:
+    """The points in the state of the machine that fits speak of: what is held out is judged in that one, too."""
+    return in_one_state(without_cold_start(dataset)[0]).dataset
 
 
 def fitted_part(dataset: Dataset, judged: Judged) -> Dataset:

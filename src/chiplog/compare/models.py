@@ -8,14 +8,17 @@ from functools import partial
 
 import numpy as np
 
+from chiplog.compare.changes_left import changes_left
 from chiplog.compare.expression import parse_expression
-from chiplog.compare.judged import Judged, fitted_part, judged_on
-from chiplog.compare.pairs import pair_errors, pair_folds, pairs_held_out
-from chiplog.compare.result import ModelRow
+from chiplog.compare.judged import Judged, default_models, fitted_part, in_shown_state, judged_on
+from chiplog.compare.pairs import most_pair_folds, pair_errors, pair_folds, pairs_held_out
+from chiplog.compare.result import ModelRow, ModelRows
 from chiplog.compare.split import Errors, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
+from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
+from chiplog.fit.left_out import LeftOut
 from chiplog.fit.measured import REPLICATES, Measured
 from chiplog.fit.parameters import is_fixed
 from chiplog.fit.part import like_the_fit
@@ -25,8 +28,8 @@ from chiplog.fit.predictions import (
     relative_errors,
     summarise,
 )
-from chiplog.fit.result import Fit
-from chiplog.fit.run import Boundaries, fit
+from chiplog.fit.result import Change, Fit
+from chiplog.fit.run import Boundaries, fit_each
 
 DEFAULT_FOLDS = 5
 FEWEST_TRAINING_VALUES = 3
@@ -39,21 +42,44 @@ class _Judgement:
     dataset: Dataset
     held_out: Callable[[Dataset, str], Split]
     folds: Callable[[Dataset, int], list[Split]]
+    most_folds: Callable[[Dataset], int]
     dealt: str
     """What is dealt out to the folds."""
     errors: Callable[[Fit, Dataset, str, int], Errors]
     replicates: int = REPLICATES
+    by_size: bool = False
+    """Whether protocol changes of one pair's messages matter."""
 
-    def splits(self, hold_out: str | None, folds: int) -> list[Split]:
-        """The one split by the expression, or one for each fold."""
+    def splits(self, hold_out: str | None, folds: int | None) -> tuple[str, list[Split]]:
+        """What is held out, in words, and the splits: one by the expression, or one for each fold.
+
+        By default there are as many folds as there can be, five at most; none are held out where two are too many.
+        """
         if hold_out is not None:
-            return [self.held_out(self.dataset, hold_out)]
-        return self.folds(self.dataset, folds)
+            return hold_out, [self.held_out(self.dataset, hold_out)]
+        most = self.most_folds(self.dataset)
+        if folds is None and most < 2:
+            return "", [(self.dataset, self.dataset)]
+        count = min(DEFAULT_FOLDS, most) if folds is None else folds
+        label = f"each of {count} folds of {self.dealt} in turn"
+        return label, self.folds(self.dataset, count)
+
+    def boundaries(self, boundaries: Boundaries) -> Callable[[Dataset], Boundaries]:
+        """The boundaries that a fit to a part of the dataset may know, from those of the whole."""
+        if boundaries == "auto" and self.by_size and len(self.dataset.by_way()) == 1:
+            found = find_changes(self.dataset).consensus
+            boundaries = tuple(one for one in found if one.kind != "slope")
+        if boundaries is None or boundaries == "auto":
+            return lambda _: boundaries
+        changes = [one for one in boundaries if isinstance(one, Change)]
+        if not changes:
+            return lambda _: boundaries
+        return lambda training: changes_left(changes, self.dataset, training)
 
 
 def compare_models(
     dataset: Dataset,
-    models: Sequence[str],
+    models: Sequence[str] | None = None,
     *,
     hold_out: str | None = None,
     folds: int | None = None,
@@ -62,68 +88,123 @@ def compare_models(
     statistic: str = "median",
     seed: int = 0,
 ) -> tuple[ModelRow, ...]:
+    """The rows of `judge_models`: a model that has nothing to say has none.
+
+    Raises UsageError as `judge_models` does, and where no model has anything to say.
+    """
+    judged = judge_models(
+        dataset,
+        models,
+        hold_out=hold_out,
+        folds=folds,
+        method=method,
+        boundaries=boundaries,
+        statistic=statistic,
+        seed=seed,
+    )
+    if not judged.rows:
+        raise nothing_to_compare(dataset, judged)
+    return judged.rows
+
+
+def nothing_to_compare(dataset: Dataset, judged: ModelRows) -> UsageError:
+    """The error where no model has anything to say about what was measured."""
+    if judged.left_out:
+        return UsageError(judged.left_out[0].sentence)
+    patterns = ", ".join(dict.fromkeys(one.pattern for one in dataset.series)) or "nothing"
+    return UsageError(f"{dataset.source}: no model predicts what was measured ({patterns}).")
+
+
+def judge_models(
+    dataset: Dataset,
+    models: Sequence[str] | None = None,
+    *,
+    hold_out: str | None = None,
+    folds: int | None = None,
+    method: str | None = None,
+    boundaries: Boundaries = "auto",
+    statistic: str = "median",
+    seed: int = 0,
+) -> ModelRows:
     """The error of each model on half round trips, or round trips to many peers, that it was not fitted to.
 
-    `hold_out` is an expression (`message_bytes>65536`, `peers>8`, `pairs>8`); else the sizes are dealt out to `folds`
-    folds (5), each held out in turn, and the errors of all folds make one row. Protocol changes are looked for in what
-    is left only. All models of one pair are judged on the same quantity, the half round trip, since not all speak of
-    more. Where peers are held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the
-    folds are of numbers of peers, and these models are fitted to RTT(p) and post times only. Models of k pairs are
-    judged on the half round trips of k pairs, of which sizes and numbers of pairs are dealt out.
+    `models` None takes all that speak of the dataset. `hold_out` is an expression (`message_bytes>65536`, `peers>8`,
+    `pairs>8`); else the sizes are dealt out to `folds` folds, each held out in turn, and the errors of all folds make
+    one row. By default there are 5, or as many as there are points for; where even two are too many, models are judged
+    on the points that they were fitted to, and the rows say so. Fits know the protocol changes that are certain without
+    what is held out (`changes_left`); `boundaries` are those of the whole dataset, which "auto" finds.
 
-    Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and as `fit` does.
+    All models of one pair are judged on the same quantity, the half round trip, since not all speak of more. Where
+    peers are held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the folds are of
+    numbers of peers, and these models are fitted to RTT(p) and post times only. Models of k pairs are judged on the
+    half round trips of k pairs, of which sizes and numbers of pairs are dealt out.
+
+    A model that has nothing to say about what is left is left out, with the reason.
+
+    Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and for an unknown
+    model or method.
     """
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
-    count = DEFAULT_FOLDS if folds is None else folds
-    collected: dict[tuple[str, ...], tuple[_Judgement, list[tuple[Fit, Dataset]]]] = {}
-    for names, judgement in _judgements(dataset, models, hold_out):
-        for training, held in judgement.splits(hold_out, count):
-            for found in fit(
+    chosen = default_models(dataset) if models is None else models
+    rows: list[ModelRow] = []
+    judgements, left_out = _judgements(dataset, chosen, hold_out)
+    for names, judgement in judgements:
+        label, splits = judgement.splits(hold_out, folds)
+        left = judgement.boundaries(boundaries)
+        collected: dict[tuple[str, ...], list[tuple[Fit, Dataset]]] = {}
+        refused: dict[tuple[str, str | None], LeftOut] = {}
+        for training, held in splits:
+            fitted = fit_each(
                 training,
                 names,
                 method=method,
-                boundaries=boundaries,
+                boundaries=left(training),
                 statistic=statistic,
                 seed=seed,
                 replicates=judgement.replicates,
-            ):
+            )
+            refused |= {(one.model, one.method): one for one in fitted.left_out}
+            for found in fitted.fits:
                 key = (found.model, found.method, found.operation, found.posting)
-                collected.setdefault(key, (judgement, []))[1].append((found, held))
-    return tuple(
-        _row(
-            judgement,
-            hold_out or f"each of {count} folds of {judgement.dealt} in turn",
-            fits,
-            statistic,
-            seed,
-        )
-        for judgement, fits in collected.values()
-    )
+                collected.setdefault(key, []).append((found, held))
+        rows += [_row(judgement, label, fits, statistic, seed) for fits in collected.values()]
+        judged = {(row.model, row.method) for row in rows}
+        left_out += [one for key, one in refused.items() if key not in judged]
+    return ModelRows(tuple(rows), tuple(left_out))
 
 
 def _judgements(
     dataset: Dataset, models: Sequence[str], hold_out: str | None
-) -> list[tuple[list[str], _Judgement]]:
-    """The models of one process pair or of one to many, and those of k pairs, each with what they are judged on."""
+) -> tuple[list[tuple[list[str], _Judgement]], list[LeftOut]]:
+    """The models of one process pair or of one to many, and those of k pairs, each with what they are judged on.
+
+    Also the models that say nothing about it.
+    """
     pairs = [name for name in models if of_pairs(name)]
     others = [name for name in models if name not in pairs]
     found = []
+    left_out: list[LeftOut] = []
     if others:
-        judged = judged_on(dataset, others, hold_out)
+        judged, others, left_out = judged_on(dataset, others, hold_out)
+    if others:
         judgement = _Judgement(
             fitted_part(dataset, judged),
             partial(_held_out, judged),
             partial(_folds, judged),
+            partial(_most_folds, judged),
             judged.values_text,
             partial(_errors, judged),
             judged.replicates,
+            judged.by_size,
         )
         found.append((others, judgement))
     if pairs:
-        judgement = _Judgement(dataset, pairs_held_out, pair_folds, "sizes and pairs", pair_errors)
+        judgement = _Judgement(
+            dataset, pairs_held_out, pair_folds, most_pair_folds, "sizes and pairs", pair_errors
+        )
         found.append((pairs, judgement))
-    return found
+    return found, left_out
 
 
 def _row(
@@ -134,23 +215,22 @@ def _row(
     seed: int,
 ) -> ModelRow:
     errors = [judgement.errors(found, held, statistic, seed) for found, held in fits]
+    relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
     return ModelRow(
         fits[0][0].model,
         fits[0][0].method,
         label,
         max(fitted_numbers(found) for found, _ in fits),
-        summarise(
-            np.concatenate([relative for relative, _ in errors]),
-            np.concatenate([logarithmic for _, logarithmic in errors]),
-        ),
+        summarise(relative, logarithmic),
+        statistic,
         fits[0][0].operation,
         fits[0][0].posting,
     )
 
 
 def _errors(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
-    chosen = like_the_fit(held, found)
-    if not judged.values(chosen):
+    chosen = like_the_fit(part(held, judged.is_point), found)
+    if not chosen.series:
         return np.empty(0), np.empty(0)
     measured = Measured(chosen, statistic, seed, replicates=2)
     return relative_errors(fitted_predictor(found), judged.points(measured, found.operation))
@@ -172,7 +252,7 @@ def fitted_numbers(found: Fit) -> int:
 
 def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
     accepts = parse_expression(expression)
-    held = part(dataset, accepts)
+    held = part(in_shown_state(dataset), accepts)
     training = part(dataset, lambda one: not accepts(one))
     values, left = judged.values(dataset), judged.values(training)
     if not judged.values(held):
@@ -188,9 +268,13 @@ def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
     return training, held
 
 
+def _most_folds(judged: Judged, dataset: Dataset) -> int:
+    return len(judged.values(dataset)) - FEWEST_TRAINING_VALUES
+
+
 def _folds(judged: Judged, dataset: Dataset, folds: int) -> list[Split]:
     values, text = judged.values(dataset), judged.values_text
-    most = len(values) - FEWEST_TRAINING_VALUES
+    most = _most_folds(judged, dataset)
     if not 2 <= folds <= max(most, 1):
         raise UsageError(
             f"--folds: {folds} can't be met with round trips of {len(values)} {text}; it accepts 2 to {most}."
@@ -198,10 +282,11 @@ def _folds(judged: Judged, dataset: Dataset, folds: int) -> list[Split]:
             else f"--folds: round trips of {len(values)} {text} are too few to hold some out; 5 are needed."
         )
     fold_of = {value: number % folds for number, value in enumerate(values)}
+    shown = in_shown_state(dataset)
     return [
         (
             part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) != k),  # type: ignore[misc]
-            part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
+            part(shown, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
         )
         for fold in range(folds)
     ]

@@ -12,6 +12,9 @@ from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import fitted_predictor, relative_errors
 from chiplog.fit.result import Fit
 
+FEWEST_TRAINING_CELLS = 3
+"""Sizes that are left where there is one number of pairs, and numbers of pairs where there is one size."""
+
 
 def pair_errors(found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
     """The errors of a fit on the half round trips of k pairs in `held`; `seed` means nothing here."""
@@ -37,16 +40,22 @@ def pairs_held_out(dataset: Dataset, expression: str) -> Split:
     return split
 
 
+def most_pair_folds(dataset: Dataset) -> int:
+    """The most folds that each have some of the sizes or numbers of pairs, and leave some; 0 where there are none."""
+    sizes, pairs = _dealt(dataset)
+    if min(len(sizes), len(pairs)) < 2:
+        return max(len(sizes) * len(pairs) - FEWEST_TRAINING_CELLS, 0)
+    return max(len(sizes), len(pairs))
+
+
 def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
     """Each (size, k) in one of `folds` folds, so that each fold has all sizes and all k where there are enough."""
-    measured = [one for one in dataset.series if is_pair_point(one)]
-    sizes = sorted({one.message_bytes for one in measured})
-    pairs = sorted({one.pairs for one in measured})
-    most = max(len(sizes), len(pairs))
-    if min(len(sizes), len(pairs)) < 2 or not 2 <= folds <= most:
+    sizes, pairs = _dealt(dataset)
+    most = most_pair_folds(dataset)
+    if not 2 <= folds <= most:
         raise UsageError(
-            f"--folds: {folds} can't be met with {len(sizes)} sizes and {len(pairs)} numbers of pairs; it accepts "
-            f"2 to {most}, and needs two of each."
+            f"--folds: {folds} can't be met with {len(sizes)} sizes and {len(pairs)} numbers of pairs; "
+            + (f"it accepts 2 to {most}." if most >= 2 else "there are too few to hold some out.")
         )
     fold_of = {
         (size, count): (row + column) % folds
@@ -57,3 +66,9 @@ def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
         divide(dataset, lambda one, k=fold: fold_of.get((one.message_bytes, one.pairs)) == k)  # type: ignore[misc]
         for fold in range(folds)
     ]
+
+
+def _dealt(dataset: Dataset) -> tuple[list[int], list[int]]:
+    """The sizes in bytes and the numbers of pairs, ascending."""
+    measured = [one for one in dataset.series if is_pair_point(one)]
+    return sorted({one.message_bytes for one in measured}), sorted({one.pairs for one in measured})

@@ -6,16 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from chiplog.fit.left_out import LeftOut
 from chiplog.fit.result import FitError
 
 SCHEMA = "chiplog.comparison/1"
+IN_SAMPLE = "nothing (in-sample)"
+"""What is printed where nothing was held out."""
 
 
 @dataclass(frozen=True)
 class ModelRow:
     """How far off one model is on half round trips, or round trips to many peers, that it was not fitted to.
 
-    `held_out` says which points these are; `parameters` counts the numbers that were fitted, over all protocols
+    `held_out` says which points these are; it is empty where there were too few to hold some out, so that the model
+    was judged on the points that it was fitted to. `parameters` counts the numbers that were fitted, over all regimes
     (of folds: the most).
     """
 
@@ -24,8 +28,27 @@ class ModelRow:
     held_out: str
     parameters: int
     error: FitError
+    statistic: str = "median"
+    """What stands for a series, on both sides: median, minimum or mean."""
     operation: str = "send"
     posting: str = "normal"
+    repeatability: float | None = None
+    """Median relative difference of two visits of a size in one state of the machine; None where it is unknown."""
+    inside_prediction_interval: float | None = None
+    """Share of the measured medians within the 95 % prediction interval; None for a model that has none."""
+
+    @property
+    def in_sample(self) -> bool:
+        """Whether the model was judged on the points that it was fitted to."""
+        return not self.held_out
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """A comparison of models: a row each, and the models that have nothing to say, with the reason."""
+
+    rows: tuple[ModelRow, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, order=True)
@@ -82,12 +105,14 @@ def model_row_to_json(row: ModelRow) -> dict[str, object]:
         "method": row.method,
         "operation": row.operation,
         "posting": row.posting,
-        "held_out": row.held_out,
+        "held_out": row.held_out or None,
         "points": row.error.points,
         "mean_relative_error": _finite(row.error.mean_relative),
         "median_relative_error": _finite(row.error.median_relative),
         "max_relative_error": _finite(row.error.max_relative),
         "mean_factor": _finite(row.error.mean_factor),
+        "repeatability": row.repeatability,
+        "inside_prediction_interval": row.inside_prediction_interval,
         "parameters": row.parameters,
     }
 
@@ -105,12 +130,15 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
     }
 
 
-def comparison_to_json(rows: Sequence[ModelRow | RunRow]) -> dict[str, object]:
-    """The document of either comparison."""
+def comparison_to_json(
+    rows: Sequence[ModelRow | RunRow], left_out: Sequence[LeftOut] = ()
+) -> dict[str, object]:
+    """The document of either comparison; `left_out` are models that have nothing to say."""
     return {
         "schema": SCHEMA,
         "rows": [
             model_row_to_json(row) if isinstance(row, ModelRow) else run_row_to_json(row)
             for row in rows
         ],
+        "left_out": [asdict(one) for one in left_out],
     }

@@ -18,8 +18,9 @@ Errors = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
-    """The series that `wanted` accepts."""
-    return replace(dataset, series=tuple(one for one in dataset.series if wanted(one)))
+    """The series that `wanted` accepts, without the decision on changes that is stored with the whole run."""
+    kept = tuple(one for one in dataset.series if wanted(one))
+    return replace(dataset, series=kept, changes=None)
 
 
 def divide(dataset: Dataset, held: Callable[[Series], bool]) -> Split:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -14,7 +14,6 @@ from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import MODELS, ONE_TO_MANY, can_fit, needed
 from chiplog.fit.pairs.run import METHODS as PAIR_METHODS
-from chiplog.fit.result import Fit
 
 PAIRS = "pairs"
 METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
@@ -88,22 +87,10 @@ def _only_over_peers(dataset: Dataset) -> bool:
     return any(one.pattern == "one_to_many" for one in dataset.series)
 
 
-def refuse_unfitted(models: Sequence[str], fits: Sequence[Fit], method: str | None) -> None:
-    """Raises UsageError for a model that was asked for and that no operation's series are made for."""
-    fitted = {one.model for one in fits}
-    for name in models:
-        if name in fitted or method == "all":
-            continue
-        by = methods_of(name, method)
-        if of_pairs(name):
-            raise UsageError(
-                f"Model {name} needs series of the pattern pairs (one-way or round-trip, no train) in the dataset; "
-                "there are none."
-            )
-        if by and by[0] == ONE_TO_MANY:
-            raise UsageError(f"Model {name} needs {needed(name)} in the dataset; there are none.")
-        if by:
-            raise UsageError(
-                f"Model {name} by {by[0]} needs round trips (prtt or ping_pong) in the dataset; "
-                "there are none."
-            )
+def lacks(model: str, method: str) -> str:
+    """The sentence on a run that holds nothing that the model could be fitted to by the method."""
+    if of_pairs(model):
+        what = "series of the pattern pairs (one-way or round-trip, no train)"
+    else:
+        what = needed(model) if method == ONE_TO_MANY else "round trips (prtt or ping_pong)"
+    return f"the run lacks {what}."

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.errors import UsageError
 from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.parameters import Estimate, identified, interval, unidentified
 from chiplog.fit.quantity import Quantity
@@ -52,7 +53,12 @@ def _first(symbol: str, quantity: Quantity) -> Estimate:
 
 
 def plogp_estimates(quantities: MethodQuantities) -> dict[str, Estimate]:
-    """L, L_half, and the tables' entries for the smallest size; the tables themselves are the fit's curves."""
+    """L, L_half, and the tables' entries for the smallest size; the tables themselves are the fit's curves.
+
+    Raises UsageError where no gap was measured, which all of its times are made of.
+    """
+    if not quantities.gap.value.size:
+        raise UsageError("the run lacks gaps by flooding (pattern flood).")
     return {
         "L": _latency(quantities),
         "L_half": _first("L_half", quantities.half_round_trip),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,10 +17,11 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.bands import bands
 from chiplog.fit.caution import bad_fit, without_cold_start, without_questions
-from chiplog.fit.choice import METHODS, methods_of, of_pairs, refuse_unfitted, suited_methods
+from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
 from chiplog.fit.hockney import hockney_estimates
+from chiplog.fit.left_out import Fitted, LeftOut
 from chiplog.fit.loggops import free_slopes, loggops_estimates
 from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import REPLICATES, Measured
@@ -52,7 +53,7 @@ from chiplog.models.registry import BUILT_IN, load_model
 
 KEPT_DRAWS = 200
 
-Boundaries = Sequence[int] | Literal["auto"] | None
+Boundaries = Sequence[Change] | Sequence[int] | Literal["auto"] | None
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,7 @@ class _Job:
         half = self.quantities.half_round_trip
         sizes = half.message_bytes if half.value.size else self.quantities.gap.message_bytes
         if sizes.size == 0:
-            raise UsageError(
-                f"Model {self.model.name} by {self.method} needs round trips (prtt or ping_pong) in the dataset; "
-                "there are none."
-            )
+            raise UsageError(lacks(self.model.name, self.method))
         return int(sizes[0]), int(sizes[-1])
 
     @property
@@ -111,12 +109,42 @@ def fit(
     Models of k pairs are fitted to each two groups of ranks that the pairs ran between.
 
     `method` None takes each model's default (LogGP: prtt; pLogP: kielmann; max-rate: k=all), "all" takes all that can
-    give the model's parameters. `boundaries` are the last sizes in bytes before each protocol change; "auto" finds
-    them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give equal
-    intervals, of so many `replicates` (a search costs as many times its time: some models take fewer).
+    give the model's parameters. `boundaries` are the protocol changes, or the last sizes in bytes before each; "auto"
+    finds them, None means one protocol. `statistic` stands for a series: median, minimum or mean. Equal seeds give
+    equal intervals, of so many `replicates` (a search costs as many times its time: some models take fewer).
 
     Returns one Fit per model, method and such part of the dataset. Raises UsageError for an unknown model, method or
-    statistic, and for a dataset without the series that a model speaks about.
+    statistic, and where one of the models has nothing to say about the dataset (of method "all": where all have not).
+    """
+    fitted = fit_each(
+        dataset,
+        models,
+        method=method,
+        boundaries=boundaries,
+        statistic=statistic,
+        seed=seed,
+        replicates=replicates,
+    )
+    known = {one.model for one in fitted.fits}
+    for one in fitted.left_out:
+        if one.model not in known and not (method == "all" and known):
+            raise UsageError(one.sentence)
+    return fitted.fits
+
+
+def fit_each(
+    dataset: Dataset,
+    models: Sequence[str],
+    *,
+    method: str | None = None,
+    boundaries: Boundaries = "auto",
+    statistic: str = "median",
+    seed: int = 0,
+    replicates: int = REPLICATES,
+) -> Fitted:
+    """As `fit`, but a model that has nothing to say about the dataset is left out, with the reason.
+
+    Raises UsageError for an unknown model, method or statistic, and for a dataset without series.
     """
     loaded = {name: load_model(name) for name in models}
     for name in loaded:
@@ -124,6 +152,7 @@ def fit(
     if not dataset.series:
         raise UsageError(f"{dataset.source}: there are no series to fit.")
     fits: list[Fit] = []
+    reasons: dict[tuple[str, str], str] = {}
     for mine in dataset.apart("operation", "posting", "placement").values():
         chosen = with_receives(dataset, mine)
         jobs = [
@@ -135,22 +164,68 @@ def fit(
         if one_pair:
             operation = chosen.series[0].operation
             found += _fit_one_pair(
-                chosen, operation, one_pair, boundaries, statistic, seed, replicates
+                chosen, operation, one_pair, boundaries, statistic, seed, replicates, reasons
             )
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
-            found += fit_pairs(alike, pairs, boundaries=boundaries, statistic=statistic, seed=seed)
+            found += _fit_pairs(alike, pairs, boundaries, statistic, seed, reasons)
         first = chosen.series[0]
         fits += [replace(one, placement=first.placement, posting=first.posting) for one in found]
-    refuse_unfitted(tuple(loaded), fits, method)
-    if not fits:
-        raise UsageError(
-            f"{dataset.source}: there are no series that any of these models speaks of."
-        )
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
-    return with_origin(
-        dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]
+    return Fitted(
+        with_origin(
+            dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]
+        ),
+        _left_out(loaded, method, fits, reasons),
     )
+
+
+def _left_out(
+    models: Iterable[str],
+    method: str | None,
+    fits: Sequence[Fit],
+    reasons: Mapping[tuple[str, str], str],
+) -> tuple[LeftOut, ...]:
+    """What was refused and not fitted to another part either, and the models that no part was made for."""
+    known = {(one.model, one.method) for one in fits}
+    left_out = [LeftOut(*key, reason) for key, reason in reasons.items() if key not in known]
+    told = {one.model for one in left_out} | {one.model for one in fits}
+    left_out += [
+        LeftOut(name, by[0], lacks(name, by[0]))
+        for name in models
+        if name not in told and (by := methods_of(name, method))
+    ]
+    return tuple(left_out)
+
+
+def _fit_pairs(
+    dataset: Dataset,
+    jobs: Sequence[tuple[Model, str]],
+    boundaries: Boundaries,
+    statistic: str,
+    seed: int,
+    reasons: dict[tuple[str, str], str],
+) -> list[Fit]:
+    """The fits of the models of k pairs: all at once or, where one refuses, of each that does not.
+
+    Changes that were found between two ranks are not theirs: k pairs have protocols of their own.
+    """
+    limits: list[int] | Literal["auto"] | None = None
+    if boundaries is not None:
+        given = [one for one in boundaries if isinstance(one, int)]
+        limits = given or "auto"
+    try:
+        return list(fit_pairs(dataset, jobs, boundaries=limits, statistic=statistic, seed=seed))
+    except UsageError as error:
+        if len(jobs) == 1:
+            model, by = jobs[0]
+            reasons[model.name, by] = str(error)
+            return []
+    return [
+        one
+        for job in jobs
+        for one in _fit_pairs(dataset, [job], boundaries, statistic, seed, reasons)
+    ]
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:
@@ -171,8 +246,9 @@ def _fit_one_pair(
     statistic: str,
     seed: int,
     replicates: int,
+    reasons: dict[tuple[str, str], str],
 ) -> list[Fit]:
-    """The fits of the models of one process pair, or of one process to many."""
+    """The fits of the models of one process pair, or of one process to many; `reasons` gets why one refuses."""
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
     changes = _changes(dataset, boundaries) if by_size else ()
     chosen, warnings = without_cold_start(without_questions(dataset))
@@ -213,7 +289,10 @@ def _fit_one_pair(
             placed.unlike_bytes,
             known_lines,
         )
-        fits.append(_fit_one(job, dataset, operation))
+        try:
+            fits.append(_fit_one(job, dataset, operation))
+        except UsageError as error:
+            reasons[model.name, name] = str(error)
     return fits
 
 
@@ -223,12 +302,14 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
     if boundaries == "auto":
         from chiplog.fit.changes import find_changes
 
-        found = find_changes(dataset).consensus
-        return tuple(one for one in found if one.kind != "slope")  # these are borders of regimes
+        boundaries = find_changes(dataset).consensus
+    given = [one for one in boundaries if isinstance(one, Change)]
+    if given:
+        return tuple(one for one in given if one.kind != "slope")  # these are borders of regimes
     sizes = dataset.sizes()
     return tuple(
         Change(limit, int(sizes[sizes > limit][0]) if np.any(sizes > limit) else limit + 1, "jump")
-        for limit in sorted(set(boundaries))
+        for limit in sorted({one for one in boundaries if not isinstance(one, Change)})
     )
 
 

@@ -1,19 +1,23 @@
-"""Everything that is known of one run: all models by all methods, protocol changes, comparison, placement."""
+"""Everything that is known of one run: all models by all methods, protocol changes, comparison, placement.
+
+Protocol changes are looked for once, and passed along: to the fits of all models, and to the folds of the comparison.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from chiplog.compare.judged import default_models
-from chiplog.compare.models import DEFAULT_FOLDS, FEWEST_TRAINING_VALUES, compare_models
+from chiplog.compare.models import judge_models
 from chiplog.compare.postings import compare_postings
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
-from chiplog.fit.result import Change, Fit
-from chiplog.fit.run import fit, models_for
+from chiplog.fit.left_out import LeftOut
+from chiplog.fit.result import Change
+from chiplog.fit.run import fit_each, models_for
 from chiplog.jobs.placement import placement_of
-from chiplog.report.input import ComparisonRow, SeriesChanges, TargetReport
+from chiplog.report.input import SeriesChanges, TargetReport
 
 ALL_METHODS = "all"
 STATISTICS = ("median", "minimum", "mean")
@@ -22,21 +26,23 @@ STATISTICS = ("median", "minimum", "mean")
 def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> TargetReport:
     """The target's part of a report; `name` is the target as it was asked for.
 
-    Raises UsageError where the dataset has no series that a model speaks about.
+    A model that has nothing to say about what was measured is left out, with the reason.
     """
     dataset = _as_asked(dataset)
-    fits = fit(dataset, models_for(dataset), method=ALL_METHODS)
-    series, consensus = _changes(dataset, fits)
+    series, consensus = _changes(dataset)
+    fitted = fit_each(dataset, models_for(dataset), method=ALL_METHODS, boundaries=consensus)
+    comparison, left_out = _comparison(dataset, consensus)
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=fits,
+        fits=fitted.fits,
         series_changes=series,
-        consensus=consensus,
-        comparison=_comparison(dataset),
+        consensus=consensus or (fitted.fits[0].changes if fitted.fits else ()),
+        comparison=comparison,
         placement=placement_of(dataset),
         postings=compare_postings(dataset.series),
         raw_files=(raw_file,) if raw_file else (),
+        left_out=tuple(dict.fromkeys((*fitted.left_out, *left_out))),
     )
 
 
@@ -52,52 +58,41 @@ def _as_asked(dataset: Dataset) -> Dataset:
     return replace(dataset, series=tuple(one for one in dataset.series if one.pattern != "prtt"))
 
 
-def _changes(
-    dataset: Dataset, fits: tuple[Fit, ...]
-) -> tuple[tuple[SeriesChanges, ...], tuple[Change, ...]]:
-    """What each series shows, and the consensus; of k pairs, the protocols found over all k."""
+def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change, ...]]:
+    """What each series shows, and the consensus; nothing of k pairs, whose fits look for protocols over all k.
+
+    Where only slopes change there is no protocol change, but a border of regimes: fits find these.
+    """
     if all(one.pattern == "pairs" for one in dataset.series):
-        return (), fits[0].changes
+        return (), ()
     found = find_changes(dataset)
     series = tuple(SeriesChanges(one.quantity, one.changes) for one in found.series)
-    return series, found.consensus
+    return series, tuple(one for one in found.consensus if one.kind != "slope")
 
 
-def _comparison(dataset: Dataset) -> tuple[ComparisonRow, ...]:
-    """Each model's error on points held out; none where there are too few to hold some out.
+def _comparison(
+    dataset: Dataset, changes: tuple[Change, ...]
+) -> tuple[tuple[ModelRow, ...], tuple[LeftOut, ...]]:
+    """Each model's error on points held out, and the models that have nothing to say.
 
     Of several operations and postings only the first: a fit of LoP takes seconds, and each is fitted many times here.
+    Nothing of one number of pairs: there the models of k pairs are one and the same line.
     """
     dataset = next(iter(dataset.by_way().values()), dataset)
-    return tuple(row for statistic in _statistics(dataset) for row in _rows(dataset, statistic))
+    kinds = {(one.pattern, one.pairs) for one in dataset.series}
+    if len(kinds) == 1 and ("pairs" in next(iter(kinds))):
+        return (), ()
+    found = [
+        judge_models(dataset, default_models(dataset), boundaries=changes, statistic=statistic)
+        for statistic in _statistics(dataset)
+    ]
+    return (
+        tuple(row for one in found for row in one.rows),
+        tuple(one for judged in found for one in judged.left_out),
+    )
 
 
 def _statistics(dataset: Dataset) -> tuple[str, ...]:
     """The median; of one process to many all three, since its models are compared on each."""
     one_to_many = any(one.pattern == "one_to_many" for one in dataset.series)
     return STATISTICS if one_to_many else STATISTICS[:1]
-
-
-def _rows(dataset: Dataset, statistic: str) -> tuple[ComparisonRow, ...]:
-    peers = {one.peers for one in dataset.series if one.pattern == "one_to_many"}
-    for folds in (DEFAULT_FOLDS, max(2, len(peers) - FEWEST_TRAINING_VALUES)):
-        try:
-            rows = compare_models(
-                dataset, default_models(dataset), folds=folds, statistic=statistic
-            )
-        except UsageError:
-            continue
-        return tuple(
-            ComparisonRow(
-                row.model,
-                row.method,
-                row.held_out,
-                row.parameters,
-                row.error,
-                statistic,
-                row.operation,
-                row.posting,
-            )
-            for row in rows
-        )
-    return ()

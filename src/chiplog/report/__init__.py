@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chiplog.report.html import render_html
     from chiplog.report.input import (
-        ComparisonRow,
         Placement,
         PlacementState,
         ReportInput,
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from chiplog.report.write import check_suffix, write_report
 
 _HOMES = {
-    "ComparisonRow": "input",
     "Placement": "input",
     "PlacementState": "input",
     "ReportInput": "input",
@@ -33,7 +31,6 @@ _HOMES = {
     "write_report": "write",
 }
 __all__ = [
-    "ComparisonRow",
     "Placement",
     "PlacementState",
     "ReportInput",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chiplog.compare.postings import PostingPoint
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Change, Cost, Fit, FitError
+from chiplog.fit.left_out import LeftOut
+from chiplog.fit.result import Change, Cost, Fit
 
 
 @dataclass(frozen=True)
@@ -17,26 +19,6 @@ class SeriesChanges:
 
     series: str
     changes: tuple[Change, ...]
-
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """How far off one model is on points that it was not fitted to.
-
-    `parameters` counts the numbers that were fitted, over all segments; `held_out` says which
-    points were held out,
-    or "nothing" where the model was judged on the points it was fitted to.
-    """
-
-    model: str
-    method: str
-    held_out: str
-    parameters: int
-    error: FitError
-    statistic: str = "median"
-    """What stands for a series, on both sides: median, minimum or mean."""
-    operation: str = "send"
-    posting: str = "normal"
 
 
 @dataclass(frozen=True)
@@ -71,7 +53,7 @@ class TargetReport:
     fits: tuple[Fit, ...] = ()
     series_changes: tuple[SeriesChanges, ...] = ()
     consensus: tuple[Change, ...] = ()
-    comparison: tuple[ComparisonRow, ...] = ()
+    comparison: tuple[ModelRow, ...] = ()
     placement: Placement | None = None
     postings: tuple[PostingPoint, ...] = ()
     """Of one process to many: the ways of posting beside each other."""
@@ -82,6 +64,8 @@ class TargetReport:
     """The target's run of one process to many, where that is a run of its own."""
     pairs: TargetReport | None = None
     """The target's run of k pairs of processes, where that is a run of its own."""
+    left_out: tuple[LeftOut, ...] = ()
+    """The models that have nothing to say about what was measured, each with the reason."""
 
     @property
     def runs(self) -> tuple[TargetReport, ...]:

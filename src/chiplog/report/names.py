@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fit.result import Change, Fit
@@ -14,6 +15,7 @@ MODELS = {
     "logp": "LogP",
     "loggp": "LogGP",
     "loggps": "LogGPS",
+    "loggops": "LogGOPS",
     "plogp": "pLogP",
     "lop": "LoP",
     "lop-overhead": "LoP overhead",
@@ -50,6 +52,8 @@ TERMS = frozenset(
         "g",
         "G",
         "O",
+        "O_s",
+        "O_r",
         "S",
         "alpha",
         "R",
@@ -132,6 +136,15 @@ def place(change: Change) -> str:
         return f"above {exact_bytes(change.last_before_bytes)}"
     low, high = exact_bytes(change.last_before_bytes), exact_bytes(change.first_after_bytes)
     return f"between {low} and {high}"
+
+
+def slope_changes(fit: Fit) -> list[str]:
+    """Where the cost of a byte changes within a protocol: "between 1,024 B and 1,448 B", one for each such border."""
+    return [
+        f"between {exact_bytes(before.last_bytes)} and {exact_bytes(after.first_bytes)}"
+        for before, after in pairwise(fit.segments)
+        if after.border == "slope"
+    ]
 
 
 def short_place(change: Change) -> str:

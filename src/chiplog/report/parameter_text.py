@@ -24,8 +24,20 @@ def short(parameter: Parameter | None) -> Inline:
     if parameter is None:
         return line(muted(format.NOTHING))
     if not is_known(parameter):
-        return line(bad("not identified"))
+        known = bounds(parameter)
+        return line(bad("not identified"), *((" ", detail(known)) if known else ()))
     return quantity(parameter.value, parameter.low, parameter.high, parameter.unit)
+
+
+def bounds(parameter: Parameter) -> str:
+    """What the data leave of a parameter that is not identified: "0 s to 1.3 ns", "at least 5 GB/s"; else nothing."""
+    low, high = parameter.low, parameter.high
+    if high is not None and math.isfinite(high):
+        least = format.value(max(low or 0.0, 0.0), parameter.unit, digits=2)
+        return f"{least} to {format.value(high, parameter.unit, digits=2)}"
+    if low:
+        return f"at least {format.value(low, parameter.unit, digits=2)}"
+    return ""
 
 
 def full(parameter: Parameter | None) -> Inline:

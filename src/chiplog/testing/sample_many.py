@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
 from chiplog.fit.run import fit, models_for
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.piecewise import Piece
-from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.input import TargetReport
 from chiplog.testing.sample_report import MPI, sample_target
 from chiplog.testing.synthetic import Disturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
@@ -64,7 +65,7 @@ def _run(made: Dataset, header: Mapping[str, object]) -> TargetReport:
     one_k = {(one.pattern, one.pairs) for one in dataset.series} == {("pairs", 1)}
     fits = fit(dataset, ("postal",) if one_k else models_for(dataset))
     rows = tuple(
-        ComparisonRow(
+        ModelRow(
             one.model, one.method, "every 5th", 3, one.error, statistic, one.operation, one.posting
         )
         for one in fits

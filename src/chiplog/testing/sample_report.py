@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.report.input import (
-    ComparisonRow,
     Placement,
     PlacementState,
     ReportInput,
@@ -88,7 +88,13 @@ def sample_target(
         ),
         consensus=changes,
         comparison=tuple(
-            ComparisonRow(fit.model, fit.method, "every 5th size", _parameter_count(fit), fit.error)
+            ModelRow(
+                fit.model,
+                fit.method,
+                "every 5th size",
+                _parameter_count(fit),
+                _of_half_trips(fit, sizes),
+            )
             for fit in fits
         ),
         placement=_placement(dataset) if name.startswith("mpi") else None,
@@ -380,6 +386,11 @@ def _loggp(protocol: Truth, symbols: tuple[str, ...]) -> dict[str, Parameter]:
 
 def _parameter(symbol: str, value: float, unit: str) -> Parameter:
     return Parameter(symbol, value, value * 0.985, value * 1.02, unit, True)
+
+
+def _of_half_trips(fit: Fit, sizes: NDArray[np.int64]) -> FitError:
+    """The fit's error as that of all half round trips, which each model predicts."""
+    return replace(fit.error, points=int(sizes.size))
 
 
 def _parameter_count(fit: Fit) -> int:

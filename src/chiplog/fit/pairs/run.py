@@ -110,9 +110,8 @@ def _fit_one(
 ) -> Fit:
     used = METHODS[method](table.pairs)
     if not np.any(used):
-        raise UsageError(
-            f"Model {model.name} by {method}: no series of so many pairs was measured."
-        )
+        numbers = ", ".join(map(str, np.unique(table.pairs).tolist()))
+        raise UsageError(f"the run lacks series of one pair; it has those of {numbers} pairs.")
     rng = np.random.default_rng([seed, 3])
     _refuse_one_number_of_pairs(model, table)
     estimates = [_estimates(model, method, table.subset(used), piece, rng) for piece in pieces]
@@ -177,11 +176,22 @@ def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
 def _estimates(
     model: Model, method: str, table: PairTable, piece: Piece, rng: np.random.Generator
 ) -> dict[str, Estimate]:
-    mine = table.within(piece.first_bytes, piece.last_bytes)
+    first, last = piece.first_bytes, piece.last_bytes
+    mine = table.within(first, last)
     if mine.sizes.size < 2:
         raise UsageError(
-            f"Model {model.name} by {method} needs pairs series of two sizes or more from {piece.first_bytes} to "
-            f"{piece.last_bytes} B; there are {mine.sizes.size}."
+            f"from {first} to {last} B pairs series of two sizes or more are needed; the run has {mine.sizes.size}."
+        )
+    if mine.cells().message_bytes.size < len(model.parameters):
+        raise UsageError(
+            f"from {first} to {last} B the run has {mine.cells().message_bytes.size} points (size, pairs); "
+            f"{len(model.parameters)} parameters need as many."
+        )
+    numbers = np.unique(mine.pairs)
+    if any(one.symbol == "R_Ci" for one in model.parameters) and numbers.size == 1 < numbers[0]:
+        raise UsageError(
+            f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of "
+            "the first process from that of further ones."
         )
     return pair_estimates(model, mine, rng, delays=piece.delays)
 

@@ -19,6 +19,7 @@ from chiplog.report.sections import (
     errors,
     glossary,
     machine,
+    measured_times,
     methods,
     one_to_many,
     overheads,
@@ -36,6 +37,7 @@ from chiplog.report.sections import (
 TARGET_SECTIONS: tuple[Callable[[TargetReport, str], Section | None], ...] = (
     verdict.section,
     warnings.section,
+    measured_times.section,
     time_over_size.section,
     residuals.section,
     errors.section,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.fit.result import Change
+from chiplog.fit.result import Change, Fit
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -16,18 +16,23 @@ from chiplog.report.document import (
     plain,
 )
 from chiplog.report.input import TargetReport
-from chiplog.report.names import jump, kind, quantity, seen_in
+from chiplog.report.measured import headline
+from chiplog.report.names import jump, kind, model_name, quantity, seen_in, slope_changes
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """The consensus, and what each series says; None where nothing was looked at."""
-    if not target.consensus and not target.series_changes:
+    """The consensus, where slopes change within a protocol, and what each series says; None where there is neither."""
+    fit = headline(target)
+    slopes = slope_changes(fit) if fit is not None else []
+    if not target.consensus and not target.series_changes and not slopes:
         return None
     blocks: list[Block] = []
     if target.consensus:
         blocks.append(_consensus(target.consensus))
     else:
         blocks.append(Paragraph(line("No protocol change is shared by the series.")))
+    if fit is not None and slopes:
+        blocks.append(Paragraph(_slopes(fit, slopes)))
     if target.series_changes:
         blocks.append(_by_series(target))
     return Section(f"{key}-changes", line("Protocol changes"), tuple(blocks))
@@ -48,6 +53,15 @@ def _consensus(changes: tuple[Change, ...]) -> Table:
         "first size after. Where the two protocols' lines cross, the switch would cost nothing."
     )
     return Table(caption, columns, tuple(_row(change) for change in changes))
+
+
+def _slopes(fit: Fit, places: list[str]) -> Inline:
+    words = "; ".join(f"slope changes {place}" for place in places)
+    return line(
+        plain("Regimes", term="regime"),
+        f" of {model_name(fit.model)}, apart from protocol changes: {words}. The cost of a byte is another from there "
+        "on; no software takes another path.",
+    )
 
 
 def _row(change: Change) -> tuple[Inline, ...]:

@@ -1,40 +1,49 @@
-"""How far off each model is, as numbers: fitted and, where points were held out, predicted."""
+"""How far off each model is, as numbers: on points that were held out or, where none were, on those of the fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chiplog.compare.result import IN_SAMPLE, ModelRow
+from chiplog.fit.left_out import left_out_lines
 from chiplog.fit.result import FitError
 from chiplog.report import format
-from chiplog.report.document import Column, Inline, Section, Span, Table, bad, line, plain
-from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.document import (
+    Block,
+    Bullets,
+    Column,
+    Inline,
+    Section,
+    Span,
+    Table,
+    bad,
+    line,
+    muted,
+    plain,
+)
+from chiplog.report.input import TargetReport
 from chiplog.report.names import method_name, model_name, of_many
+from chiplog.report.ranking import in_sample_row, most_points, predicts_enough, ranked
 from chiplog.report.sections.verdict import FAIR_MEDIAN
 
-NOT_HELD_OUT = "nothing"
+SHARES = ("Repeatability", "Within 95 % prediction interval")
+"""Columns that are shown where they are known."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """The table of model errors, best first; None without any fit."""
-    rows = target.comparison or tuple(
-        ComparisonRow(
-            fit.model,
-            fit.method,
-            NOT_HELD_OUT,
-            sum(len(segment.parameters) for segment in fit.segments),
-            fit.error,
-        )
-        for fit in target.fits
-    )
+    """The table of model errors, best first, and the models left out; None where there is neither."""
+    rows = target.comparison or tuple(in_sample_row(fit) for fit in target.fits if fit.error.points)
     mine = [row for row in rows if not of_many(row.model, row.method)]
-    if not mine:
-        return None
-    return Section(f"{key}-errors", line("Model errors"), (table(mine),))
+    left_out = left_out_lines(target.left_out)
+    blocks: list[Block] = [table(mine)] if mine else []
+    if left_out:
+        blocks.append(Bullets(tuple(line(muted(words)) for words in left_out)))
+    return Section(f"{key}-errors", line("Model errors"), tuple(blocks)) if blocks else None
 
 
-def table(rows: Sequence[ComparisonRow]) -> Table:
-    """One row a model and method."""
-    ordered = sorted(rows, key=lambda row: (not row.error.points, row.error.mean_factor))
+def table(rows: Sequence[ModelRow]) -> Table:
+    """One row a model and method, the least factor first; a model that predicts too few of the points stands last."""
+    some = any(one is not None for row in rows for one in _shares(row))
     columns = (
         Column(line("Model")),
         Column(line("Method")),
@@ -45,21 +54,51 @@ def table(rows: Sequence[ComparisonRow]) -> Table:
         Column(line("Mean error"), numeric=True),
         Column(line("Worst"), numeric=True),
         Column(line(plain("Factor", term="factor")), numeric=True),
+        *(Column(line(name), numeric=True) for name in SHARES if some),
     )
-    caption = line(
-        "Relative error |predicted − measured| / measured over all points of the model's patterns, "
-        "the least factor first; factor = exp(mean |ln(predicted / measured)|)."
-    )
-    return Table(caption, columns, tuple(_row(row) for row in ordered))
+    return Table(_caption(rows), columns, tuple(_row(row, rows, some) for row in ranked(rows)))
 
 
-def _row(row: ComparisonRow) -> tuple[Inline, ...]:
-    names = (line(model_name(row.model)), line(method_name(row.method)), line(row.held_out))
-    points, parameters = line(format.count(row.error.points)), line(format.count(row.parameters))
+def _caption(rows: Sequence[ModelRow]) -> Inline:
+    if all(row.in_sample for row in rows):
+        where = "on the points that the models were fitted to (in-sample)"
+    else:
+        where = "on points that were held out, so that no model was fitted to them"
+    most = most_points(rows)
+    few = any(not predicts_enough(row, rows) for row in rows)
+    tail = (
+        f" A model that predicts fewer than nine tenths of the {most} points stands last."
+        if few
+        else ""
+    )
+    return line(
+        f"Relative error |predicted − measured| / measured {where}; the least factor first; "
+        f"factor = exp(mean |ln(predicted / measured)|).{tail}"
+    )
+
+
+def _row(row: ModelRow, rows: Sequence[ModelRow], with_shares: bool) -> tuple[Inline, ...]:
+    most = most_points(rows)
+    points = format.count(row.error.points)
+    if not predicts_enough(row, rows):
+        points = f"{points} of {format.count(most)}"
+    names = (
+        line(model_name(row.model)),
+        line(method_name(row.method)),
+        line(row.held_out or IN_SAMPLE),
+        line(points),
+        line(format.count(row.parameters)),
+    )
+    shares = tuple(line(format.percent(one)) for one in _shares(row)) if with_shares else ()
     if not row.error.points:
         blank = line(format.NOTHING)
-        return (*names, points, parameters, line(bad("no fit")), blank, blank, blank)
-    return (*names, points, parameters, *_errors(row.error))
+        return (*names, line(bad("no prediction")), blank, blank, blank, *shares)
+    return (*names, *_errors(row.error), *shares)
+
+
+def _shares(row: ModelRow) -> tuple[float | None, ...]:
+    """What belongs to the columns of `SHARES`."""
+    return row.repeatability, row.inside_prediction_interval
 
 
 def _errors(error: FitError) -> tuple[Inline, ...]:

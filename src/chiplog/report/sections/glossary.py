@@ -6,7 +6,7 @@ from chiplog.report.document import Fact, Facts, Inline, Section, line, symbol
 from chiplog.report.input import ReportInput
 
 SYMBOLS = (
-    *("L_half", "L", "o_s", "o_r", "g", "G", "O", "S", "alpha", "R", "n_half"),
+    *("L_half", "L", "o_s", "o_r", "g", "G", "O_s", "O_r", "O", "S", "alpha", "R", "n_half"),
     *("f", "f_argmin", "o_min", "o_max", "s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat"),
     *("s_k", "G_k", "g_N"),
 )
@@ -71,6 +71,16 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     ("R", "R", "Hockney's asymptotic bandwidth: half round trip = alpha + s/R."),
     ("n_half", "n_half", "Size at which Hockney's model reaches half its bandwidth: alpha·R."),
     (
+        "O_s",
+        "O_s",
+        "Send overhead per byte of LogGOPS: growth of o_s with the size, which LogGP does not have.",
+    ),
+    (
+        "O_r",
+        "O_r",
+        "Receive overhead per byte of LogGOPS: growth of o_r with the size.",
+    ),
+    (
         "O",
         "O",
         "Overhead per byte of LogGOPS: growth of o_s with the size, which LogGP does not have.",
@@ -82,6 +92,12 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "as the interval "
         "between the last size measured before and the first one after; one byte wide where it "
         "was bisected.",
+    ),
+    (
+        "regime",
+        "regime",
+        "A range of sizes over which one line predicts. Its borders are the protocol changes and the sizes where the "
+        "cost of a byte changes, e.g. where a cache is full; the latter are called slope changes.",
     ),
     (
         "jump",
@@ -108,7 +124,8 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "not-identified",
         "not identified",
         "The data can't tell the value: any number in a wide range would fit as well. No number "
-        "is printed then.",
+        "is printed then, but the "
+        "bounds that the data leave, where they leave any.",
     ),
     (
         "error",
@@ -127,7 +144,7 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     (
         "parameters",
         "parameters",
-        "How many numbers were fitted, over all protocols: more of them fit better, and say less.",
+        "How many numbers were fitted, over all regimes: more of them fit better, and say less.",
     ),
     (
         "held-out",

@@ -29,7 +29,7 @@ def section(target: TargetReport, key: str) -> Section | None:
         (line("On the wire"), line(), *(line(format.volume(f.cost.bytes)) for f in fits)),
         (line("Time"), line(), *(line(format.duration(f.cost.seconds)) for f in fits)),
         (
-            line(plain("Median error", term="error")),
+            line(plain("Median error, in-sample", term="error")),
             line(),
             *(
                 line(format.percent(f.error.median_relative) if f.error.points else format.NOTHING)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.operations import ONE_SIDED, operation_text
 from chiplog.fit.result import Fit, FitError, Parameter
 from chiplog.report import format
@@ -25,7 +26,7 @@ from chiplog.report.document import (
     plain,
     symbol,
 )
-from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
 from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name
@@ -204,10 +205,10 @@ def _name(fit: Fit) -> str:
     return "LogP (2o)" if fit.operation in ONE_SIDED else "LogP (4o)"
 
 
-def _errors(rows: tuple[ComparisonRow, ...]) -> list[Block]:
+def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
     """One row a model: its errors on numbers of peers held out, for each statistic."""
     mine = [row for row in rows if row.method == METHOD]
-    by_model: dict[str, dict[str, ComparisonRow]] = {}
+    by_model: dict[str, dict[str, ModelRow]] = {}
     for row in mine:
         by_model.setdefault(row.model, {})[row.statistic] = row
     if not by_model:
@@ -230,10 +231,15 @@ def _errors(rows: tuple[ComparisonRow, ...]) -> list[Block]:
                 *(_error(one) for one in errors),
             )
         )
+    where = (
+        line(" on the points that the models were fitted to (in-sample)")
+        if mine[0].in_sample
+        else line(" where ", plain("held out", term="held-out"), f" ({mine[0].held_out})")
+    )
     caption = line(
-        "Mean (and median) relative error of RTT(p) where ",
-        plain("held out", term="held-out"),
-        f" ({mine[0].held_out}), fitted and judged on the minimum, the median and the mean of each series. Parameters: "
+        "Mean (and median) relative error of RTT(p)",
+        *where,
+        ", fitted and judged on the minimum, the median and the mean of each series. Parameters: "
         "over all message sizes; points: at which the model has a prediction.",
     )
     return [Table(caption, columns, tuple(table))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.fit.result import Fit
+from chiplog.compare.result import ModelRow
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -23,6 +23,7 @@ from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import headline
 from chiplog.report.names import model_name, parameter_symbol, short_place
 from chiplog.report.parameter_text import bandwidth_of, short
+from chiplog.report.ranking import row_of
 
 FIRST_SEGMENT = ("L_half", "L", "o_s", "o_r", "g")
 
@@ -64,7 +65,7 @@ def _row(target: TargetReport) -> tuple[Inline, ...]:
         *(short(first.get(name)) for name in FIRST_SEGMENT),
         bandwidth_of(last.get("G"), last.get("R")),
         _changes(target),
-        _error(fit),
+        _error(row_of(target, fit)),
         line(f"{format.duration(fit.cost.seconds)} ", detail(format.volume(fit.cost.bytes))),
     )
 
@@ -75,9 +76,10 @@ def _changes(target: TargetReport) -> Inline:
     return line(", ".join(short_place(change) for change in target.consensus))
 
 
-def _error(fit: Fit) -> Inline:
-    words = format.percent(fit.error.median_relative) if fit.error.points else format.NOTHING
-    return line(f"{words} ", detail(model_name(fit.model)))
+def _error(row: ModelRow) -> Inline:
+    words = format.percent(row.error.median_relative) if row.error.points else format.NOTHING
+    basis = "in-sample" if row.in_sample else "held out"
+    return line(f"{words} ", detail(f"{model_name(row.model)}, {basis}"))
 
 
 def _total(report: ReportInput) -> Inline:

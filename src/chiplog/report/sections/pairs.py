@@ -83,7 +83,9 @@ def _advice(main: Sequence[Fit]) -> list[Inline]:
     if closest is None:
         return [line("No model says how many senders of a node help.")]
     error = format.percent(closest.error.mean_relative)
-    last = line(muted(f"By {model_name(closest.model)}, off by {error} on average."))
+    last = line(
+        muted(f"By {model_name(closest.model)}, off by {error} on average where it was fitted.")
+    )
     return [*(line(sentence) for sentence in closest.advice), last]
 
 

@@ -1,8 +1,10 @@
-"""Every model's parameters with their 95 % intervals: a table a model, a row a protocol."""
+"""Every model's parameters with their 95 % intervals: a table a model, a row a regime."""
 
 from __future__ import annotations
 
-from chiplog.fit.result import Fit
+from collections.abc import Callable, Sequence
+
+from chiplog.fit.result import Fit, Parameter, Segment
 from chiplog.report.document import (
     Column,
     Inline,
@@ -11,15 +13,32 @@ from chiplog.report.document import (
     line,
     muted,
     plain,
+    strong,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline, main_fits
 from chiplog.report.names import fit_name, of_many, parameter_symbol, sizes
-from chiplog.report.parameter_text import full, is_known
+from chiplog.report.parameter_text import full, is_known, not_identified, short
 
 MOST_SEGMENTS = 12
 """A model with more segments than this is a table over sizes: its curves show it better."""
-USUAL_ORDER = ("alpha", "R", "n_half", "L_half", "L", "o_s", "o_r", "g", "G", "O", "S")
+MOST_WITH_REASONS = 2
+"""Regimes up to which a cell has room for the reason why a parameter is not identified."""
+USUAL_ORDER = (
+    "alpha",
+    "R",
+    "n_half",
+    "L_half",
+    "L",
+    "o_s",
+    "o_r",
+    "g",
+    "G",
+    "O_s",
+    "O_r",
+    "O",
+    "S",
+)
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -41,25 +60,79 @@ def _symbols(fit: Fit) -> list[str]:
 
 
 def table(fit: Fit, *, in_terminal: bool) -> Table:
-    """One row a protocol, one column a parameter; what is not identified says why."""
+    """One row a regime, those of one protocol under its name; one column a parameter.
+
+    What is not identified says why: in its cell where there is room, else below the table.
+    """
     symbols = _symbols(fit)
     columns = (
         Column(line("Sizes")),
         *(Column((parameter_symbol(name),), numeric=True) for name in symbols),
     )
     shown = fit.segments[:MOST_SEGMENTS]
-    rows = tuple(
-        (
-            line(sizes(segment.first_bytes, segment.last_bytes)),
-            *(full(segment.parameters.get(name)) for name in symbols),
-        )
-        for segment in shown
-    )
+    cell = full if len(shown) <= MOST_WITH_REASONS else short
+    rows: list[tuple[Inline, ...]] = []
+    for protocol in _protocols(shown):
+        blank = [line()] * len(symbols)
+        if len(protocol) > 1:
+            whole = sizes(protocol[0].first_bytes, protocol[-1].last_bytes)
+            rows.append((line(strong(whole), f", {len(protocol)} regimes:"), *blank))
+        above: Segment | None = None
+        for segment in protocol:
+            rows.append(
+                (
+                    _place(segment, within=len(protocol) > 1),
+                    *(_cell(cell, name, segment, above) for name in symbols),
+                )
+            )
+            above = segment
     words = f"{fit_name(fit)}, {fit.direction}, fitted on the {fit.statistic}, with "
     more = len(fit.segments) - len(shown)
-    tail = f"; the first {len(shown)} of {len(fit.segments)} segments." if more else "."
+    tail = f"; the first {len(shown)} of {len(fit.segments)} regimes." if more else "."
     caption = line(words, plain("95 % intervals", term="interval"), tail)
-    return Table(caption, columns, rows, _notes(fit), in_terminal)
+    notes = _notes(fit) if cell is full else (*_reasons(shown), *_notes(fit))
+    return Table(caption, columns, tuple(rows), notes, in_terminal)
+
+
+def _protocols(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """The regimes of each protocol."""
+    found: list[list[Segment]] = []
+    for segment in segments:
+        if segment.border == "slope" and found:
+            found[-1].append(segment)
+        else:
+            found.append([segment])
+    return found
+
+
+def _place(segment: Segment, *, within: bool) -> Inline:
+    place = sizes(segment.first_bytes, segment.last_bytes)
+    free = [muted(f" {segment.form} slopes")] if segment.form else []
+    return line(f"· {place}" if within else place, *free)
+
+
+def _cell(
+    cell: Callable[[Parameter | None], Inline], name: str, segment: Segment, above: Segment | None
+) -> Inline:
+    """A parameter; where it is that of the regime above, it says so."""
+    parameter = segment.parameters.get(name)
+    if parameter is not None and above is not None and parameter == above.parameters.get(name):
+        return line(muted("as above"))
+    return cell(parameter)
+
+
+def _reasons(segments: Sequence[Segment]) -> tuple[Inline, ...]:
+    """Why parameters are not identified: each reason once, with the sizes that it holds for."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for segment in segments:
+        for name, parameter in segment.parameters.items():
+            if not is_known(parameter):
+                place = sizes(segment.first_bytes, segment.last_bytes)
+                found.setdefault((name, not_identified(parameter)), []).append(place)
+    return tuple(
+        line(parameter_symbol(name), muted(f" ({', '.join(places)}): {reason}."))
+        for (name, reason), places in found.items()
+    )
 
 
 def _notes(fit: Fit) -> tuple[Inline, ...]:

@@ -4,6 +4,7 @@ change, what is unknown.
 
 from __future__ import annotations
 
+from chiplog.compare.result import ModelRow
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.fit.result import Change, Fit
 from chiplog.report import format
@@ -20,7 +21,7 @@ from chiplog.report.document import (
     plain,
     strong,
 )
-from chiplog.report.input import ComparisonRow, TargetReport
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import curve, headline
 from chiplog.report.names import (
     jump,
@@ -31,8 +32,10 @@ from chiplog.report.names import (
     place,
     seen_in,
     sizes,
+    slope_changes,
 )
 from chiplog.report.parameter_text import is_known, not_identified
+from chiplog.report.ranking import clearly_better, ranked, row_of
 
 GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
 """Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
@@ -55,7 +58,7 @@ def section(target: TargetReport, key: str) -> Section | None:
             )
         return Section(f"{key}-verdict", line("Verdict"), tuple(blocks))
     blocks.append(Paragraph(_prediction(target, fit)))
-    items = [_changes(target), *_unidentified(fit), *_best(target, fit)]
+    items = [_changes(target), *_slopes(fit), *_unidentified(fit), *_best(target, fit)]
     items += [*_advice(target), *_placement(target)]
     if not target.dataset.complete:
         items.append(
@@ -69,17 +72,28 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 
 def _prediction(target: TargetReport, fit: Fit) -> Inline:
-    name = model_name(fit.model)
-    if not fit.segments or not fit.error.points:
-        return line(bad(f"{name} could not be fitted"), " to this transport: too few points.")
-    error, over = fit.error, _over(fit)
+    name, row = model_name(fit.model), row_of(target, fit)
+    error = row.error
+    if not fit.segments or not error.points:
+        return line(
+            bad(f"{name} predicts nothing here"),
+            ": the parameters that it would need are not identified; the list below says why.",
+        )
     median = format.percent(max(error.median_relative, LEAST_SAID))
     mean, worst = format.percent(error.mean_relative), format.percent(error.max_relative)
-    tail = f" (median; {mean} on average) {over}. Its worst point is off by {worst}."
+    points = "1 point" if error.points == 1 else f"{error.points} points"
+    basis = (
+        f"the {points} that it was fitted to, in-sample"
+        if row.in_sample
+        else f"{points} that were held out"
+    )
+    tail = f" {_over(fit)} (median on {basis}; {mean} on average, {worst} at worst)."
     if error.median_relative <= GOOD_MEDIAN and error.mean_factor <= GOOD_FACTOR:
-        return line(strong(f"{name} predicts this transport within {median}"), tail)
+        verb = "describes" if row.in_sample else "predicts"
+        return line(strong(f"{name} {verb} this transport within {median}"), tail)
     if error.median_relative <= FAIR_MEDIAN and error.mean_factor <= FAIR_FACTOR:
-        return line(strong(f"{name} predicts this transport only roughly: within {median}"), tail)
+        verb = "describes" if row.in_sample else "predicts"
+        return line(strong(f"{name} {verb} this transport only roughly: within {median}"), tail)
     return line(
         bad(f"{name} does not describe this transport: it is off by {median}"),
         tail,
@@ -106,6 +120,17 @@ def _changes(target: TargetReport) -> Inline:
         return line("No protocol change was found.")
     opening = "One protocol change: " if len(changes) == 1 else f"{len(changes)} protocol changes: "
     return line(plain(opening, term="change"), *joined(map(_change, changes), "; "), ".")
+
+
+def _slopes(fit: Fit) -> list[Inline]:
+    """Where a new line begins within a protocol: no protocol changes, but part of the model."""
+    places = slope_changes(fit)
+    if not places:
+        return []
+    opening = (
+        "Its slope changes " if len(places) == 1 else f"Its slope changes {len(places)} times: "
+    )
+    return [line(plain(opening, term="regime"), "; ".join(places), ".")]
 
 
 def _change(change: Change) -> Inline:
@@ -145,16 +170,23 @@ def _unidentified(fit: Fit) -> list[Inline]:
 
 
 def _best(target: TargetReport, fit: Fit) -> list[Inline]:
-    rows = [row for row in target.comparison if row.error.points and row.statistic == fit.statistic]
-    if len(rows) < 2:
+    """Another model that is clearly closer, judged on the same points as the verdict's."""
+    mine = row_of(target, fit)
+    rows = [
+        row
+        for row in target.comparison
+        if (row.statistic, row.held_out) == (mine.statistic, mine.held_out)
+    ]
+    if not rows or not mine.error.points:
         return []
-    best = min(rows, key=lambda row: row.error.mean_factor)
-    mine = next((r for r in rows if (r.model, r.method) == (fit.model, fit.method)), None)
-    if mine is None or best.model == fit.model:
+    best = ranked(rows)[0]
+    if best.model == mine.model or not clearly_better(best, mine):
         return []
+    where = "on the points that they were fitted to" if mine.in_sample else "on held-out points"
     return [
         line(
-            f"The closest of {len(rows)} fits is {_named(best)}; the verdict is on {_named(mine)}."
+            f"{_named(best)} is closer: off by {format.percent(best.error.median_relative)} (median) "
+            f"{where}, {_named(mine)} by {format.percent(mine.error.median_relative)}."
         )
     ]
 
@@ -174,12 +206,8 @@ def _advice(target: TargetReport) -> list[Inline]:
     return [line(sentence) for sentence in closest.advice]
 
 
-def _named(row: ComparisonRow) -> str:
-    error = row.error
-    return (
-        f"{model_name(row.model)} ({method_name(row.method)}), off by {format.percent(error.mean_relative)} on average "
-        f"with {row.parameters} parameters"
-    )
+def _named(row: ModelRow) -> str:
+    return f"{model_name(row.model)} ({method_name(row.method)}, {row.parameters} parameters)"
 
 
 def _placement(target: TargetReport) -> list[Inline]:

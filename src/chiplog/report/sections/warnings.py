@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from chiplog.fit.result import Fit
 from chiplog.report import format
 from chiplog.report.document import Notice, Notices, Section, line
 from chiplog.report.header import items, number, text
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name
+
+MOST_NAMES = 3
+"""Fits that a warning names one by one."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -23,12 +27,19 @@ def section(target: TargetReport, key: str) -> Section | None:
             for words in fit.warnings:
                 said.setdefault(words, []).append(fit_name(fit))
     notices = [_of_header(one) for one in facts.values()]
-    notices += [
-        Notice(line(f"{', '.join(dict.fromkeys(names))}: {words}")) for words, names in said.items()
-    ]
+    fits = [fit for run in target.runs for fit in run.fits]
+    notices += [Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()]
     if not notices:
         return None
     return Section(f"{key}-warnings", line("Warnings"), (Notices(tuple(notices)),))
+
+
+def _speakers(names: list[str], fits: Sequence[Fit]) -> str:
+    """The fits that a warning is about; few words where it is about all of a run's."""
+    several = tuple(dict.fromkeys(names))
+    if len(several) > MOST_NAMES:
+        return f"{len(several)} of {len({fit_name(fit) for fit in fits})} fits"
+    return ", ".join(several)
 
 
 def _of_header(warning: Mapping[str, object]) -> Notice:

@@ -1,0 +1,54 @@
+"""The protocol changes that a fit may know of while some sizes are held out.
+
+The times of a size that is held out must not decide which lines predict it. A change that was measured again at both
+its sizes stands on those records alone: it is part of what is left, and where one of its two sizes is held out itself,
+it lies between the nearest sizes that are left. All other changes were read off the very sizes that are dealt out to
+the folds, so they are looked for anew in what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.changes import find_changes
+from chiplog.fit.result import Change
+
+FOLLOW_UP = "bisect"
+"""Purpose of the records that measured again around a change."""
+
+
+def changes_left(
+    changes: Sequence[Change], dataset: Dataset, training: Dataset
+) -> tuple[Change, ...]:
+    """Of the `changes` found in `dataset` those that `training`, the part of it that is left, is evidence of."""
+    again = {one.message_bytes for one in dataset.select(purpose=FOLLOW_UP).series}
+    measured = [one for one in changes if {one.last_before_bytes, one.first_after_bytes} <= again]
+    kept = [one for one in (_left(change, training) for change in measured) if one is not None]
+    if len(measured) < len(changes):
+        found = find_changes(training).consensus
+        kept += [one for one in found if not any(_meet(one, other) for other in kept)]
+    kept = [one for one in kept if one.kind != "slope"]
+    return tuple(sorted(kept, key=lambda change: change.last_before_bytes))
+
+
+def _left(change: Change, training: Dataset) -> Change | None:
+    """The change between the nearest sizes that are left; None where there is none on one of its sides."""
+    sizes = training.sizes()
+    before = int(np.searchsorted(sizes, change.last_before_bytes, side="right")) - 1
+    after = int(np.searchsorted(sizes, change.first_after_bytes))
+    if before < 0 or after >= sizes.size:
+        return None
+    return replace(
+        change, last_before_bytes=int(sizes[before]), first_after_bytes=int(sizes[after])
+    )
+
+
+def _meet(one: Change, other: Change) -> bool:
+    return (
+        one.last_before_bytes <= other.first_after_bytes
+        and other.last_before_bytes <= one.first_after_bytes
+    )

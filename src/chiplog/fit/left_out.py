@@ -1,0 +1,59 @@
+"""Models that have nothing to say about a dataset: which, and what they would need.
+
+Whether a model can be fitted is decided in one place, by fitting it: whatever it lacks (round trips, a second size, a
+number of pairs) it refuses in a sentence, and `fit_each` keeps that sentence. Reports and comparisons print it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chiplog.fit.result import Fit
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A model that was not fitted, and why; `method` is None where no method could fit it."""
+
+    model: str
+    method: str | None
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Model, method and reason.
+
+        >>> LeftOut("loggp", "prtt", "the run lacks round trips.").sentence
+        'Model loggp by prtt: the run lacks round trips.'
+        """
+        return f"Model {self.model}{f' by {self.method}' if self.method else ''}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The fits that could be made, and the models that were left out."""
+
+    fits: tuple[Fit, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def left_out_lines(left_out: Iterable[LeftOut]) -> tuple[str, ...]:
+    """A line for each reason, with the models that it keeps out.
+
+    >>> left_out_lines([LeftOut("logp", method, "the run lacks round trips.") for method in ("prtt", "bell")])
+    ('Left out: logp (prtt, bell): the run lacks round trips.',)
+    """
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for one in left_out:
+        methods = by_reason.setdefault(one.reason, {}).setdefault(one.model, [])
+        if one.method and one.method not in methods:
+            methods.append(one.method)
+    return tuple(
+        f"Left out: {', '.join(_named(*model) for model in models.items())}: {reason}"
+        for reason, models in by_reason.items()
+    )
+
+
+def _named(model: str, methods: list[str]) -> str:
+    return f"{model} ({', '.join(methods)})" if methods else model
