@@ -2,14 +2,14 @@
 
     python benchmarks/cost.py [--runs 10] [--only mpi|shm|tcp] [--beside-a-busy-core] [--keep DIRECTORY]
 
-Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals, refinement
-included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol changes found,
-and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip, gap and overhead
-of the reference of the state that most points met. Below it, how far the runs lie apart within one state of the
-machine, as `chiplog compare` tells states. The last line of a target says in how many runs each of its limits was found to the
-byte, what else was found, and the seconds and bytes. The limits are, of Open MPI, its inline limit and its eager limit
-less its header; of shared memory, its inline limit and its chunk; of loopback sockets, the longest message of one
-segment.
+Each run is `chiplog measure TARGET` in a process of its own with its defaults (1 B to 1 MiB, 5 % intervals,
+refinement included), timed from outside. For each target the table shows seconds, bytes and messages, the protocol
+changes found, and L, o_s, g of the first segment with the run's witnesses: median flag exchange, and half round trip,
+gap and overhead of the reference of the state that most points met. Below it, how far the runs lie apart within one
+state of the machine, as `chiplog compare` tells states. The last line of a target says in how many runs each of its
+limits was found to the byte, what else was found, and the seconds and bytes. The limits are, of Open MPI, its inline
+limit and its eager limit less its header; of shared memory, its inline limit and its chunk; of loopback sockets, the
+longest message of one segment.
 """
 
 from __future__ import annotations

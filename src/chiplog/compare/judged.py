@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.caution import without_cold_start
-from chiplog.fit.changes.observed import GRID
+from chiplog.fit.changes.detect.observed import GRID
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.measured import REPLICATES, Measured, is_round_trip
