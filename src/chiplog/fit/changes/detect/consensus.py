@@ -66,9 +66,7 @@ def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
     """The protocol changes that the witnesses of `series` series testify to, and the suspects."""
     groups: list[list[Witness]] = []
     for witness in sorted(witnesses, key=lambda w: w.key, reverse=True):
-        # Two steps of one table are two changes, however near.
-        alone = witness.found.steps
-        group = None if alone else next((g for g in groups if g[0].near(witness)), None)
+        group = next((g for g in groups if _is_one(g, witness)), None)
         if group is None:
             groups.append([witness])
         else:
@@ -76,6 +74,12 @@ def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
     changes = [_change(group) for group in groups if _credible(group, series)]
     suspects = [_suspect(group) for group in groups if _suspicious(group, series)]
     return Verdict(_ascending(changes), _ascending(suspects))
+
+
+def _is_one(group: Sequence[Witness], witness: Witness) -> bool:
+    """Whether a witness belongs to a group; two steps of one table are two changes, however near."""
+    own = any(one.observed is witness.observed for one in group)
+    return group[0].near(witness) and not (own and witness.found.steps)
 
 
 def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
