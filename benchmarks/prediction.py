@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
+from chiplog.dataset.repeatability import repeatability
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
@@ -117,24 +118,6 @@ def _plain_lines(sizes: NDArray[np.int64], seconds: Floats):  # type: ignore[no-
     return at
 
 
-def repeatability(dataset: Dataset) -> dict[str, float]:
-    """The median relative difference of two visits of a size in one state, by quantity."""
-    chosen = in_one_state(dataset).dataset
-    found = {}
-    for quantity in QUANTITIES:
-        visits: dict[tuple[int, int], list[float]] = {}
-        for one in chosen.series:
-            bare = one.pattern == "prtt" and one.delay_seconds == 0 and one.seconds.size > 0
-            wanted = (one.train == 1) == (quantity == HALF_ROUND_TRIP)
-            if bare and wanted and one.tag.get("purpose") == "grid":
-                visits.setdefault((one.message_bytes, one.train), []).append(one.median)
-        pairs = [
-            abs(a - b) / (0.5 * (a + b)) for times in visits.values() for a, b in pairwise(times)
-        ]
-        found[quantity] = float(np.median(pairs)) if pairs else np.nan
-    return found
-
-
 @contextmanager
 def _busy(wanted: bool) -> Iterator[None]:
     program = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if wanted else None
@@ -170,7 +153,8 @@ def _report(folder: Path) -> None:
         try:
             dataset = read_run(path)
             began = time.monotonic()
-            judged, repeated = judge(dataset), repeatability(dataset)
+            judged = judge(dataset)
+            repeated = dict(zip(QUANTITIES, astuple(repeatability(dataset)), strict=True))
         except ChiplogError as error:
             print(f"{folder.name:8} {path.stem:4} NOT FITTED: {error}", flush=True)
             continue
@@ -182,7 +166,7 @@ def _report(folder: Path) -> None:
             lines = judged[LINES, quantity].median
             print(
                 f"{folder.name:8} {path.stem:4} {quantity:15} best {best:8} {100 * family[best].median:5.1f} %"
-                f"  repeatability {100 * repeated[quantity]:5.1f} %  plain lines {100 * lines:5.1f} %"
+                f"  repeatability {100 * (repeated[quantity] or np.nan):5.1f} %  plain lines {100 * lines:5.1f} %"
                 f"  inside {100 * np.mean(family[best].inside):5.1f} % of {family[best].error.size}"
                 + "".join(f"  {m} {100 * one.median:.1f}" for m, one in family.items())
                 + f"  {time.monotonic() - began:.1f} s",

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, Predictor
+from chiplog.fit.quantity import Quantity
 from chiplog.fit.regimes import Regimes
+from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.result import Band
 from chiplog.models.protocol import points
 from chiplog.plan.assessment import train_length
@@ -33,37 +35,49 @@ LEAST_WIDTH = 1e-4
 FEWEST_SIZES = 8
 
 
-def bands(regimes: Mapping[str, Regimes], predict: Predictor, last_bytes: int) -> tuple[Band, ...]:
+def bands(
+    regimes: Mapping[str, Regimes], gap: Quantity, predict: Predictor, last_bytes: int
+) -> tuple[Band, ...]:
     """The bands of half round trips and trains; none of a quantity with fewer than `FEWEST_SIZES` held-out sizes.
 
-    `predict` is the fitted model. What it says of a size that is held out is taken to differ from what it says now as
-    the regime's own line does.
+    `gap` is the gap at all sizes, `predict` the fitted model. What it says of a size that is held out is taken to
+    differ from what it says now as the regime's own line does.
     """
-    half, gap = regimes.get("half_round_trip"), regimes.get("gap")
+    half = regimes.get(HALF)
     if half is None or half.held_out_seconds is None:
         return ()
-    moved = _moved(half)
-    sizes = half.sizes
-    own = predict(points("prtt", sizes)) / 2.0
-    measured = half.seconds
-    found = [_band(HALF_ROUND_TRIP, sizes, (own + moved) / measured - 1.0, last_bytes)]
-    if gap is not None and gap.held_out_seconds is not None:
-        both = np.isin(gap.sizes, sizes)
-        at = np.searchsorted(sizes, gap.sizes[both])
-        trains = np.array([train_length(int(size)) for size in gap.sizes[both]])
+    own = predict(points("prtt", half.sizes)) / 2.0
+    error = (own + _moved(half, half.sizes)) / half.seconds - 1.0
+    found = [_band(HALF_ROUND_TRIP, half.sizes, error, last_bytes)]
+    both = np.isin(gap.message_bytes, half.sizes)
+    sizes = gap.message_bytes[both]
+    if sizes.size:
+        trains = np.array([train_length(int(size)) for size in sizes])
         steps = trains - 1
-        train = 2.0 * measured[at] + steps * gap.seconds[both]
-        own = predict(points("prtt", gap.sizes[both], train=trains))
-        shift = 2.0 * moved[at] + steps * _moved(gap)[both]
-        found.append(_band(TRAIN, gap.sizes[both], (own + shift) / train - 1.0, last_bytes))
+        measured = half.seconds[np.searchsorted(half.sizes, sizes)]
+        train = 2.0 * measured + steps * gap.value[both]
+        shift = 2.0 * _moved(half, sizes) + steps * _moved_step(regimes, sizes)
+        own = predict(points("prtt", sizes, train=trains))
+        found.append(_band(TRAIN, sizes, (own + shift) / train - 1.0, last_bytes))
     return tuple(one for one in found if one is not None)
 
 
-def _moved(regimes: Regimes) -> Floats:
-    """By how much the line at each size changes when the size is held out, in seconds."""
+def _moved_step(regimes: Mapping[str, Regimes], sizes: NDArray[np.int64]) -> Floats:
+    """By how much a train's step changes when a size is held out: that of the gap, or of what hides it there."""
+    found = np.zeros(sizes.size)
+    for name in (RECEIVE, SEND, GAP):
+        if name in regimes and regimes[name].held_out_seconds is not None:
+            known = np.isin(sizes, regimes[name].sizes)
+            found[known] = _moved(regimes[name], sizes[known])
+    return found
+
+
+def _moved(regimes: Regimes, sizes: NDArray[np.int64]) -> Floats:
+    """By how much the line at each of `sizes`, all of them its own, changes when the size is held out, in seconds."""
     assert regimes.held_out_seconds is not None
-    now = regimes.lines.at(np.maximum(regimes.sizes.astype(np.float64), 0.5))
-    return regimes.held_out_seconds - now
+    place = np.searchsorted(regimes.sizes, sizes)
+    now = regimes.lines.at(np.maximum(sizes.astype(np.float64), 0.5))
+    return np.asarray(regimes.held_out_seconds[place] - now)
 
 
 def _band(quantity: str, sizes: NDArray[np.int64], error: Floats, last_bytes: int) -> Band | None:

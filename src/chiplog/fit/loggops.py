@@ -10,7 +10,8 @@ what the sum leaves.
 
 Where that can't hold, the slopes are free (form "free"): G_half stands for itself, and g + (s-1) G is what a further
 message of a train takes, whatever bounds it. It can't hold where trains are faster than the overheads of their
-messages, or where the parts of the sum miss it by more than chance and by more than `TOLERANCE` of T.
+messages, or where the parts of the sum miss it by more than chance and by more than `TOLERANCE` of T, or by
+`MOST_SHARED` of it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ Floats = NDArray[np.float64]
 
 TOLERANCE = 0.02
 """Share of a predicted time that the form of the model may miss: half of what a good line misses single sizes by."""
+MOST_SHARED = 0.1
+"""Share of T beyond which the parts are not moved to their sum, though chance may have parted them: the lines through
+overheads and gaps would no longer go through what was measured."""
 ERRORS = 3.0
 """Standard errors beyond which a miss is none of chance."""
 TOO_FAST = "trains go faster than the overheads of their messages allow"
@@ -143,9 +147,8 @@ def _sum_missed(
     if miss < 0.0 and not known_all:
         return None  # what is not seen may make up for it
     share = abs(miss) * last / float(half.at(np.array([last]))[0])
-    if share <= TOLERANCE or abs(miss) <= ERRORS * float(np.std(draws)):
-        return None
-    return SUM_MISSED
+    within_chance = known_all and abs(miss) <= ERRORS * float(np.std(draws))
+    return None if share <= TOLERANCE or (within_chance and share <= MOST_SHARED) else SUM_MISSED
 
 
 def _longest_step(lines: RegimeLines, segment: int, half: Line | None) -> float | None:

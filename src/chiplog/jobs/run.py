@@ -26,7 +26,7 @@ from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.write import write_report
 
 DEFAULT_BUDGET_SECONDS = 60.0
-DEFAULT_SIZES = "1:4MiB"
+DEFAULT_SIZES = "1:4MiB:3"
 LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
 BYTES = 10_000_000_000

@@ -77,31 +77,45 @@ def find_regimes(
     error: Floats,
     scale: Floats,
     protocol_limits: tuple[int, ...] = (),
+    suggested: tuple[int, ...] = (),
 ) -> Regimes:
     """The regimes of one series; all arrays have shape (S,), sizes ascend and each stands once.
 
     `error` is the standard error of `seconds`; `scale` in seconds is what misses are judged against: `seconds`
     themselves, or what they are a part of. `protocol_limits` are the last sizes in bytes before each protocol change:
-    regimes end there.
+    regimes end there. So they do at `suggested` borders, those of another quantity, where the held-out sizes are
+    predicted better with these.
     """
     bytes_ = np.maximum(
         sizes.astype(np.float64), 0.5
     )  # 0 B is below 1 B, and the logarithm needs a place for it
     allowed = np.hypot(error, RESOLUTION * scale)
     curve = Curve(bytes_, seconds, allowed, protocol_limits)
+    loss, found = _regimes(sizes, curve, scale)
+    if suggested:
+        shared = Curve(bytes_, seconds, allowed, (*protocol_limits, *suggested))
+        other_loss, other = _regimes(sizes, shared, scale)
+        if other_loss < loss:
+            return other
+    return found
+
+
+def _regimes(sizes: NDArray[np.int64], curve: Curve, scale: Floats) -> tuple[float, Regimes]:
+    """The regimes of one curve, and the mean held-out loss; infinite where there are too few sizes to tell."""
+    seconds = curve.seconds
     found = best_lines(curve)
     real = _real(found, curve)
     predicted = {count: one for count, one in _held_out(curve, max(real)).items() if count in real}
     if not predicted:
         fewest = found[min(real)]
-        return Regimes(sizes, seconds, fewest, None, _borders(curve, fewest, sizes))
+        return np.inf, Regimes(sizes, seconds, fewest, None, _borders(curve, fewest, sizes))
     loss = {
         count: float(np.mean(_loss((one - seconds) / scale))) for count, one in predicted.items()
     }
     least = min(loss.values())
     count = min(one for one in loss if loss[one] <= least * (1.0 + AS_GOOD))
     borders = _borders(curve, found[count], sizes)
-    return Regimes(sizes, seconds, found[count], predicted[count], borders)
+    return loss[count], Regimes(sizes, seconds, found[count], predicted[count], borders)
 
 
 def _borders(curve: Curve, lines: Lines, sizes: NDArray[np.int64]) -> tuple[Border, ...]:

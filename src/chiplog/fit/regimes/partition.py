@@ -72,6 +72,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
             shown.sigma,
             _scale(shown, half),
             _inner(inside, shown),
+            _inner(_suggested(regimes, inside), shown),
         )
     own = _placed(regimes, borders)
     ranges = segment_ranges(sizes, list(borders))
@@ -82,6 +83,14 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
         {name: _own_ranges(ranges, [*ends, *inside]) for name, ends in own.items()},
         regimes,
     )
+
+
+def _suggested(regimes: Mapping[str, Regimes], limits: Sequence[int]) -> list[int]:
+    """The borders of the half round trip, whose noise is least, beside the protocol changes."""
+    if HALF not in regimes:
+        return []
+    found = [border.last_before for border in regimes[HALF].borders]
+    return [one for one in found if one not in limits]
 
 
 def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) -> Quantity:
