@@ -13,7 +13,7 @@ from chiplog.fit.caution import without_cold_start
 from chiplog.fit.changes.detect.observed import GRID
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.left_out import LeftOut
-from chiplog.fit.measured import REPLICATES, Measured, is_round_trip
+from chiplog.fit.measured import Measured, is_round_trip
 from chiplog.fit.one_to_many.run import round_trip_points
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fit.states import in_one_state
@@ -21,6 +21,8 @@ from chiplog.models.protocol import Model
 from chiplog.models.registry import BUILT_IN, load_model
 
 ONE_TO_MANY = "one_to_many"
+SOME_REPLICATES = 150
+"""Of fits that are asked for predictions only: standard errors, which weigh sizes, are then known to 6 %."""
 FEW_REPLICATES = 20
 """Where predictions don't depend on them; a search each would be most of the time."""
 _OVER_PEERS_PATTERNS = (ONE_TO_MANY, "send_overhead", "receive_overhead")
@@ -57,7 +59,7 @@ OVER_SIZES = Judged(
     lambda measured, _: measured_points(measured, HALF_ROUND_TRIP),
     "sizes",
     " B",
-    REPLICATES,
+    SOME_REPLICATES,
     by_size=True,
 )
 OVER_PEERS = Judged(

@@ -30,7 +30,8 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
     """
     dataset = _as_asked(dataset)
     series, consensus = _changes(dataset)
-    fitted = fit_each(dataset, models_for(dataset), method=ALL_METHODS, boundaries=consensus)
+    method = None if _of_one_number_of_pairs(dataset) else ALL_METHODS
+    fitted = fit_each(dataset, models_for(dataset), method=method, boundaries=consensus)
     comparison, left_out = _comparison(dataset, consensus)
     return TargetReport(
         name=name,
@@ -79,8 +80,7 @@ def _comparison(
     Nothing of one number of pairs: there the models of k pairs are one and the same line.
     """
     dataset = next(iter(dataset.by_way().values()), dataset)
-    kinds = {(one.pattern, one.pairs) for one in dataset.series}
-    if len(kinds) == 1 and ("pairs" in next(iter(kinds))):
+    if _of_one_number_of_pairs(dataset):
         return (), ()
     found = [
         judge_models(dataset, default_models(dataset), boundaries=changes, statistic=statistic)
@@ -90,6 +90,12 @@ def _comparison(
         tuple(row for one in found for row in one.rows),
         tuple(one for judged in found for one in judged.left_out),
     )
+
+
+def _of_one_number_of_pairs(dataset: Dataset) -> bool:
+    """Whether there is nothing but series of one number of pairs: all their models and methods are one line then."""
+    kinds = {(one.pattern, one.pairs) for one in dataset.series}
+    return len(kinds) == 1 and next(iter(kinds))[0] == "pairs"
 
 
 def _statistics(dataset: Dataset) -> tuple[str, ...]:
