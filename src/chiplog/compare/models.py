@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.compare.changes_left import changes_left
 from chiplog.compare.expression import parse_expression
-from chiplog.compare.judged import Judged, default_models, fitted_part, in_shown_state, judged_on
+from chiplog.compare.judged import (
+    OVER_SIZES,
+    Judged,
+    default_models,
+    fitted_part,
+    in_shown_state,
+    judged_on,
+)
 from chiplog.compare.pairs import most_pair_folds, pair_errors, pair_folds, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
 from chiplog.compare.split import Errors, Split, part
+from chiplog.dataset.repeatability import repeatability
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
@@ -48,7 +57,7 @@ class _Judgement:
     errors: Callable[[Fit, Dataset, str, int], Errors]
     replicates: int = REPLICATES
     by_size: bool = False
-    """Whether protocol changes of one pair's messages matter."""
+    """Whether points are half round trips over the size, so that protocol changes of one pair's messages matter."""
 
     def splits(self, hold_out: str | None, folds: int | None) -> tuple[str, list[Split]]:
         """What is held out, in words, and the splits: one by the expression, or one for each fold.
@@ -216,6 +225,9 @@ def _row(
 ) -> ModelRow:
     errors = [judgement.errors(found, held, statistic, seed) for found, held in fits]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
+    inside = [_inside(*one, statistic, seed) for one in fits] if judgement.by_size and label else []
+    known = np.concatenate(inside) if inside else np.empty(0)
+    repeated = repeatability(judgement.dataset).half_round_trip if judgement.by_size else None
     return ModelRow(
         fits[0][0].model,
         fits[0][0].method,
@@ -225,7 +237,23 @@ def _row(
         statistic,
         fits[0][0].operation,
         fits[0][0].posting,
+        repeatability=repeated,
+        inside_prediction_interval=float(known.mean()) if known.size else None,
     )
+
+
+def _inside(found: Fit, held: Dataset, statistic: str, seed: int) -> NDArray[np.float64]:
+    """1 for each held-out half round trip within its prediction interval, 0 for the others; empty without intervals."""
+    band = next((one for one in found.bands if one.quantity == HALF_ROUND_TRIP), None)
+    chosen = like_the_fit(part(held, OVER_SIZES.is_point), found)
+    if band is None or not chosen.series:
+        return np.empty(0)
+    measured = Measured(chosen, statistic, seed, replicates=2)
+    asked = OVER_SIZES.points(measured, found.operation)
+    predicted = fitted_predictor(found)(asked.points)
+    known = np.isfinite(predicted) & (predicted > 0)
+    off = np.abs(asked.seconds[known] / predicted[known] - 1.0)
+    return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)
 
 
 def _errors(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:

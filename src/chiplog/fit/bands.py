@@ -36,12 +36,12 @@ FEWEST_SIZES = 8
 
 
 def bands(
-    regimes: Mapping[str, Regimes], gap: Quantity, predict: Predictor, last_bytes: int
+    regimes: Mapping[str, Regimes], gap: Quantity | None, predict: Predictor, last_bytes: int
 ) -> tuple[Band, ...]:
     """The bands of half round trips and trains; none of a quantity with fewer than `FEWEST_SIZES` held-out sizes.
 
-    `gap` is the gap at all sizes, `predict` the fitted model. What it says of a size that is held out is taken to
-    differ from what it says now as the regime's own line does.
+    `gap` is the gap at all sizes, None for a model without trains; `predict` the fitted model. What it says of a size
+    that is held out is taken to differ from what it says now as the regime's own line does.
     """
     half = regimes.get(HALF)
     if half is None or half.held_out_seconds is None:
@@ -49,9 +49,9 @@ def bands(
     own = predict(points("prtt", half.sizes)) / 2.0
     error = (own + _moved(half, half.sizes)) / half.seconds - 1.0
     found = [_band(HALF_ROUND_TRIP, half.sizes, error, last_bytes)]
-    both = np.isin(gap.message_bytes, half.sizes)
-    sizes = gap.message_bytes[both]
-    if sizes.size:
+    if gap is not None and gap.value.size:
+        both = np.isin(gap.message_bytes, half.sizes)
+        sizes = gap.message_bytes[both]
         trains = np.array([train_length(int(size)) for size in sizes])
         steps = trains - 1
         measured = half.seconds[np.searchsorted(half.sizes, sizes)]

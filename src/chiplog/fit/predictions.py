@@ -21,6 +21,7 @@ from chiplog.models.protocol import Model, Points, Theta, points
 from chiplog.models.registry import load_model
 
 FREE = "free"
+RATE = "B/s"
 HALF_ROUND_TRIP = "half_round_trip"
 TRAIN = "train"
 
@@ -56,6 +57,8 @@ def theta_of(segment: Segment, draws: Draws | None = None) -> Theta:
             found[symbol] = float(np.quantile(draws[symbol], 0.5, method="inverted_cdf"))
         elif one.high is not None:
             found[symbol] = ((one.low or 0.0) + one.high) / 2.0
+        elif one.unit == RATE and one.low:
+            found[symbol] = 2.0 * one.low  # the middle of what a byte may cost
     parts = [segment.parameters.get(symbol) for symbol in ("L", "o_s", "o_r")]
     if not all(one is None or one.identified for one in parts) and "L_half" in found:
         found.pop("L", None)

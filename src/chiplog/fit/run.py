@@ -346,7 +346,7 @@ def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
         curves=_curves(job, predict, last_bytes),
         warnings=(*job.warnings, *fitted.cautions, *bad_fit(error)),
         draws=_draws(fitted.estimates),
-        bands=bands(parts.regimes, job.quantities.gap, predict, last_bytes),
+        bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
     )
 
 
