@@ -28,7 +28,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test test-native test-python test-rdma lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test statistics test-native test-python test-rdma lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test-native: setup  ## Run the native tests
 test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
+
+statistics: $(STAMP)/test  ## Run the statistical tests with long series (an hour or more)
+	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics --timeout=7200 --durations=20
 
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ PARTS = 4
 NOISE = 0.03
 MISTAKE = 1e-6
 """The probability that a claim about a share is refuted though it holds: 100 such claims fail once in 10^4 times."""
+LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
+"""Whether the series are as long as `make statistics` takes them; else they are as long as CI has time for."""
 COVERED = (0.94, 0.96)
 """The probability with which an interval of 95 % holds the truth, a percent of approximations allowed."""
 

@@ -1,8 +1,8 @@
 """How often protocol changes are missed or invented beside noise that isn't friendly.
 
-Sizes and bounds: with the rates that `benchmarks/changes.py` measured on 200 other machines of each kind (0.25 % with
-a false change, 0.8 % of jumps missed, over all noises; 0.7 and 1.6 % where two slopes change besides; 1.2 to 2.3 %
-missed in tables), a bound is passed by chance less than once in 10^4 sets of seeds; equal seeds give equal results.
+The shares that are claimed are refuted, though they hold, less than once in 10^6 times; `benchmarks/changes.py`
+measured them on 200 other machines of each kind (0.25 % with a false change, 0.8 % of jumps missed, over all noises;
+0.7 and 1.6 % where two slopes change besides; 1.2 to 2.3 % missed in tables). Equal seeds give equal results.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from itertools import repeat
 
 import numpy as np
 import pytest
+from many_runs import LONG, share_is_within
 
 from chiplog.fit.changes import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
 pytestmark = pytest.mark.statistics
 
-MACHINES = {"octave": 200, "half": 200, "dense": 50}
+MACHINES = (
+    {"octave": 200, "half": 200, "dense": 50} if LONG else {"octave": 20, "half": 20, "dense": 4}
+)
 FRIENDLY_TABLES = ("log-normal", "skewed", "outliers")
 
 
@@ -29,10 +32,17 @@ def outcome(grid: str, noise: str, table: bool, bends: int, seed: int) -> tuple[
     return false > 0, len(drawn.limits) - found, len(drawn.limits)
 
 
-def outcomes(
-    pool: ProcessPoolExecutor, grid: str, noises: tuple[str, ...], *, table: bool, bends: int = 0
-) -> tuple[float, float]:
-    """Share of machines with a false change, and share of jumps missed."""
+def holds(
+    pool: ProcessPoolExecutor,
+    grid: str,
+    noises: tuple[str, ...],
+    *,
+    false_share: float,
+    missed_share: float,
+    table: bool,
+    bends: int = 0,
+) -> bool:
+    """Whether at most these shares of machines show a false change, and of jumps are missed."""
     seeds = range(MACHINES[grid])
     all_of = [
         one
@@ -42,33 +52,29 @@ def outcomes(
         )
     ]
     false, missed, jumps = (sum(column) for column in zip(*all_of, strict=True))
-    return false / len(all_of), missed / jumps
+    return share_is_within(false, len(all_of), 0.0, false_share) and share_is_within(
+        missed, jumps, 0.0, missed_share
+    )
 
 
 @pytest.mark.parametrize("grid", GRIDS)
 def test_in_runs_one_machine_of_a_hundred_shows_a_false_change_and_one_jump_of_fifty_is_missed(
     pool: ProcessPoolExecutor, grid: str
 ) -> None:
-    false, missed = outcomes(pool, grid, NOISES, table=False)
-    assert false <= 0.01
-    assert missed <= 0.02
+    assert holds(pool, grid, NOISES, table=False, false_share=0.01, missed_share=0.02)
 
 
 def test_sizes_at_which_only_the_cost_of_a_byte_changes_are_no_protocol_changes(
     pool: ProcessPoolExecutor,
 ) -> None:
-    false, missed = outcomes(pool, "half", NOISES, table=False, bends=2)
-    assert false <= 0.02
-    assert missed <= 0.03
+    assert holds(pool, "half", NOISES, table=False, bends=2, false_share=0.01, missed_share=0.02)
 
 
 @pytest.mark.parametrize("grid", GRIDS)
 def test_so_it_is_in_tables_of_one_mean_a_size_whose_machine_holds_still(
     pool: ProcessPoolExecutor, grid: str
 ) -> None:
-    false, missed = outcomes(pool, grid, FRIENDLY_TABLES, table=True)
-    assert false <= 0.015
-    assert missed <= 0.04
+    assert holds(pool, grid, FRIENDLY_TABLES, table=True, false_share=0.01, missed_share=0.025)
 
 
 def stepped(drawn: Drawn) -> list[int]:
@@ -80,10 +86,10 @@ def stepped(drawn: Drawn) -> list[int]:
 @pytest.mark.parametrize("noise", NOISES)
 def test_no_step_of_a_table_above_a_factor_of_two_is_missed_beyond_noise(noise: str) -> None:
     shown = 0
-    for seed in range(100):
+    for seed in range(100 if LONG else 30):
         drawn = draw("octave", noise, table=True, seed=seed)
         found = {change.last_before_bytes for change in find_changes(drawn.dataset).consensus}
         steps = stepped(drawn)
         assert found.issuperset(steps), (seed, steps, found)
         shown += len(steps)
-    assert shown > 50
+    assert shown > 10

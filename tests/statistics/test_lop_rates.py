@@ -7,15 +7,15 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 from known_networks import PUBLISHED_LOP, PUBLISHED_OVERHEAD, Theta, lop_target
-from many_runs import COVERED, Case, Found, claimed, covered, fit_all, share_is_within
+from many_runs import COVERED, LONG, Case, Found, claimed, covered, fit_all, share_is_within
 
 from chiplog.models.lop import seconds_per_message
 from chiplog.testing.simulated import over_peers
 
 PEERS = np.arange(1, 33)
 SERIES = over_peers(PEERS.tolist())
-RUNS = 2000
-"""So many tell intervals of 91 % from those of 94 %, and fail a right method less than once in 10^4 times."""
+RUNS = 2000 if LONG else 150
+"""2000 tell intervals of 91 % from those of 94 %, and fail a right method less than once in 10^4 times."""
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
