@@ -21,6 +21,8 @@ from chiplog.fit.result import Change
 
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
+DIFFERENCES = ("gap", "o_s")
+"""Quantities that are small differences of long times: outliers of either make steps of them, so none counts alone."""
 CROSSING_FROM = ("gap", "half_round_trip")
 """Quantities whose lines say where the switch should be: those of the published tables, then the transfer itself."""
 
@@ -119,7 +121,8 @@ def _credible(group: Sequence[Witness], series: int) -> bool:
     """Whether a jump is seen by the only series there is, by two kinds of them, or so clearly that one is enough."""
     jumping = [witness for witness in group if witness.found.jumps]
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in jumping}
-    enough = series == 1 or len(kinds) >= 2 or any(w.found.beyond_doubt for w in jumping)
+    alone = any(w.found.beyond_doubt and w.observed.quantity not in DIFFERENCES for w in jumping)
+    enough = series == 1 or len(kinds) >= 2 or alone
     return bool(jumping) and enough
 
 
