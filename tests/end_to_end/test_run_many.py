@@ -115,7 +115,7 @@ def test_what_many_ranks_lose_does_not_lose_the_other_results(tmp_path: Path) ->
     assert finished.code == 1
     assert "no result for" in finished.stderr
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "LogGP predicts this transport within" in text.replace("**", "")
+    assert "predicts this transport within" in text.replace("**", "")
     assert "This part failed" in section(text, "One to many")
     assert "max-rate" in section(text, "Many pairs")
 

@@ -59,6 +59,7 @@ def test_parameters_come_back_within_one_per_cent_and_steps_to_the_byte(
     assert first.kind == "jump"
     assert second.first_after_bytes == 65_536
     assert 65_536 - 16 <= second.last_before_bytes < 65_536
-    for segment, truth in zip(fitted.segments, TRUTH, strict=False):
+    protocols = [segment for segment in fitted.segments if segment.border != "slope"]
+    for segment, truth in zip(protocols, TRUTH, strict=False):
         for symbol, value in truth.items():
             assert segment.parameters[symbol].value == pytest.approx(value, rel=0.01), symbol

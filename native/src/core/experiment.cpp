@@ -325,10 +325,10 @@ std::int64_t Experiment::affordable_rounds() const {
 }
 
 // Each chunk draws noise of its own for its warm-up: in virtual time, how long the chunks are must not depend on how
-// busy the machine is, or the same seed would give other samples. There the budget ends a record between two chunks
-// only.
+// busy the machine is, or the same seed would give other samples. There the budget ends a record between two chunks,
+// and shortens one only where it has room for a few samples.
 std::int64_t Experiment::longest_chunk(std::int64_t affordable_rounds) const {
-  if (endpoint_.clock_facts().is_virtual) return longest_virtual_chunk;
+  if (endpoint_.clock_facts().is_virtual && affordable_rounds > fewest_samples) return longest_virtual_chunk;
   return std::min(affordable_rounds,
                   std::max<std::int64_t>(static_cast<std::int64_t>(longest_chunk_ns / round_ns()), 1));
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chiplog.dataset.operations import NORMAL
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult, Refiner, find_changes
 from chiplog.fit.changes.decide.stored import before_follow_ups, to_stored
@@ -36,4 +37,5 @@ class Refine:
         """The decision, as the run's footer stores it."""
         if self._refiner is None or self._of_grid is None:
             return None
-        return to_stored(self._of_grid, self._refiner.changes)
+        asked_of = {"operation": "send", "posting": NORMAL}  # what a request is of by itself
+        return {**to_stored(self._of_grid, self._refiner.changes), **asked_of}

@@ -27,8 +27,8 @@ int option_value(int fd, int level, int option) {
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : 0;
 }
 
-// The longest message that travels in one segment. The segment in use grows to this size with the peer's window, so that
-// TCP_MAXSEG would tell a smaller one before the first long message.
+// The longest message that travels in one segment. The segment in use grows to this size with the peer's window, so
+// that TCP_MAXSEG would tell a smaller one before the first long message.
 int segment_payload_bytes(int fd) {
   tcp_info info{};
   socklen_t length = sizeof info;

@@ -27,8 +27,8 @@ from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 FEWEST_SIZES = 3
 """Sizes of a regime, at least: with one of them held out, two still tell a start-up from a rate."""
 MOST_REGIMES = 6
-EXACT = 1e-6
-"""Errors below this are rounding."""
+RESOLUTION = 0.01
+"""Errors below this share are not worth a regime, as in `chiplog.fit.regimes`."""
 
 _MAX_RATE = Form(MAX_RATE, max_rate, 3)
 _MODIFIED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=False), 3)
@@ -50,7 +50,7 @@ def joint_regimes(table: PairTable) -> Regimes:
     """
     if np.unique(table.pairs).size < 2 or table.sizes.size <= FEWEST_SIZES:
         return Regimes()
-    floor = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
+    floor = max(RESOLUTION, float(np.sqrt(np.mean(table.rounding**2))))
     held_out = HeldOut(table.cells(), floor)
     plain = [*_candidates(_MAX_RATE, held_out), *_candidates(_MODIFIED, held_out)]
     best = _fewest(plain, held_out)
