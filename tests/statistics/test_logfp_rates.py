@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from known_networks import Theta, logfp_target
-from many_runs import COVERED, LONG, Case, Found, claimed, covered, fit_all, share_is_within
+from many_runs import COVERED, Case, Found, claimed, covered, fit_all, share_is_within
 
 from chiplog.models.logfp import last_free_of_the_gap
 from chiplog.testing.simulated import over_peers
@@ -20,7 +20,7 @@ from chiplog.testing.simulated import over_peers
 FAST = {"L": 2e-6, "g": 1e-6}
 SLOW = {"L": 5e-6, "g": 5e-6}
 NUMBERS = range(2, 13)
-RUNS = 100 if LONG else 50
+RUNS = 100
 FOUND = 0.99
 """Share of the runs in which f is found where the data can tell it."""
 WRONG = 0.05
