@@ -14,7 +14,7 @@ from chiplog.testing.simulated import over_peers
 
 PEERS = np.arange(1, 33)
 SERIES = over_peers(PEERS.tolist())
-RUNS = 2000 if LONG else 150
+RUNS = 2000 if LONG else 160
 """2000 tell intervals of 91 % from those of 94 %, and fail a right method less than once in 10^4 times."""
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]

@@ -20,7 +20,7 @@ from chiplog.testing.synthetic_pairs import pairs_dataset
 
 SIZES = tuple(4096 << step for step in range(8))
 NUMBERS_OF_PAIRS = (1, 2, 3, 4, 6, 8)
-RUNS_OF_THE_PROBE, RUNS_OF_LAUNCHES = (120, 200) if LONG else (50, 60)
+RUNS_OF_THE_PROBE, RUNS_OF_LAUNCHES = (120, 200) if LONG else (60, 60)
 
 pytestmark = [pytest.mark.statistics, pytest.mark.alone]
 
