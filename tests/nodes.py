@@ -27,7 +27,7 @@ FIRST_PORT = 7100
 MEETING_PORT = 7099
 HEADER_BYTES = 66
 """Ethernet, IPv4, TCP and its time stamps."""
-BURST_BYTES = 1600
+FRAME_BYTES = 1600
 """What a bucket lets through at once: one frame, and the least that the rates allow."""
 START_RANKS = Path(__file__).parent / "start_ranks.py"
 
@@ -55,10 +55,14 @@ class Nodes:
 
 
 @contextlib.contextmanager
-def nodes(count: int, *, process_mbit: float, node_mbit: float, processes: int) -> Iterator[Nodes]:
+def nodes(
+    count: int, *, process_mbit: float, node_mbit: float, processes: int, burst_frames: int = 1
+) -> Iterator[Nodes]:
     """`count` nodes, whose `processes` first ranks share `node_mbit` and get at most `process_mbit` each.
 
-    Both are rates of payload in 1e6 bit/s, in each direction. Needs root: the test is skipped without it.
+    Both are rates of payload in 1e6 bit/s, in each direction. A bucket fills up to `burst_frames`: these pass free
+    after a pause, and a timer of the kernel that wakes later than they last loses what it is late by for good. Needs
+    root: the test is skipped without it.
     """
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
@@ -76,7 +80,7 @@ def nodes(count: int, *, process_mbit: float, node_mbit: float, processes: int) 
         _run("ip", "-n", switch, "link", "set", "bridge", "up")
         for number, name in enumerate(names):
             _plug(name, number, switch)
-            _shape(name, process_mbit, node_mbit, processes)
+            _shape(name, process_mbit, node_mbit, processes, burst_frames * FRAME_BYTES)
         yield Nodes(names)
     finally:
         for name in made:
@@ -121,9 +125,12 @@ def _plug(node: str, number: int, switch: str) -> None:
     _run("ip", "-n", node, "link", "set", "dev", LINK, "up")
 
 
-def _shape(node: str, process_mbit: float, node_mbit: float, processes: int) -> None:
+def _shape(
+    node: str, process_mbit: float, node_mbit: float, processes: int, burst_bytes: int
+) -> None:
     """A class for each rank, below one for the node; what ranks meet over, and ARP, pass by."""
-    bucket = ("burst", str(BURST_BYTES), "cburst", str(BURST_BYTES), "quantum", str(BURST_BYTES))
+    burst = str(burst_bytes)
+    bucket = ("burst", burst, "cburst", burst, "quantum", str(FRAME_BYTES))
     root = (*("root", "handle", "1:"), *("stab", "overhead", str(-HEADER_BYTES)), "htb")
     _tc(node, "qdisc", *root)
     _tc(
