@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from chiplog.compare.changes_left import changes_left
 from chiplog.compare.expression import parse_expression
 from chiplog.compare.judged import (
-    OVER_SIZES,
     Judged,
     default_models,
     fitted_part,
     in_shown_state,
     judged_on,
 )
-from chiplog.compare.pairs import most_pair_folds, pair_errors, pair_folds, pairs_held_out
+from chiplog.compare.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
-from chiplog.compare.split import Errors, Split, part
+from chiplog.compare.split import Split, part
 from chiplog.dataset.repeatability import repeatability
 from chiplog.dataset.series import Dataset
+from chiplog.dataset.states import states_in
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
@@ -33,6 +33,8 @@ from chiplog.fit.parameters import is_fixed
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions import (
     HALF_ROUND_TRIP,
+    NO_POINTS,
+    MeasuredPoints,
     fitted_predictor,
     relative_errors,
     summarise,
@@ -46,7 +48,7 @@ FEWEST_TRAINING_VALUES = 3
 
 @dataclass(frozen=True)
 class _Judgement:
-    """What models are judged on: the dataset, how points are held out, and the errors there."""
+    """What models are judged on: the dataset, how points are held out, and what was measured of these."""
 
     dataset: Dataset
     held_out: Callable[[Dataset, str], Split]
@@ -54,10 +56,25 @@ class _Judgement:
     most_folds: Callable[[Dataset], int]
     dealt: str
     """What is dealt out to the folds."""
-    errors: Callable[[Fit, Dataset, str, int], Errors]
+    points: Callable[[Fit, Dataset, str, int], MeasuredPoints]
+    """Of what was held out, by the statistic and the seed: what the fit is asked for."""
     replicates: int = REPLICATES
     by_size: bool = False
     """Whether points are half round trips over the size, so that protocol changes of one pair's messages matter."""
+    _asked: dict[tuple[object, ...], MeasuredPoints] = field(default_factory=dict)
+
+    @cached_property
+    def repeatability(self) -> float | None:
+        """Of half round trips over the size; None for other points."""
+        return repeatability(self.dataset).half_round_trip if self.by_size else None
+
+    def asked(self, found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
+        """What a fit is asked for of what was held out; the same for all models."""
+        key = (id(held), found.operation, found.posting, found.placement, found.between)
+        key = (*key, found.convention)
+        if key not in self._asked:
+            self._asked[key] = self.points(found, held, statistic, seed)
+        return self._asked[key]
 
     def splits(self, hold_out: str | None, folds: int | None) -> tuple[str, list[Split]]:
         """What is held out, in words, and the splits: one by the expression, or one for each fold.
@@ -155,6 +172,7 @@ def judge_models(
     """
     if hold_out is not None and folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
+    dataset = replace(dataset, states=states_in(dataset))
     chosen = default_models(dataset) if models is None else models
     rows: list[ModelRow] = []
     judgements, left_out = _judgements(dataset, chosen, hold_out)
@@ -203,14 +221,14 @@ def _judgements(
             partial(_folds, judged),
             partial(_most_folds, judged),
             judged.values_text,
-            partial(_errors, judged),
+            partial(_points, judged),
             judged.replicates,
             judged.by_size,
         )
         found.append((others, judgement))
     if pairs:
         judgement = _Judgement(
-            dataset, pairs_held_out, pair_folds, most_pair_folds, "sizes and pairs", pair_errors
+            dataset, pairs_held_out, pair_folds, most_pair_folds, "sizes and pairs", pair_points
         )
         found.append((pairs, judgement))
     return found, left_out
@@ -223,11 +241,11 @@ def _row(
     statistic: str,
     seed: int,
 ) -> ModelRow:
-    errors = [judgement.errors(found, held, statistic, seed) for found, held in fits]
+    asked = [(found, judgement.asked(found, held, statistic, seed)) for found, held in fits]
+    errors = [relative_errors(fitted_predictor(found), points) for found, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
-    inside = [_inside(*one, statistic, seed) for one in fits] if judgement.by_size and label else []
+    inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
     known = np.concatenate(inside) if inside else np.empty(0)
-    repeated = repeatability(judgement.dataset).half_round_trip if judgement.by_size else None
     return ModelRow(
         fits[0][0].model,
         fits[0][0].method,
@@ -237,31 +255,28 @@ def _row(
         statistic,
         fits[0][0].operation,
         fits[0][0].posting,
-        repeatability=repeated,
+        repeatability=judgement.repeatability,
         inside_prediction_interval=float(known.mean()) if known.size else None,
     )
 
 
-def _inside(found: Fit, held: Dataset, statistic: str, seed: int) -> NDArray[np.float64]:
+def _inside(found: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     """1 for each held-out half round trip within its prediction interval, 0 for the others; empty without intervals."""
     band = next((one for one in found.bands if one.quantity == HALF_ROUND_TRIP), None)
-    chosen = like_the_fit(part(held, OVER_SIZES.is_point), found)
-    if band is None or not chosen.series:
+    if band is None or not asked.seconds.size:
         return np.empty(0)
-    measured = Measured(chosen, statistic, seed, replicates=2)
-    asked = OVER_SIZES.points(measured, found.operation)
     predicted = fitted_predictor(found)(asked.points)
     known = np.isfinite(predicted) & (predicted > 0)
     off = np.abs(asked.seconds[known] / predicted[known] - 1.0)
     return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)
 
 
-def _errors(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
+def _points(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
     chosen = like_the_fit(part(held, judged.is_point), found)
     if not chosen.series:
-        return np.empty(0), np.empty(0)
+        return NO_POINTS
     measured = Measured(chosen, statistic, seed, replicates=2)
-    return relative_errors(fitted_predictor(found), judged.points(measured, found.operation))
+    return judged.points(measured, found.operation)
 
 
 def fitted_numbers(found: Fit) -> int:

@@ -1,26 +1,25 @@
-"""Which points of k pairs are held out, and the errors of fitted models there."""
+"""Which points of k pairs are held out, and what was measured there."""
 
 from __future__ import annotations
 
 from chiplog.compare.expression import parse_expression
-from chiplog.compare.split import Errors, Split, divide
+from chiplog.compare.split import Split, divide
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.pairs.run import round_trips
 from chiplog.fit.pairs.table import is_pair_point, pair_table
 from chiplog.fit.part import like_the_fit
-from chiplog.fit.predictions import fitted_predictor, relative_errors
+from chiplog.fit.predictions import MeasuredPoints
 from chiplog.fit.result import Fit
 
 FEWEST_TRAINING_CELLS = 3
 """Sizes that are left where there is one number of pairs, and numbers of pairs where there is one size."""
 
 
-def pair_errors(found: Fit, held: Dataset, statistic: str, seed: int) -> Errors:
-    """The errors of a fit on the half round trips of k pairs in `held`; `seed` means nothing here."""
+def pair_points(found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
+    """The round trips of k pairs in `held` that the fit speaks of; `seed` means nothing here."""
     del seed
-    table = pair_table(like_the_fit(held, found), statistic)
-    return relative_errors(fitted_predictor(found), round_trips(table))
+    return round_trips(pair_table(like_the_fit(held, found), statistic))
 
 
 def pairs_held_out(dataset: Dataset, expression: str) -> Split:

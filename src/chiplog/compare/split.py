@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chiplog.dataset.series import Dataset, Series
 
 Split = tuple[Dataset, Dataset]
 """What is left for the fit, and what is held out."""
-
-Errors = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""|predicted - measured|/measured and |ln(predicted/measured)|, both of shape (points,)."""
 
 
 def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:

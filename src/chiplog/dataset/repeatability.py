@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import GRID, states_of
+from chiplog.dataset.states import GRID, states_in
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def repeatability(dataset: Dataset) -> Repeatability:
     Each size counts once, with the median over all pairs of its visits, of one launch or of two; the result is the
     median over the sizes. Only points of the grid count, unless the dataset names none.
     """
-    state = states_of(dataset.series).of_record
+    state = states_in(dataset).of_record
     mine = [one for one in dataset.series if state.get(one.record_id, 0) == 0]
     grid = [one for one in mine if one.tag.get("purpose") == GRID] or mine
     undelayed = [one for one in grid if one.pattern in _ROUND_TRIPS and one.delay_seconds == 0.0]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chiplog.dataset.states import States
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -98,6 +100,8 @@ class Dataset:
     """What reading or merging left out or could not tell, one sentence each."""
     changes: Mapping[str, object] | None = None
     """The protocol changes that were decided while the run was measured, as its footer has them; None without any."""
+    states: States | None = None
+    """The machine's states as a whole run tells them, of which these are some series; None: these are to tell them."""
 
     @property
     def clock_step_seconds(self) -> float:

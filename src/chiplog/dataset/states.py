@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.dataset.series import Reference, Series
+from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.dataset.spells import Apart, noise_scale, states_in_time
 from chiplog.dataset.witnesses import TRAIN_FURTHER, Witnesses, witnesses_of
 
@@ -49,6 +49,11 @@ class States:
     def records(self, state: int) -> frozenset[int]:
         """The ids of the records of one state."""
         return frozenset(number for number, mine in self.of_record.items() if mine == state)
+
+
+def states_in(dataset: Dataset) -> States:
+    """The states of the records of `dataset`: those it knows of the whole run, else as its own series tell them."""
+    return states_of(dataset.series) if dataset.states is None else dataset.states
 
 
 def states_of(series: Sequence[Series]) -> States:

@@ -34,7 +34,7 @@ def _latency(quantities: MethodQuantities) -> Estimate:
             f"({seconds_text(float(gap.value[0]))}) beyond doubt: the difference is "
             f"{seconds_text(low)} to {seconds_text(high)}."
         )
-        return unidentified("L", "s", reason)
+        return unidentified("L", "s", reason, high=max(high, 0.0))
     return identified("L", "s", value, half.draws[0] - gap.draws[0])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ class MeasuredPoints:
     points: Points
     seconds: NDArray[np.float64]
 
+
+NO_POINTS = MeasuredPoints(points("prtt", np.empty(0)), np.empty(0))
 
 Draws = Mapping[str, NDArray[np.float64]]
 
@@ -99,6 +102,7 @@ def _is_point(one: Series, quantity: str) -> bool:
     return (one.train == 1) == (quantity == HALF_ROUND_TRIP)
 
 
+@lru_cache(maxsize=16)  # every model of a run is judged on the same ones
 def measured_points(measured: Measured, quantity: str) -> MeasuredPoints:
     """The points of one quantity, `half_round_trip` (full round trips) or `train`: mean over the records."""
     found: dict[tuple[int, int], list[float]] = {}

@@ -32,13 +32,19 @@ def synchronisation_estimate(measured: Measured, boundaries: Sequence[int]) -> E
     blocked = [size for size, seen in waits.items() if seen]
     if not blocked:
         return unidentified(
-            "S", "B", f"no send waited for a late receiver: S is {max(waits)} B or more."
+            "S",
+            "B",
+            f"no send waited for a late receiver: S is {max(waits)} B or more.",
+            low=float(max(waits)),
         )
     first_blocked = min(blocked)
     free = [size for size in waits if size < first_blocked]
     if not free:
         return unidentified(
-            "S", "B", f"every send waited for a late receiver: S is below {first_blocked} B."
+            "S",
+            "B",
+            f"every send waited for a late receiver: S is below {first_blocked} B.",
+            high=float(first_blocked - 1),
         )
     last_free = max(free)
     inside = [limit for limit in boundaries if last_free <= limit < first_blocked]

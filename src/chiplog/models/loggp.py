@@ -30,24 +30,20 @@ Seconds = NDArray[np.float64]
 def one_way(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
     """`T(s)` in seconds, shape of `message_bytes`.
 
-    Where L itself is not identified, `L_half` (= L + o_s + o_r) takes the place of the sum; a G that is not identified
-    counts as 0.
+    Where L itself is not known, `L_half` (= L + o_s + o_r) takes the place of the sum. Raises KeyError for any other
+    parameter that is not.
     """
     start = theta["L_half"] if "L" not in theta else theta["L"] + theta["o_s"] + theta["o_r"]
-    return start + payload_steps(message_bytes) * theta.get("G", 0.0)
+    return start + payload_steps(message_bytes) * theta["G"]
 
 
 def gap(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
-    """`g + (s-1) G` in seconds; a g that is not identified counts as 0, for the overhead hides it."""
-    return theta.get("g", 0.0) + payload_steps(message_bytes) * theta.get("G", 0.0)
+    """`g + (s-1) G` in seconds."""
+    return theta["g"] + payload_steps(message_bytes) * theta["G"]
 
 
 def _send(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
-    return theta.get("o_s", 0.0) + payload_steps(message_bytes) * theta.get("O", 0.0)
-
-
-def _receive(theta: Theta) -> float:
-    return theta.get("o_r", 0.0)
+    return theta["o_s"] + payload_steps(message_bytes) * theta.get("O", 0.0)
 
 
 def _step(points: Points, theta: Theta) -> Seconds:
@@ -56,19 +52,22 @@ def _step(points: Points, theta: Theta) -> Seconds:
 
 
 def _prtt(points: Points, theta: Theta) -> Seconds:
-    extra = (points.train - 1) * _step(points, theta)
-    return 2.0 * one_way(points.message_bytes, theta) + extra
+    round_trip = 2.0 * one_way(points.message_bytes, theta)
+    if not np.any(points.train > 1):
+        return round_trip
+    return np.asarray(round_trip + (points.train - 1) * _step(points, theta))
 
 
 def _ping_pong(points: Points, theta: Theta) -> Seconds:
-    reply = 2.0 * one_way(points.message_bytes, theta) - _receive(theta)
+    round_trip = 2.0 * one_way(points.message_bytes, theta)
+    if not np.any(points.delay_seconds > 0):
+        return round_trip
     own = _send(points.message_bytes, theta) + points.delay_seconds
-    return np.maximum(reply, own) + _receive(theta)
+    return np.maximum(round_trip - theta["o_r"], own) + theta["o_r"]
 
 
 def _send_overhead(points: Points, theta: Theta) -> Seconds:
-    growth = payload_steps(points.message_bytes) * theta.get("O", 0.0)
-    return np.asarray(points.train * (theta["o_s"] + growth))
+    return np.asarray(points.train * _send(points.message_bytes, theta))
 
 
 def _receive_overhead(points: Points, theta: Theta) -> Seconds:

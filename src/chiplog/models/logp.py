@@ -25,9 +25,11 @@ Seconds = NDArray[np.float64]
 
 
 def _one_to_many(points: Points, theta: Theta) -> Seconds:
-    step = np.maximum(gap(points.message_bytes, theta), theta.get("o_s", 0.0))
-    single = one_way(points.message_bytes, {"o_r": 0.0, **theta})
-    return 2.0 * single + (points.peers - 1) * step
+    round_trip = 2.0 * one_way(points.message_bytes, theta)
+    if not np.any(points.peers > 1):
+        return round_trip
+    step = np.maximum(gap(points.message_bytes, theta), theta["o_s"])
+    return np.asarray(round_trip + (points.peers - 1) * step)
 
 
 def _posts(points: Points, theta: Theta) -> Seconds:

@@ -184,8 +184,16 @@ class LogGPSpeaker:
         return max(by_network, peers * float(message.send_busy[0] + message.receive_busy[0]))
 
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
-        """Sizes, and more ranks than were measured: pairs of ranks may disturb each other."""
-        return beyond_all(self.fit, task, 1, [beyond_sizes(self.fit, self.sizes(algorithm, task))])
+        """Sizes, sends that may wait, and more ranks than were measured: pairs of ranks may disturb each other."""
+        sizes = self.sizes(algorithm, task)
+        return beyond_all(self.fit, task, 1, [beyond_sizes(self.fit, sizes), self._may_wait(sizes)])
+
+    def _may_wait(self, sizes: set[int]) -> str | None:
+        """Which of the sizes may wait for their receives, for all that is known of S."""
+        S = self.fit.segments[0].parameters.get("S")
+        if S is None or S.value is not None or max(sizes, default=0) <= (S.low or 0.0):
+            return None
+        return f"sends of {max(sizes)} B may wait for their receives: {S.reason}".rstrip(".")
 
     def sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
         """The sizes of the algorithm's messages, which do not depend on the peers of a round."""

@@ -37,7 +37,7 @@ def logp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
     found = {
         "L": _latency(observed, line, o_s),
         "L_half": identified("L_half", "s", line.intercept / 2.0, line.intercept_draws / 2.0),
-        "o_s": unidentified("o_s", "s", "there are no post times (send_overhead)."),
+        "o_s": _not_posted(line),
         "g": gap,
     }
     if o_s is not None:
@@ -48,6 +48,16 @@ def logp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
         receive = observed.receive
         found["o_r"] = identified("o_r", "s", float(receive.value[0]), receive.draws[0])
     return found
+
+
+def _not_posted(line: Line) -> Estimate:
+    """Without post times: o_s is part of the half round trip, and RTT(p) grows by at least o_s with each peer."""
+    most = [interval(line.intercept_draws / 2.0)[1]]
+    if line.slope > 0:
+        most.append(interval(line.slope_draws)[1])
+    return unidentified(
+        "o_s", "s", "there are no post times (send_overhead).", high=max(min(most), 0.0)
+    )
 
 
 def _gap(line: Line, o_s: Line | None, peers: int) -> Estimate:
@@ -62,18 +72,21 @@ def _gap(line: Line, o_s: Line | None, peers: int) -> Estimate:
             f"RTT(p) grows by {seconds_text(line.slope)} with each peer, which does not exceed o_s "
             f"({seconds_text(o_s.intercept)}) beyond doubt."
         )
-        return unidentified("g", "s", reason)
+        return unidentified("g", "s", reason, high=max(interval(line.slope_draws)[1], 0.0))
     return identified("g", "s", line.slope, line.slope_draws)
 
 
 def _latency(observed: Observed, line: Line, o_s: Line | None) -> Estimate:
+    most = interval(line.intercept_draws / 2.0)[1]
     if o_s is None:
-        return unidentified("L", "s", "L = L_half - o_s - o_r, and o_s was not measured.")
+        reason = "L = L_half - o_s - o_r, and o_s was not measured."
+        return unidentified("L", "s", reason, high=most)
     value, draws = line.intercept / 2.0 - o_s.intercept, line.intercept_draws / 2.0
     draws = draws - o_s.intercept_draws
     if not observed.one_sided:
         if not observed.receive.value.size:
-            return unidentified("L", "s", "L = L_half - o_s - o_r, and o_r was not measured.")
+            reason = "L = L_half - o_s - o_r, and o_r was not measured."
+            return unidentified("L", "s", reason, high=max(interval(draws)[1], 0.0))
         value -= float(observed.receive.value[0])
         draws = draws - observed.receive.draws[0]
     low, high = interval(draws)
@@ -82,5 +95,5 @@ def _latency(observed: Observed, line: Line, o_s: Line | None) -> Estimate:
             f"half the round trip ({seconds_text(line.intercept / 2.0)}) does not exceed the overheads beyond doubt: "
             f"the difference is at most {seconds_text(high)}."
         )
-        return unidentified("L", "s", reason)
+        return unidentified("L", "s", reason, high=high if high > 0 else most)
     return identified("L", "s", value, draws)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import States, points_of, states_of
+from chiplog.dataset.states import States, points_of, states_in
 
 ENOUGH_MET = 0.5
 """Share of the points from which another state is worth a sentence of its own."""
@@ -43,7 +43,7 @@ def in_one_state(dataset: Dataset) -> InOneState:
     Says which state is shown and how far off each other one is that met half of the points. A dataset without
     witnesses is returned as it is.
     """
-    states = states_of(dataset.series)
+    states = states_in(dataset)
     if not states.met:
         return InOneState(dataset, (), SHOWN, frozenset())
     kept = _kept(dataset.series, states)
