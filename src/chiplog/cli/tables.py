@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
-from chiplog.dataset.operations import operation_text
+from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult
 from chiplog.fit.result import Change, Fit
@@ -60,34 +60,47 @@ def _change(change: Change) -> str:
 
 
 def print_comparison(rows: Sequence[ModelRow | RunRow]) -> None:
-    """Either comparison as a table."""
-    of_models = [row for row in rows if isinstance(row, ModelRow)]
+    """Either comparison as tables."""
     of_runs = [row for row in rows if isinstance(row, RunRow)]
-    Console().print(_model_table(of_models) if of_models else _run_table(of_runs))
+    if of_runs:
+        Console().print(_run_table(of_runs))
+    of_models = [row for row in rows if isinstance(row, ModelRow)]
+    for alike in dict.fromkeys(map(_said_above, of_models)):
+        for sentence in alike:
+            Console(highlight=False).print(sentence)
+        Console().print(_model_table([row for row in of_models if _said_above(row) == alike]))
+
+
+def _said_above(row: ModelRow) -> tuple[str, ...]:
+    """What a table of models says in sentences, not in columns: the same for all of its rows."""
+    what = "Errors of predictions"
+    if (row.operation, row.posting) != ("send", NORMAL):
+        what += f" of {operation_text(row.operation, row.posting)}"
+    said = [f"{what}; held out: {row.held_out or IN_SAMPLE}."]
+    if row.repeatability is not None:
+        repeated = format.percent(row.repeatability)
+        said.append(f"Repeatability: two visits of a size differ by {repeated} (median).")
+    return tuple(said)
 
 
 def _model_table(rows: Sequence[ModelRow]) -> Table:
-    """A row a model; figures that no row has get no column."""
-    shares = {
-        "repeatability": [row.repeatability for row in rows],
-        "in 95 %": [row.inside_prediction_interval for row in rows],
-    }
-    known = {name: column for name, column in shares.items() if any(x is not None for x in column)}
+    """A row a model; what no row has gets no column."""
+    inside = [row.inside_prediction_interval for row in rows]
+    known = ["in 95 % interval"] if any(share is not None for share in inside) else []
     table = Table(
-        *("model", "method", "held out", "points", "mean", "median", "largest", "fitted", *known),
+        *("model", "method", "points", "median", "mean", "largest", "fitted", *known),
         box=None,
         pad_edge=False,
     )
-    for number, row in enumerate(rows):
-        errors = (row.error.mean_relative, row.error.median_relative, row.error.max_relative)
+    for row, share in zip(rows, inside, strict=True):
+        errors = (row.error.median_relative, row.error.mean_relative, row.error.max_relative)
         table.add_row(
             row.model,
             row.method,
-            row.held_out or IN_SAMPLE,
             str(row.error.points),
             *map(format.percent, errors),
             str(row.parameters),
-            *(format.percent(column[number]) for column in known.values()),
+            *(format.percent(share) for _ in known),
         )
     return table
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -37,6 +37,8 @@ class Piece:
     last_bytes: int
     values: Mapping[str, float]
     receiver_keeps_up: bool
+    is_corrected: bool = False
+    """Was the regime off at the one measured size in the range?"""
 
     def one_way(self, message_bytes: float) -> float:
         """T(s) in seconds."""
@@ -113,9 +115,9 @@ def pieces_of(
     return tuple(found)
 
 
-def corrections(fit: Fit, pieces: Sequence[Piece]) -> int:
+def corrections(pieces: Sequence[Piece]) -> int:
     """How many sizes have a piece of their own, since the fit is off there."""
-    return len(pieces) - len(fit.segments)
+    return sum(one.is_corrected for one in pieces)
 
 
 def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
@@ -129,10 +131,11 @@ def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
     found: list[Piece] = []
     for one, first, last in zip(measured, cuts, ends, strict=True):
         values = _scaled(piece, one)
-        if found and values is piece.values and found[-1].values is piece.values:
-            found[-1] = Piece(found[-1].first_bytes, last, values, piece.receiver_keeps_up)
+        is_off = values is not piece.values
+        if found and not is_off and not found[-1].is_corrected:
+            found[-1] = replace(found[-1], last_bytes=last)
         else:
-            found.append(Piece(first, last, values, piece.receiver_keeps_up))
+            found.append(Piece(first, last, values, piece.receiver_keeps_up, is_off))
     return found
 
 

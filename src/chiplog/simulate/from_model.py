@@ -61,7 +61,7 @@ class FittedParameters:
 
     def corrected(self) -> str | None:
         """A sentence, where measured times stand in for the fit's."""
-        sizes = corrections(self.fit, pieces_of(self.fit, self._speaker.regimes))
+        sizes = corrections(pieces_of(self.fit, self._speaker.regimes))
         if sizes == 0:
             return None
         return f"the fit is off by about {HOLDS:.0%} or more at {sizes} of its sizes; measured times stand in there."
