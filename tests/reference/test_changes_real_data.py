@@ -14,6 +14,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
 from chiplog.fit.changes.detect.breaks import find_breaks
 from chiplog.fit.changes.detect.observed import observe
+from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.result import Change
 
 MIRIEL = (1420, 65536, 131072)
@@ -79,7 +80,7 @@ def test_no_line_beside_a_change_has_a_negative_parameter(
 ) -> None:
 
     for observed in observe(imported(kind, name, tmp_path)):
-        for found in find_breaks(observed):
+        for found in find_breaks(Lines.of(observed)):
             for line in (found.before, found.after):
                 assert line.intercept_seconds >= 0.0
                 assert line.slope_seconds_per_byte >= 0.0

@@ -12,6 +12,7 @@ from chiplog.fit.changes import changes_to_json, find_changes
 from chiplog.fit.changes.detect.breaks import find_breaks
 from chiplog.fit.changes.detect.drift import drift_of
 from chiplog.fit.changes.detect.observed import observe
+from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.testing.machines import draw
 from chiplog.testing.synthetic import as_run
@@ -72,6 +73,21 @@ def test_a_step_by_two_point_eight_is_a_change_between_many_changes_of_slope() -
     assert (32768, 65536) in places(table((*rows, 46.64, 79.2, 119.0, 200.5, 362.7, 687.3)))
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0.7, 4.0), min_size=8, max_size=22))
+def test_no_step_of_a_table_above_two_is_silent(factors: list[float]) -> None:
+    """It is a change, or the sizes that would tell are named."""
+    micros = np.cumprod([1.0, *factors])
+    dataset = table(tuple(micros.tolist()))
+    changes = places(dataset)
+    (series,) = find_changes(dataset).series
+    for k, factor in enumerate(micros[1:] / micros[:-1]):
+        low, high = 1 << k, 1 << (k + 1)
+        if factor > 2.0 * (1 + 1e-9) and high > 4 + 1.25 * low:
+            told = any(low < size < high for size in series.would_tell)
+            assert told or any(first < high and low < last for first, last in changes)
+
+
 def test_a_table_that_is_proportional_to_size_shows_no_change() -> None:
     random = np.random.default_rng(0)
     for _ in range(100):
@@ -120,8 +136,8 @@ def test_what_is_found_does_not_depend_on_the_unit_of_time(seed: int, factor: fl
         for one in drawn.dataset.series
     ]
     (scaled,) = observe(as_run(series, 0))
-    kinds = [(one.at, one.kind) for one in find_breaks(observed)]
-    assert [(one.at, one.kind) for one in find_breaks(scaled)] == kinds
+    kinds = [(one.at, one.kind) for one in find_breaks(Lines.of(observed))]
+    assert [(one.at, one.kind) for one in find_breaks(Lines.of(scaled))] == kinds
 
 
 def vars_of(one: Series) -> dict[str, object]:
@@ -133,7 +149,7 @@ def vars_of(one: Series) -> dict[str, object]:
 def test_every_break_lies_between_sizes_and_its_lines_are_never_negative(seed: int) -> None:
     drawn = draw("half", "all", seed=seed, bends=1)
     (observed,) = observe(drawn.dataset)
-    for found in find_breaks(observed):
+    for found in find_breaks(Lines.of(observed)):
         assert found.last_before_bytes <= found.between[0] < found.between[1]
         assert found.between[1] <= found.first_after_bytes
         for line in (found.before, found.after):

@@ -7,6 +7,7 @@ from chiplog.fit.changes.decide.stored import refined, stored_changes
 from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
 from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
 from chiplog.fit.changes.detect.observed import observe
+from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
 
 
@@ -23,7 +24,8 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
     series: list[SeriesChanges] = []
     witnesses: list[Witness] = []
     for observed in observe(dataset):
-        breaks = find_breaks(observed)
+        lines = Lines.of(observed)
+        breaks = find_breaks(lines)
         mine = [Witness(observed, found) for found in breaks]
         witnesses += mine
         series.append(
@@ -33,7 +35,7 @@ def find_changes(dataset: Dataset, *, seed: int = 0) -> ChangesResult:
                 operation=observed.operation,
                 transport=observed.transport,
                 changes=tuple(change_of(witness) for witness in mine),
-                would_tell=would_tell(breaks),
+                would_tell=would_tell(lines, breaks),
             )
         )
     verdict = agree(witnesses, len(series))

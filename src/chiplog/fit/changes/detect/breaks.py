@@ -22,7 +22,7 @@ from scipy.special import fdtri
 
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.observed import Observed, Point
+from chiplog.fit.changes.detect.observed import Point
 from chiplog.fit.changes.detect.segments import LIMITS, Lines, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
@@ -85,9 +85,11 @@ class Break:
         return "both" if self.slope_change >= THRESHOLDS.least_bend else "jump"
 
 
-def find_breaks(observed: Observed) -> tuple[Break, ...]:
-    """Where one line follows another in one series, ascending in size; those of kind `slope` are no evidence."""
-    lines = Lines.of(observed)
+def find_breaks(lines: Lines | None) -> tuple[Break, ...]:
+    """Where one line follows another in one series, ascending in size; those of kind `slope` are no evidence.
+
+    None stands for a series that is too short to have lines.
+    """
     if lines is None:
         return ()
     edges = [*lines.begins, lines.size.size]
@@ -128,16 +130,20 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
     return found if found.steps else _place(lines, found)
 
 
-def would_tell(breaks: Sequence[Break]) -> tuple[int, ...]:
-    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
-    open_ = [
-        one
-        for one in breaks
-        if not one.jumps
-        and one.size >= THRESHOLDS.suspect_jump
-        and one.between[1] >= THRESHOLDS.coarse * one.between[0] + 4
+def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
+    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending.
+
+    In a table these lie also where the time more than doubles, by no more than noise may.
+    """
+    if lines is None:
+        return ()
+    jumps = {one.at for one in breaks if one.jumps}
+    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump]
+    open_ += [
+        (int(lines.size[at - 1]), int(lines.size[at])) for at in lines.doubtful if at not in jumps
     ]
-    inside = [np.geomspace(*one.between, 5)[1:-1].round() for one in open_]
+    coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
+    inside = [np.geomspace(low, high, 5)[1:-1].round() for low, high in coarse]
     return tuple(sorted({int(size) for sizes in inside for size in sizes}))
 
 

@@ -34,8 +34,8 @@ PARAMETERS = 3
 class Lines:
     """The sizes of one series that are usable, in lines that begin at the indices `begins`.
 
-    At `steps`, no line explains how much longer the next size takes. `noise` is the mean square misfit in units of
-    `weight`, known to `freedom` degrees of freedom.
+    At `steps`, no line explains how much longer the next size takes; at `doubtful` ones only noise does. `noise` is the
+    mean square misfit in units of `weight`, known to `freedom` degrees of freedom.
     """
 
     observed: Observed
@@ -45,6 +45,7 @@ class Lines:
     segmenter: Segmenter
     begins: tuple[int, ...]
     steps: tuple[int, ...]
+    doubtful: tuple[int, ...]
     noise: float
     freedom: int
 
@@ -59,14 +60,23 @@ class Lines:
         error = standard_errors(usable)
         weight = 1.0 / ((THRESHOLDS.resolution * seconds) ** 2 + error**2)
         segmenter = Segmenter(size, seconds, weight, LIMITS)
-        steps = _steps(usable, weight)
+        steps, doubtful = _steps(usable, weight)
         ways = _ways(size, seconds, weight, steps)
         noise = _least_noise(ways, size.size)
         left, begins = _affordable(ways, noise)
         freedom = max(size.size + 1 - PARAMETERS * len(begins), 2)
         noise = max(noise, left / freedom)
         return cls(
-            usable, size, seconds, weight, segmenter, tuple(begins), tuple(steps), noise, freedom
+            usable,
+            size,
+            seconds,
+            weight,
+            segmenter,
+            tuple(begins),
+            tuple(steps),
+            tuple(doubtful),
+            noise,
+            freedom,
         )
 
     @property
@@ -161,14 +171,16 @@ def _repeated(observed: Observed) -> bool:
     return any(point.samples.size > 1 for point in observed.points)
 
 
-def _steps(observed: Observed, weight: Floats) -> list[int]:
+def _steps(observed: Observed, weight: Floats) -> tuple[list[int], list[int]]:
     """Where a table without repetitions steps by more than a factor of two, for at least an octave: indices.
+
+    First those that noise does not explain, then those that it may.
 
     No line with an intercept of 0 or more more than doubles from one size to its double, whatever the rest of the table
     does. The noise is what lines leave that may begin anew at each of these steps.
     """
     if _repeated(observed):
-        return []
+        return [], []
     size, level = observed.message_bytes.astype(np.float64), np.log(observed.seconds)
     beyond = {}
     for at in range(1, size.size):
@@ -179,4 +191,5 @@ def _steps(observed: Observed, weight: Floats) -> list[int]:
     noise = _least_noise(_ways(size, observed.seconds, weight, possible), size.size)
     clear = THRESHOLDS.step_errors * np.sqrt(2.0 * noise) * THRESHOLDS.resolution
     clear = min(clear, np.log(THRESHOLDS.sure_step / 2.0))
-    return [at for at in possible if beyond[at] > clear]
+    steps = [at for at in possible if beyond[at] > clear]
+    return steps, [at for at in possible if at not in steps]
