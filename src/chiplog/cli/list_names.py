@@ -11,14 +11,14 @@ from chiplog.cli.output import JsonOption, write_json
 from chiplog.errors import UsageError
 
 METHODS = {
-    "prtt": "trains with and without a delay: L, o_s, o_r, g, G (loggp's default)",
+    "prtt": "trains with and without a delay: L, o_s, o_r, g, G",
     "culler": "o_s from a few sends, o_r from a delayed round trip, g by flooding",
-    "kielmann": "o_s, o_r and g as functions of size, g by flooding (plogp's default)",
-    "one-to-many": "round trips to p peers and the time to post p sends (lop, lop-overhead, logfp)",
+    "kielmann": "o_s, o_r and g as functions of size, g by flooding",
+    "one-to-many": "round trips to p peers and the time to post p sends",
     "bell": "the delay at which a train begins to take longer: o_s, g",
-    "k=all": "all numbers of pairs at once (default of postal and max-rate)",
-    "k=1": "one pair only (postal)",
-    "k=max": "the most pairs only (postal)",
+    "k=all": "all numbers of pairs at once",
+    "k=1": "one pair only",
+    "k=max": "the most pairs only",
 }
 
 
@@ -77,10 +77,26 @@ def _operations() -> Mapping[str, str]:
     return {**single, **ways}
 
 
+def _methods() -> Mapping[str, str]:
+    """With the models that each method fits, in brackets those of which it is not the default."""
+    from chiplog.models.registry import load_model, model_names
+
+    known = [load_model(name) for name in model_names()]
+
+    def models(method: str) -> str:
+        return ", ".join(
+            one.name if next(iter(one.estimators)) == method else f"({one.name})"
+            for one in known
+            if method in one.estimators
+        )
+
+    return {method: f"{meaning}; {models(method)}" for method, meaning in METHODS.items()}
+
+
 TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "models": _models,
     "transports": _transports,
     "patterns": _patterns,
     "operations": _operations,
-    "methods": lambda: METHODS,
+    "methods": _methods,
 }

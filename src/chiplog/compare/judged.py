@@ -18,7 +18,7 @@ from chiplog.fit.one_to_many.run import round_trip_points
 from chiplog.fit.predictions import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
-from chiplog.models.registry import BUILT_IN, load_model
+from chiplog.models.registry import load_model, model_names
 
 ONE_TO_MANY = "one_to_many"
 SOME_REPLICATES = 150
@@ -78,7 +78,7 @@ def _of_round_trips(model: Model) -> bool:
 
 
 def default_models(dataset: Dataset) -> tuple[str, ...]:
-    """The built-in models that can be judged together on the dataset: on round trips, else on RTT(p); and on pairs."""
+    """The models that can be judged together on the dataset: on round trips, else on RTT(p); and on pairs."""
     over_peers, over_sizes = _only_over_peers(dataset), bool(OVER_SIZES.values(dataset))
     has_pairs = any(one.pattern == "pairs" for one in dataset.series)
 
@@ -89,7 +89,7 @@ def default_models(dataset: Dataset) -> tuple[str, ...]:
             return ONE_TO_MANY in model.patterns
         return _of_round_trips(model) and over_sizes
 
-    return tuple(name for name in BUILT_IN if judged(load_model(name)))
+    return tuple(name for name in model_names() if judged(load_model(name)))
 
 
 def _only_over_peers(dataset: Dataset) -> bool:

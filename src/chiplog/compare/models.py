@@ -41,6 +41,8 @@ from chiplog.fit.predictions import (
 )
 from chiplog.fit.result import Change, Fit
 from chiplog.fit.run import Boundaries, fit_each
+from chiplog.fit.tables import count_numbers, has_tables
+from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5
 FEWEST_TRAINING_VALUES = 3
@@ -281,10 +283,9 @@ def _points(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int
 
 def fitted_numbers(found: Fit) -> int:
     """How many numbers stand behind a fit's half round trips and trains, over all protocols."""
-    if found.model == "plogp":
-        return 1 + sum(
-            one.message_bytes.size for one in found.curves if one.quantity != HALF_ROUND_TRIP
-        )
+    model = load_model(found.model)
+    if has_tables(model):
+        return count_numbers(model, found.curves)
     derived = {"L_half", "n_half", "EEL", "f_argmin", "k_sat"}
     return sum(
         parameter.identified and symbol not in derived and not is_fixed(parameter)

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from chiplog.errors import UsageError
 from chiplog.fit.known import Regime, refusal
 from chiplog.fit.result import Fit
+from chiplog.models.registry import models_by_precedence
 from chiplog.predict.loggp import latency_is_unlimited
 
-MODELS = ("loggops", "loggps", "loggp")
 
+def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> Fit:
+    """The fit of the first model by precedence that lists `export` among its exports, by prtt if several methods did.
 
-def fit_to_use(fits: Sequence[Fit], purpose: str) -> Fit:
-    """The fit of the first of MODELS that is there, by the method prtt if several are.
-
-    Raises UsageError that names the models that serve.
+    Raises UsageError that names the models that serve, and the `purpose` if that has another name.
     """
-    found = [fit for fit in fits if fit.model in MODELS and fit.segments]
+    order = [one.name for one in models_by_precedence(lambda model: export in model.exports)]
+    found = [fit for fit in fits if fit.model in order and fit.segments]
     if not found:
         raise UsageError(
-            f"{purpose} needs a fit of {', '.join(MODELS[:-1])} or {MODELS[-1]}; the model file holds none."
+            f"{purpose or export} needs a fit of {', '.join(order[:-1])} or {order[-1]}; the model file holds none."
         )
-    return min(found, key=lambda fit: (MODELS.index(fit.model), fit.method != "prtt"))
+    return min(found, key=lambda fit: (order.index(fit.model), fit.method != "prtt"))
 
 
 def bounded_regimes(fit: Fit) -> tuple[Regime, ...]:

@@ -10,10 +10,11 @@ from chiplog.fit.measured import Measured
 from chiplog.fit.methods.bell import bell
 from chiplog.fit.methods.culler import culler
 from chiplog.fit.methods.kielmann import kielmann
+from chiplog.fit.methods.names import ONE_TO_MANY, PAIR_METHODS
 from chiplog.fit.methods.prtt import prtt
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.one_to_many.run import MODELS, ONE_TO_MANY, can_fit, needed
-from chiplog.fit.pairs.run import METHODS as PAIR_METHODS
+from chiplog.fit.one_to_many.run import can_fit, needed
+from chiplog.models.registry import load_model
 
 PAIRS = "pairs"
 METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
@@ -22,22 +23,21 @@ METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
     "kielmann": kielmann,
     "bell": bell,
 }
-METHODS_OF: Mapping[str, tuple[str, ...]] = {
-    "hockney": ("prtt",),
-    "logp": ("prtt", "culler", "bell", ONE_TO_MANY),
-    "loggp": ("prtt", "culler", "bell"),
-    "loggps": ("prtt", "culler", "bell"),
-    "loggops": ("prtt", "culler", "bell"),
-    "plogp": ("kielmann",),
-    "lop": (ONE_TO_MANY,),
-    "lop-overhead": (ONE_TO_MANY,),
-    "logfp": (ONE_TO_MANY,),
-    "postal": ("k=all", "k=1", "k=max"),
-    "max-rate": ("k=all",),
-    "max-rate-4": ("k=all",),
-    "max-rate-modified": ("k=all",),
-}
-"""Which methods can give a model's parameters, the default one first."""
+"""The quantities over size by each method."""
+ALL_METHODS = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
+
+
+def fitting_methods(model: str) -> tuple[str, ...]:
+    """The methods that can give a model's parameters, the default one first.
+
+    Raises UsageError for an unknown model, and for one that names a method that there is not.
+    """
+    for method in load_model(model).estimators:
+        if method not in ALL_METHODS:
+            raise UsageError(
+                f"model {model} names an estimator of method '{method}'; there are {', '.join(ALL_METHODS)}."
+            )
+    return tuple(load_model(model).estimators)
 
 
 def methods_of(model: str, method: str | None) -> tuple[str, ...]:
@@ -45,15 +45,14 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
 
     Raises UsageError for a method that can't give the model's parameters; it names those that can.
     """
-    known = METHODS_OF.get(model, ())
+    known = fitting_methods(model)
     if method is None:
         return known[:1]
     if method == "all":
         return known
-    methods = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
-    if method not in methods:
+    if method not in ALL_METHODS:
         raise UsageError(
-            f"method: '{method}' is unknown; it accepts " + ", ".join((*methods, "all")) + "."
+            f"method: '{method}' is unknown; it accepts " + ", ".join((*ALL_METHODS, "all")) + "."
         )
     if method not in known:
         raise UsageError(
@@ -64,7 +63,7 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
 
 def of_pairs(model: str) -> bool:
     """Whether a model is fitted to k pairs of processes."""
-    return any(method in PAIR_METHODS for method in METHODS_OF.get(model, ()))
+    return any(method in PAIR_METHODS for method in fitting_methods(model))
 
 
 def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[str, ...]:
@@ -72,7 +71,7 @@ def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[st
     if of_pairs(model):
         has_pairs = any(one.pattern == PAIRS for one in dataset.series)
         return methods_of(model, method) if has_pairs else ()
-    over_peers = model in MODELS and can_fit(model, dataset)
+    over_peers = can_fit(load_model(model), dataset)
     by_size = any(one.pattern in ("prtt", "ping_pong", "flood") for one in dataset.series)
     if method is None and over_peers and not by_size:
         return (ONE_TO_MANY,)
@@ -92,5 +91,9 @@ def lacks(model: str, method: str) -> str:
     if of_pairs(model):
         what = "series of the pattern pairs (one-way or round-trip, no train)"
     else:
-        what = needed(model) if method == ONE_TO_MANY else "round trips (prtt or ping_pong)"
+        what = (
+            needed(load_model(model))
+            if method == ONE_TO_MANY
+            else "round trips (prtt or ping_pong)"
+        )
     return f"the run lacks {what}."

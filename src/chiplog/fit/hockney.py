@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from chiplog.fit.job import Job, SegmentEstimates
 from chiplog.fit.line import fit_line
-from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import Estimates, identified, interval, unidentified
 from chiplog.fit.quantity import Quantity
+from chiplog.fit.regimes import partition
 from chiplog.fit.text import seconds_text, sizes_text
 
 
-def hockney_estimates(half: Quantity, rng: np.random.Generator) -> dict[str, Estimate]:
+def hockney(job: Job) -> SegmentEstimates:
+    """A line in each regime of the half round trips."""
+    half = job.quantities_in_lines.half_round_trip
+    parts = partition((half,), job.limits)
+    own = parts.own[half.name]
+    return SegmentEstimates(parts, [hockney_estimates(half.within(*one), job.rng) for one in own])
+
+
+def hockney_estimates(half: Quantity, rng: np.random.Generator) -> Estimates:
     """alpha, R and n_half = alpha R."""
     line = fit_line(half, half.message_bytes.astype(np.float64), rng)
-    found: dict[str, Estimate] = {}
+    found: Estimates = {}
     if line.intercept > 0:
         found["alpha"] = identified("alpha", "s", line.intercept, line.intercept_draws)
     else:

@@ -30,6 +30,7 @@ from chiplog.fit.origin import target_of
 from chiplog.fit.parameters import interval
 from chiplog.fit.predictions import FREE
 from chiplog.fit.result import Curve, Fit, Parameter
+from chiplog.models.registry import load_model
 
 Array = NDArray[np.float64]
 Vectors = dict[str, Array]
@@ -155,9 +156,11 @@ class Regime:
         self._values: dict[str, Array] = {}
         self._bounds: dict[str, Bounds] = {}
         self._is_free = segment.form == FREE
-        self.receiver_keeps_up = self.fit.model != "loggops" or self._is_free
+        symbols = load_model(self.fit.model).symbols
+        self._sizes_count, self._overheads_grow = "G" in symbols, {"O_s", "O_r"} <= symbols
+        self.receiver_keeps_up = not self._overheads_grow or self._is_free
         """Does a train tell nothing of the receiver, so that its time in one is at most the train's step?"""
-        for number, symbol in enumerate(_symbols(self.fit, self.segment)):
+        for number, symbol in enumerate(self._symbols()):
             values = values_of(self.fit, self.segment, symbol, number)
             if values is not None:
                 self._values[symbol] = values
@@ -176,6 +179,19 @@ class Regime:
                 self._values[symbol] = np.full(1 + DRAWS, low[symbol][0])
                 del self._bounds[symbol]
         self.free = self._order()
+
+    def _symbols(self) -> list[str]:
+        """What the regime is made of; those that stand for others only where they are there."""
+        symbols = ["L_half", "L", "o_s", "o_r", "g"]
+        if not self._sizes_count:
+            return symbols
+        symbols.append("G")
+        given = self.fit.segments[self.segment].parameters
+        if self._overheads_grow:
+            symbols += ["O_s", "O_r", *(["G_half"] if "G_half" in given else [])]
+        elif "O" in given and given["O"].value is not None:
+            symbols.append("O")
+        return symbols
 
     def _order(self) -> list[str]:
         return [one for one in _ORDER if one in self._bounds and not self._bounds[one].follows]
@@ -200,11 +216,11 @@ class Regime:
             bounds.pop("L", None)
         else:
             bounds.pop("L_half", None)
-        if self.fit.model == "loggops" and "G_half" not in self._values:
+        if self._overheads_grow and "G_half" not in self._values:
             if not {"G", "O_s", "O_r"} <= known.keys() and "G_half" in bounds:
                 return
             bounds.pop("G_half", None)
-        if self.fit.model == "loggops" and "G_half" in known and not self._is_free:
+        if self._overheads_grow and "G_half" in known and not self._is_free:
             unknown = [name for name in _PARTS if name in bounds]
             if unknown:
                 bounds[unknown[0]] = replace(bounds[unknown[0]], follows=True)
@@ -243,10 +259,10 @@ class Regime:
     def _slopes(self, found: Vectors, take: _Take) -> None:
         """G, O_s, O_r and G_half; what a byte costs in all bounds its parts."""
         further = max(1, self.last_bytes - 1)
-        if self.fit.model == "logp":
+        if not self._sizes_count:
             found.update(dict.fromkeys(("G", "O_s", "O_r", "G_half"), np.zeros((1, 1))))
             return
-        if self.fit.model != "loggops":
+        if not self._overheads_grow:
             found["G"] = found["G_half"] = take("G", self._byte_limit)
             found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
             found["O_r"] = np.zeros((1, 1))
@@ -311,21 +327,6 @@ _Take = Callable[..., Array]
 _PARTS = ("G", "O_r", "O_s")
 """Of G_half; the first that is not identified is what the others leave."""
 _ORDER = ("L_half", "L", "G_half", "G", "O_s", "O_r", "o_s", "o_r", "g")
-
-
-def _symbols(fit: Fit, segment: int) -> list[str]:
-    """Which parameters the model's regimes are made of; those that stand for others only where they are there."""
-    symbols = ["L_half", "L", "o_s", "o_r", "g"]
-    if fit.model == "logp":
-        return symbols
-    symbols.append("G")
-    if fit.model == "loggops":
-        symbols += ["O_s", "O_r"]
-    given = fit.segments[segment].parameters
-    optional = "G_half" if fit.model == "loggops" else "O"
-    if optional in given and (optional == "G_half" or given[optional].value is not None):
-        symbols.append(optional)
-    return symbols
 
 
 def curve_of(fit: Fit, quantity: str) -> Curve | None:

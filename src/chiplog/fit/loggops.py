@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.gap import GapFit, fit_gap
+from chiplog.fit.job import Job, SegmentEstimates
 from chiplog.fit.line import Line
-from chiplog.fit.loggp import Estimates, common_estimates, gap_of, least_gap
+from chiplog.fit.loggp import common_estimates, gap_of, least_gap
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.regime_lines import RegimeLines
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, TRAIN_STEPS, Range
 from chiplog.fit.text import seconds_text, sizes_text
@@ -51,6 +52,19 @@ class LogGOPSEstimates:
 
     found: Estimates
     why_free: str | None
+
+
+def loggops(job: Job) -> SegmentEstimates:
+    """LogGOPS in each regime of each protocol."""
+    lines = job.lines
+    parts = lines.parts
+    found = [
+        loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
+        for number in range(len(parts.ranges))
+    ]
+    why = tuple(one.why_free for one in found)
+    cautions = free_slopes(parts.ranges, why)
+    return SegmentEstimates(parts, [one.found for one in found], cautions, why)
 
 
 def loggops_estimates(

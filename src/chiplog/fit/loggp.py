@@ -12,9 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.fit.gap import MARGIN, GapFit, fit_gap
+from chiplog.fit.job import Job, SegmentEstimates
 from chiplog.fit.line import Line
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
+from chiplog.fit.parameters import (
+    Estimate,
+    Estimates,
+    fixed_at_zero,
+    identified,
+    interval,
+    unidentified,
+)
 from chiplog.fit.regime_lines import RegimeLines
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.text import seconds_text, sizes_text
@@ -24,8 +32,6 @@ GROWTH_ERRORS = 3.0
 
 G_DIFFERS = 0.2
 """Share by which the round trips' cost of a byte may differ from G before the reader is told."""
-
-Estimates = dict[str, Estimate]
 
 
 def _overhead(symbol: str, line: Line | None, source: str, most: float | None) -> Estimate:
@@ -132,6 +138,18 @@ def two_prices_of_a_byte(found: Estimates, half: Line | None, where: str) -> tup
         f"{seconds_text(G.value)} (G) in a train: copies that overlap in a train don't in a round trip. LogGP has one "
         f"G for both, so its half round trips are off there.",
     )
+
+
+def loggp(job: Job) -> SegmentEstimates:
+    """LogGP in each regime of each protocol."""
+    lines = job.lines
+    parts = lines.parts
+    found = [
+        segment_estimates(job.quantities, lines, number, one_sided=job.one_sided)
+        for number in range(len(parts.ranges))
+    ]
+    told = tuple(sentence for _, cautions in found for sentence in cautions)
+    return SegmentEstimates(parts, [estimates for estimates, _ in found], told)
 
 
 def segment_estimates(

@@ -21,6 +21,10 @@ class Estimate:
     draws: NDArray[np.float64]
 
 
+Estimates = dict[str, Estimate]
+"""The parameters of one segment by symbol."""
+
+
 def interval(draws: NDArray[np.float64]) -> tuple[float, float]:
     """The interval that a further replicate would lie in with 95 % probability.
 

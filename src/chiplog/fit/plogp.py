@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from chiplog.errors import UsageError
+from chiplog.fit.job import Job, SegmentEstimates
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, identified, interval, unidentified
+from chiplog.fit.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.quantity import Quantity
-from chiplog.fit.result import Curve, Parameter
+from chiplog.fit.regimes import whole
 from chiplog.fit.text import seconds_text
-from chiplog.models.plogp import entry
-from chiplog.models.protocol import Theta
 
-Table = tuple[str, NDArray[np.int64], NDArray[np.float64]]
-"""A table's symbol, its sizes in bytes and its seconds, both of shape (entries,)."""
-TABLES = {"gap": "g", "o_s": "o_s", "o_r": "o_r"}
-"""The symbol of each tabulated quantity."""
+
+def plogp(job: Job) -> SegmentEstimates:
+    """One segment over all sizes."""
+    return SegmentEstimates(whole(np.array(job.range)), [plogp_estimates(job.quantities)])
 
 
 def _latency(quantities: MethodQuantities) -> Estimate:
@@ -52,7 +48,7 @@ def _first(symbol: str, quantity: Quantity) -> Estimate:
     return identified(symbol, "s", value, quantity.draws[0], note)
 
 
-def plogp_estimates(quantities: MethodQuantities) -> dict[str, Estimate]:
+def plogp_estimates(quantities: MethodQuantities) -> Estimates:
     """L, L_half, and the tables' entries for the smallest size; the tables themselves are the fit's curves.
 
     Raises UsageError where no gap was measured, which all of its times are made of.
@@ -66,29 +62,3 @@ def plogp_estimates(quantities: MethodQuantities) -> dict[str, Estimate]:
         "o_r": _first("o_r", quantities.o_r),
         "g": _first("g", quantities.gap),
     }
-
-
-def plogp_theta(latency: Parameter, tables: Iterable[Table]) -> Theta:
-    """The model's parameters from L and tables named g, o_s, o_r; an L that is not identified counts as 0."""
-    theta = {"L": latency.value or 0.0}
-    for symbol, sizes, seconds in tables:
-        for size, value in zip(sizes, seconds, strict=True):
-            theta[entry(symbol, int(size))] = max(0.0, float(value))
-    return theta
-
-
-def tables_of(curves: Iterable[Curve]) -> tuple[Table, ...]:
-    """The tables of a pLogP fit, which are the measured values of its curves."""
-    return tuple(
-        (TABLES[one.quantity], one.message_bytes, one.measured_seconds)
-        for one in curves
-        if one.quantity in TABLES
-    )
-
-
-def measured_tables(quantities: MethodQuantities) -> tuple[Table, ...]:
-    """The tables as they were measured."""
-    return tuple(
-        (TABLES[one.name], one.message_bytes, one.value)
-        for one in (quantities.gap, quantities.o_s, quantities.o_r)
-    )

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Series
 from chiplog.fit.measured import Measured
 from chiplog.fit.parameters import TAILS
-from chiplog.fit.plogp import plogp_theta, tables_of
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.regimes.partition import SLOPE
 from chiplog.fit.result import Curve, Fit, FitError, Segment
+from chiplog.fit.tables import Tables, has_tables, tables_of, theta_of_tables
 from chiplog.models.piecewise import Piece, piece_index
 from chiplog.models.protocol import Model, Points, Theta, points
 from chiplog.models.registry import load_model
@@ -182,13 +182,18 @@ def predictor(
     return predict
 
 
-def fitted_predictor(fit: Fit) -> Predictor:
-    """A finished fit as a function of points; of pLogP, the tables are the fit's curves."""
-    model = load_model(fit.model)
-    if fit.model != "plogp":
-        return predictor(model, fit.segments, fit.draws)
-    theta = plogp_theta(fit.segments[0].parameters["L"], tables_of(fit.curves))
+def table_predictor(model: Model, segment: Segment, tables: Tables) -> Predictor:
+    """A fitted model with tables, of one segment, as a function of points."""
+    theta = theta_of_tables(model, segment, tables)
     return lambda asked: model.seconds(asked, theta)
+
+
+def fitted_predictor(fit: Fit) -> Predictor:
+    """A finished fit as a function of points; tables are the fit's curves."""
+    model = load_model(fit.model)
+    if has_tables(model):
+        return table_predictor(model, fit.segments[0], tables_of(fit.curves))
+    return predictor(model, fit.segments, fit.draws)
 
 
 def curve(quantity: Quantity, predicted: NDArray[np.float64]) -> Curve:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -20,19 +19,17 @@ from chiplog.fit.caution import bad_fit, without_cold_start, without_questions
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.crossing import crossing_bytes
-from chiplog.fit.hockney import hockney_estimates
+from chiplog.fit.job import Job, SizeEstimator
 from chiplog.fit.left_out import Fitted, LeftOut
-from chiplog.fit.loggops import free_slopes, loggops_estimates
-from chiplog.fit.loggp import Estimates, segment_estimates
 from chiplog.fit.measured import REPLICATES, Measured
+from chiplog.fit.methods.names import ONE_TO_MANY
 from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.one_to_many.run import ONE_TO_MANY, fit_one_to_many
+from chiplog.fit.one_to_many.run import fit_one_to_many
 from chiplog.fit.origin import with_origin
 from chiplog.fit.pairs.run import fit_pairs
+from chiplog.fit.parameters import Estimates
 from chiplog.fit.part import with_receives
-from chiplog.fit.plogp import measured_tables, plogp_estimates, plogp_theta
 from chiplog.fit.predictions import (
-    FREE,
     HALF_ROUND_TRIP,
     TRAIN,
     Predictor,
@@ -40,58 +37,19 @@ from chiplog.fit.predictions import (
     fit_error,
     predicted_quantity,
     predictor,
+    table_predictor,
 )
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.regime_lines import RegimeLines
-from chiplog.fit.regimes import Partition, Range, partition, whole
 from chiplog.fit.result import Change, Curve, Fit, Segment
-from chiplog.fit.short import last_short_size
-from chiplog.fit.states import in_one_state, without_unlike
-from chiplog.fit.synchronisation import synchronisation_estimate
+from chiplog.fit.states import in_one_state
+from chiplog.fit.tables import has_tables, measured_tables
 from chiplog.models.protocol import Model
-from chiplog.models.registry import BUILT_IN, load_model
+from chiplog.models.registry import load_model, load_reference, model_names
 
 KEPT_DRAWS = 200
 
 Boundaries = Sequence[Change] | Sequence[int] | Literal["auto"] | None
-
-
-@dataclass(frozen=True)
-class _Job:
-    """One model by one method on one operation's series."""
-
-    model: Model
-    method: str
-    measured: Measured
-    quantities: MethodQuantities
-    changes: tuple[Change, ...]
-    statistic: str
-    seed: int
-    warnings: tuple[str, ...]
-    one_sided: bool
-    unlike: frozenset[int]
-    """Sizes in bytes that met the machine in another state than most."""
-    known_lines: dict[str, RegimeLines]
-    """The lines of all regimes by method, as they were fitted for an earlier model."""
-
-    @cached_property
-    def in_lines(self) -> MethodQuantities:
-        """The quantities at the sizes that lines go through."""
-        return without_unlike(self.quantities, [self.range], self.unlike)
-
-    @property
-    def range(self) -> Range:
-        """First and last size in bytes of what was measured."""
-        half = self.quantities.half_round_trip
-        sizes = half.message_bytes if half.value.size else self.quantities.gap.message_bytes
-        if sizes.size == 0:
-            raise UsageError(lacks(self.model.name, self.method))
-        return int(sizes[0]), int(sizes[-1])
-
-    @property
-    def rng(self) -> np.random.Generator:
-        """Equal seeds give equal replicates, whatever was fitted before."""
-        return np.random.default_rng([self.seed, 1])
 
 
 def fit(
@@ -229,11 +187,11 @@ def _fit_pairs(
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:
-    """The names of the built-in models that speak about a pattern of `dataset` and can be fitted to it."""
+    """The names of the models that speak about a pattern of `dataset` and can be fitted to it."""
     measured = {one.pattern for one in dataset.series}
     return tuple(
         name
-        for name in BUILT_IN
+        for name in model_names()
         if measured & set(load_model(name).patterns) and suited_methods(name, None, dataset)
     )
 
@@ -274,23 +232,19 @@ def _fit_one_pair(
             continue
         if name not in found:
             found[name] = METHODS[name](measured)
-        quantities = found[name]
-        one_sided = operation in ONE_SIDED
-        job = _Job(
+        job = Job(
             model,
             name,
             measured,
-            quantities,
+            found[name],
             changes,
-            statistic,
             seed,
-            told,
-            one_sided,
+            operation in ONE_SIDED,
             placed.unlike_bytes,
             known_lines,
         )
         try:
-            fits.append(_fit_one(job, dataset, operation))
+            fits.append(_fit_one(job, transport, operation, told))
         except UsageError as error:
             reasons[model.name, name] = str(error)
     return fits
@@ -313,8 +267,9 @@ def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
     )
 
 
-def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
-    fitted = _ESTIMATES[job.model.name](job)
+def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) -> Fit:
+    estimate: SizeEstimator = load_reference(job.model.estimators[job.method])
+    fitted = estimate(job)
     parts = fitted.parts
     segments = tuple(
         Segment(first, last, {s: one.parameter for s, one in found.items()}, border, form)
@@ -324,7 +279,7 @@ def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
     )
     predict = _predictor(job, segments)
     last_bytes = parts.ranges[-1][1]
-    single = job.model.name == "hockney"
+    single = job.model.single_messages
     used = job.quantities.half_round_trip.series if single else job.quantities.series
     error = fit_error(
         job.measured,
@@ -335,118 +290,30 @@ def _fit_one(job: _Job, dataset: Dataset, operation: str) -> Fit:
     return Fit(
         model=job.model.name,
         method=job.method,
-        transport=str(dataset.header.get("transport", "unknown")),
+        transport=transport,
         operation=operation,
-        direction="one-way",
-        statistic=job.statistic,
+        direction=job.model.direction,
+        statistic=job.measured.statistic,
         segments=segments,
         changes=_with_crossings(job.changes, segments),
         error=error,
         cost=cost_of(job.measured.series, used),
         curves=_curves(job, predict, last_bytes),
-        warnings=(*job.warnings, *fitted.cautions, *bad_fit(error)),
+        warnings=(*warnings, *fitted.cautions, *bad_fit(error)),
         draws=_draws(fitted.estimates),
         bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
     )
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """The segments of a fit with the parameters of each, and what a reader must be told."""
-
-    parts: Partition
-    estimates: list[Estimates]
-    cautions: tuple[str, ...] = ()
-    why_free: tuple[str | None, ...] = ()
-
-    @property
-    def forms(self) -> tuple[str | None, ...]:
-        """The form of each segment."""
-        free = self.why_free or (None,) * len(self.estimates)
-        return tuple(None if why is None else FREE for why in free)
+def _predictor(job: Job, segments: Sequence[Segment]) -> Predictor:
+    if has_tables(job.model):
+        return table_predictor(job.model, segments[0], measured_tables(job.quantities))
+    return predictor(job.model, segments)
 
 
-def _limits(job: _Job) -> list[int]:
-    return [change.last_before_bytes for change in job.changes]
-
-
-def _lines(job: _Job) -> RegimeLines:
-    """The lines of all quantities' regimes, found once for all models by one method."""
-    if job.method not in job.known_lines:
-        one = job.in_lines
-        parts = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), _limits(job))
-        job.known_lines[job.method] = RegimeLines(one, parts, job.rng)
-    return job.known_lines[job.method]
-
-
-def _loggp(job: _Job) -> _Fitted:
-    lines = _lines(job)
-    parts = lines.parts
-    found = [
-        segment_estimates(job.quantities, lines, number, one_sided=job.one_sided)
-        for number in range(len(parts.ranges))
-    ]
-    told = tuple(sentence for _, cautions in found for sentence in cautions)
-    return _Fitted(parts, [estimates for estimates, _ in found], told)
-
-
-def _logp(job: _Job) -> _Fitted:
-    half = job.in_lines.half_round_trip
-    first, last = job.range[0], last_short_size(half) if half.value.size else 0
-    parts = whole(np.array([first, max(first, last)]))
-    lines = RegimeLines(job.in_lines, parts, job.rng, flat=True)
-    estimates, told = segment_estimates(job.quantities, lines, 0, one_sided=job.one_sided)
-    return _Fitted(parts, [estimates], told)
-
-
-def _loggps(job: _Job) -> _Fitted:
-    threshold = synchronisation_estimate(job.measured, _limits(job))
-    fitted = _loggp(job)
-    return replace(fitted, estimates=[{**found, "S": threshold} for found in fitted.estimates])
-
-
-def _loggops(job: _Job) -> _Fitted:
-    lines = _lines(job)
-    parts = lines.parts
-    found = [
-        loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
-        for number in range(len(parts.ranges))
-    ]
-    why = tuple(one.why_free for one in found)
-    return _Fitted(parts, [one.found for one in found], free_slopes(parts.ranges, why), why)
-
-
-def _hockney(job: _Job) -> _Fitted:
-    half = job.in_lines.half_round_trip
-    parts = partition((half,), _limits(job))
-    own = parts.own[half.name]
-    return _Fitted(parts, [hockney_estimates(half.within(*one), job.rng) for one in own])
-
-
-def _plogp(job: _Job) -> _Fitted:
-    return _Fitted(whole(np.array(job.range)), [plogp_estimates(job.quantities)])
-
-
-_ESTIMATES: Mapping[str, Callable[[_Job], _Fitted]] = {
-    "hockney": _hockney,
-    "logp": _logp,
-    "loggp": _loggp,
-    "loggps": _loggps,
-    "loggops": _loggops,
-    "plogp": _plogp,
-}
-
-
-def _predictor(job: _Job, segments: Sequence[Segment]) -> Predictor:
-    if job.model.name != "plogp":
-        return predictor(job.model, segments)
-    theta = plogp_theta(segments[0].parameters["L"], measured_tables(job.quantities))
-    return lambda asked: job.model.seconds(asked, theta)
-
-
-def _curves(job: _Job, predict: Predictor, last_bytes: int) -> tuple[Curve, ...]:
+def _curves(job: Job, predict: Predictor, last_bytes: int) -> tuple[Curve, ...]:
     quantities: tuple[Quantity, ...] = (job.quantities.half_round_trip,)
-    if job.model.name != "hockney":
+    if not job.model.single_messages:
         quantities += (job.quantities.gap, job.quantities.o_s, job.quantities.o_r)
     return tuple(
         _curve(quantity.within(0, last_bytes), predict)

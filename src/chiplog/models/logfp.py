@@ -13,13 +13,11 @@ Source: T. Hoefler, T. Mehlan, F. Mietke, W. Rehm, "LogfP - a model for small me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chiplog.models.protocol import ParameterSpec, Points, Theta
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import GREEN
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 Seconds = NDArray[np.float64]
 
@@ -57,47 +55,22 @@ def _posts(points: Points, theta: Theta) -> Seconds:
     return sends * overhead(sends, theta)
 
 
-_FORMULAS = {"one_to_many": _one_to_many, "send_overhead": _posts}
-
-
-@dataclass(frozen=True)
-class LogfP:
-    """`o(p) = o_min + o_max/p`; without f or g in theta no message waits for the gap."""
-
-    name: str = "logfp"
-    source: str = "Hoefler et al. 2006, LogfP"
-    parameters: tuple[ParameterSpec, ...] = (
+LOGFP = Model(
+    name="logfp",
+    label="LogfP",
+    source="Hoefler et al. 2006, LogfP",
+    parameters=(
         ParameterSpec("L", "s", 0.0, np.inf, "latency of the network, without the overheads"),
         ParameterSpec("o_min", "s", 0.0, np.inf, "overhead of a send after very many"),
         ParameterSpec("o_max", "s", 0.0, np.inf, "what starting to send costs beyond that"),
-        ParameterSpec("o_r", "s", 0.0, np.inf, "receive overhead; 0 for RDMA"),
-        ParameterSpec("g", "s", 0.0, np.inf, "least time between two messages after the first f"),
+        ParameterSpec("o_r", "s", 0.0, np.inf, "receive overhead; 0 for RDMA", needed=False),
         ParameterSpec("f", "", 1.0, np.inf, "messages that the network takes without a gap"),
-    )
-    patterns: tuple[str, ...] = tuple(_FORMULAS)
-
-    def seconds(self, points: Points, theta: Theta) -> Seconds:
-        """Total round trips, or the time to post the sends, in seconds, shape (points,)."""
-        if points.pattern not in _FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return _FORMULAS[points.pattern](points, theta)
-
-    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
-        """From the fewest and the most peers, or sends: f is where RTT(p)/p is least."""
-        count = points.sends.astype(np.float64)
-        first, last = int(np.argmin(count)), int(np.argmax(count))
-        each = seconds / count
-        if points.pattern == "send_overhead":
-            small, large = 1.0 / count[last], 1.0 / count[first]
-            fall = float(max(each[first] - each[last], 0.0))
-            o_max = fall / float(large - small) if large > small else 0.0
-            o_min = max(float(each[last]) - o_max * float(small), 0.0)
-            return {"L": 0.0, "o_min": o_min, "o_max": o_max, "o_r": 0.0, "g": o_min, "f": 1.0}
-        o = float(seconds[first]) / 20.0
-        f = float(count[int(np.argmin(each))])
-        g = max(float(seconds[last] - seconds[first]) / max(float(count[last]) - f, 1.0), 0.0)
-        L = 0.4 * float(seconds[first])
-        return {"L": L, "o_min": o, "o_max": o, "o_r": 0.0, "g": g, "f": f}
-
-
-LOGFP = LogfP()
+        ParameterSpec("g", "s", 0.0, np.inf, "least time between two messages after the first f"),
+    ),
+    formulas={"one_to_many": _one_to_many, "send_overhead": _posts},
+    estimators={"one-to-many": "chiplog.fit.one_to_many.logfp:logfp_estimates"},
+    colour=GREEN.dashed("4 3"),
+    speaker="chiplog.predict.one_to_many:OneToManySpeaker",
+    precedence=60,
+    headline=40,
+)

@@ -19,15 +19,21 @@ LSAP 2010, section 2, for O, here one for the sender and one for the receiver; T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.loggp import LOGGP_PARAMETERS, guess
-from chiplog.models.protocol import ParameterSpec, Points, Theta, payload_steps
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import PURPLE
+from chiplog.models.loggp import LOGGP_PARAMETERS
+from chiplog.models.protocol import (
+    Formula,
+    Model,
+    ParameterSpec,
+    Points,
+    Theta,
+    payload_steps,
+)
 
 Seconds = NDArray[np.float64]
 
@@ -95,7 +101,7 @@ def _flood(points: Points, theta: Theta) -> Seconds:
     return np.asarray(one_way(points.message_bytes, theta) + train + acknowledgement)
 
 
-FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
+FORMULAS: Mapping[str, Formula] = {
     "ping_pong": _ping_pong,
     "prtt": _prtt,
     "send_overhead": _send_overhead,
@@ -104,31 +110,23 @@ FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
     "late_receiver": _send_overhead,
 }
 
-
-@dataclass(frozen=True)
-class LogGOPS:
-    """`T(s) = L + o_s + o_r + (s-1) (G + O_s + O_r)`."""
-
-    name: str = "loggops"
-    source: str = "Hoefler et al. 2010, section 2; Hoefler et al. 2007, PRTT"
-    parameters: tuple[ParameterSpec, ...] = (
+LOGGOPS = Model(
+    name="loggops",
+    label="LogGOPS",
+    source="Hoefler et al. 2010, section 2; Hoefler et al. 2007, PRTT",
+    parameters=(
         *LOGGP_PARAMETERS,
         ParameterSpec(
             "O_s", "s/B", 0.0, np.inf, "time per byte that a send keeps the sender's CPU busy"
         ),
         ParameterSpec("O_r", "s/B", 0.0, np.inf, "time per byte that a receive keeps the CPU busy"),
-    )
-    patterns: tuple[str, ...] = tuple(FORMULAS)
-
-    def seconds(self, points: Points, theta: Theta) -> Seconds:
-        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        if points.pattern not in FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return FORMULAS[points.pattern](points, theta)
-
-    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
-        """LogGP's first guess, whose overheads do not grow."""
-        return {**guess(points, seconds), "O_s": 0.0, "O_r": 0.0}
-
-
-LOGGOPS = LogGOPS()
+    ),
+    formulas=FORMULAS,
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.loggops:loggops"),
+    colour=PURPLE,
+    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    exports=("simgrid", "loggopsim", "simulate"),
+    precedence=100,
+    headline=80,
+    refines="loggp",
+)

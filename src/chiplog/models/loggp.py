@@ -14,15 +14,20 @@ interconnection networks", PMEO-PDS 2007, eq. for PRTT(n, d, s).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.guess import rough_line
-from chiplog.models.protocol import ParameterSpec, Points, Theta, payload_steps
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import BLUE
+from chiplog.models.protocol import (
+    Formula,
+    Model,
+    ParameterSpec,
+    Points,
+    Theta,
+    payload_steps,
+)
 
 Seconds = NDArray[np.float64]
 
@@ -80,7 +85,7 @@ def _flood(points: Points, theta: Theta) -> Seconds:
     return one_way(points.message_bytes, theta) + train + acknowledgement
 
 
-FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
+FORMULAS: Mapping[str, Formula] = {
     "ping_pong": _ping_pong,
     "prtt": _prtt,
     "send_overhead": _send_overhead,
@@ -91,19 +96,6 @@ FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
 """Seconds of one operation by pattern; LogP and LogGPS share them."""
 
 
-def guess(points: Points, seconds: Seconds) -> dict[str, float]:
-    """Rough LogGP values from round trips or trains: an eighth of the start for each overhead."""
-    steps = payload_steps(points.message_bytes)
-    if points.pattern in ("send_overhead", "receive_overhead", "late_receiver"):
-        overhead, _ = rough_line(steps, seconds / points.train)
-        return {"L": 0.0, "o_s": overhead, "o_r": overhead, "g": overhead, "G": 0.0}
-    if points.pattern == "flood":
-        start, slope = rough_line(steps, seconds / points.train)
-        return {"L": start, "o_s": start / 8, "o_r": start / 8, "g": start, "G": slope}
-    start, slope = rough_line(steps, seconds / (points.train + 1.0))
-    return {"L": 0.75 * start, "o_s": start / 8, "o_r": start / 8, "g": start / 4, "G": slope}
-
-
 LOGGP_PARAMETERS = (
     ParameterSpec("L", "s", 0.0, np.inf, "latency of the network, without the overheads"),
     ParameterSpec("o_s", "s", 0.0, np.inf, "time that a send keeps the sender's CPU busy"),
@@ -112,25 +104,16 @@ LOGGP_PARAMETERS = (
     ParameterSpec("G", "s/B", 0.0, np.inf, "time per byte of a long message"),
 )
 
-
-@dataclass(frozen=True)
-class LogGP:
-    """`T(s) = o_s + (s-1) G + L + o_r`."""
-
-    name: str = "loggp"
-    source: str = "Alexandrov et al. 1995, section 3; Hoefler et al. 2007, PRTT"
-    parameters: tuple[ParameterSpec, ...] = LOGGP_PARAMETERS
-    patterns: tuple[str, ...] = tuple(FORMULAS)
-
-    def seconds(self, points: Points, theta: Theta) -> Seconds:
-        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        if points.pattern not in FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return FORMULAS[points.pattern](points, theta)
-
-    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
-        """From the shortest and the longest message of any pattern."""
-        return guess(points, seconds)
-
-
-LOGGP = LogGP()
+LOGGP = Model(
+    name="loggp",
+    label="LogGP",
+    source="Alexandrov et al. 1995, section 3; Hoefler et al. 2007, PRTT",
+    parameters=LOGGP_PARAMETERS,
+    formulas=FORMULAS,
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.loggp:loggp"),
+    colour=BLUE,
+    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    exports=("simgrid", "loggopsim", "simulate"),
+    precedence=80,
+    headline=90,
+)

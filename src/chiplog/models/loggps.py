@@ -14,44 +14,46 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.loggp import FORMULAS, LOGGP_PARAMETERS, guess, one_way
-from chiplog.models.protocol import ParameterSpec, Points, Theta
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import GREEN
+from chiplog.models.loggp import FORMULAS, LOGGP_PARAMETERS, one_way
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 MESSAGES_WITH_HANDSHAKE = {"ping_pong": 2, "prtt": 2, "flood": 1}
 """How many messages of s bytes stand one after the other in one operation of a pattern, without trains."""
 
 
-@dataclass(frozen=True)
-class LogGPS:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LogGPS(Model):
     """LogGP with a synchronisation threshold; `sync_handshake` adds `2 (L + o_s + o_r)` above it."""
 
-    name: str = "loggps"
-    source: str = "Ino et al. 2001, section 3"
-    parameters: tuple[ParameterSpec, ...] = (
-        *LOGGP_PARAMETERS,
-        ParameterSpec("S", "B", 0.0, np.inf, "largest message whose send doesn't wait"),
-    )
-    patterns: tuple[str, ...] = tuple(FORMULAS)
     sync_handshake: bool = False
 
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
         """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        if points.pattern not in FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
+        found = super().seconds(points, theta)
         synchronised = points.message_bytes > theta.get("S", np.inf)
-        found = FORMULAS[points.pattern](points, theta)
         if points.pattern == "late_receiver":
             return np.where(synchronised, np.maximum(found, points.delay_seconds), found)
         if not self.sync_handshake:
             return found
         handshake = 2.0 * one_way(np.zeros_like(points.message_bytes), theta)
         messages = MESSAGES_WITH_HANDSHAKE.get(points.pattern, 0)
-        return found + np.where(synchronised, messages * handshake, 0.0)
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """LogGP's first guess; no message waits."""
-        return {**guess(points, seconds), "S": np.inf}
+        return np.asarray(found + np.where(synchronised, messages * handshake, 0.0))
 
 
-LOGGPS = LogGPS()
+LOGGPS = LogGPS(
+    name="loggps",
+    label="LogGPS",
+    source="Ino et al. 2001, section 3",
+    parameters=(
+        *LOGGP_PARAMETERS,
+        ParameterSpec("S", "B", 0.0, np.inf, "largest message whose send doesn't wait"),
+    ),
+    formulas=FORMULAS,
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.loggps:loggps"),
+    colour=GREEN.dashed("9 4"),
+    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    exports=("simgrid", "loggopsim", "simulate"),
+    precedence=90,
+    headline=70,
+)

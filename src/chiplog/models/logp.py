@@ -10,16 +10,12 @@ Source: D. Culler et al., "LogP: towards a realistic model of parallel computati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.guess import rough_line
-from chiplog.models.loggp import FORMULAS, LOGGP_PARAMETERS, gap, guess, one_way
-from chiplog.models.protocol import ParameterSpec, Points, Theta
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import SKY
+from chiplog.models.loggp import FORMULAS, LOGGP_PARAMETERS, gap, one_way
+from chiplog.models.protocol import Formula, Model, Points, Theta
 
 Seconds = NDArray[np.float64]
 
@@ -36,40 +32,34 @@ def _posts(points: Points, theta: Theta) -> Seconds:
     return np.asarray(points.sends * theta["o_s"])
 
 
-_FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
-    **FORMULAS,
-    "send_overhead": _posts,
-    "one_to_many": _one_to_many,
-}
+def _of_any_size(formula: Formula) -> Formula:
+    """The formula without the gap per byte: what LogP says of a message doesn't depend on its size."""
+    return lambda points, theta: formula(points, {**theta, "G": 0.0})
 
 
-@dataclass(frozen=True)
-class LogP:
-    """LogGP without the gap per byte: what LogP says of a message doesn't depend on its size."""
-
-    name: str = "logp"
-    source: str = "Culler et al. 1993, section 3"
-    parameters: tuple[ParameterSpec, ...] = LOGGP_PARAMETERS[:4]
-    patterns: tuple[str, ...] = tuple(_FORMULAS)
-
-    def seconds(self, points: Points, theta: Theta) -> Seconds:
-        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        if points.pattern not in _FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return _FORMULAS[points.pattern](points, {**theta, "G": 0.0})
-
-    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
-        """LogGP's first guess without G; of RTT(p), from the fewest and the most peers."""
-        if points.pattern == "one_to_many":
-            start, step = rough_line((points.peers - 1).astype(np.float64), seconds)
-            return {"L": 0.375 * start, "o_s": start / 16, "o_r": start / 16, "g": step}
-        found = guess(points, seconds)
-        del found["G"]
-        return found
-
-    def in_flight(self, theta: Theta) -> float:
-        """How many messages can be under way at once: floor(L/g); infinite where g is 0."""
-        return float(np.floor(theta["L"] / theta["g"])) if theta["g"] > 0 else np.inf
+def in_flight(theta: Theta) -> float:
+    """How many messages can be under way at once: floor(L/g); infinite where g is 0."""
+    return float(np.floor(theta["L"] / theta["g"])) if theta["g"] > 0 else np.inf
 
 
-LOGP = LogP()
+LOGP = Model(
+    name="logp",
+    label="LogP",
+    source="Culler et al. 1993, section 3",
+    parameters=LOGGP_PARAMETERS[:4],
+    formulas={
+        pattern: _of_any_size(formula)
+        for pattern, formula in {
+            **FORMULAS,
+            "send_overhead": _posts,
+            "one_to_many": _one_to_many,
+        }.items()
+    },
+    estimators={
+        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.logp:logp"),
+        "one-to-many": "chiplog.fit.one_to_many.logp:logp_estimates",
+    },
+    colour=SKY.dashed("8 4 2 4"),
+    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    precedence=70,
+)

@@ -12,16 +12,11 @@ Source: T. Hoefler, W. Rehm, "A communication model for small messages with Infi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chiplog.models.protocol import ParameterSpec, Points, Theta
-from chiplog.models.refuse import unknown_pattern
-
-GUESSED_POLE = 0.1
-GUESSED_DECAY = 16.0
+from chiplog.models.colours import ORANGE
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 
 def seconds_per_message(peers: ArrayLike, theta: Theta) -> NDArray[np.float64]:
@@ -35,38 +30,37 @@ def seconds_per_message(peers: ArrayLike, theta: Theta) -> NDArray[np.float64]:
     return np.asarray(curve)
 
 
-@dataclass(frozen=True)
-class LoP:
-    """`RTT(p)/p = C + l1/(l2 + p) - A exp(-p/tau)` for short messages of one size."""
+def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
+    return np.asarray(points.peers * seconds_per_message(points.peers, theta))
 
-    name: str = "lop"
-    source: str = "Hoefler and Rehm 2005, section 4: round trip"
-    parameters: tuple[ParameterSpec, ...] = (
+
+LOP = Model(
+    name="lop",
+    label="LoP",
+    source="Hoefler and Rehm 2005, section 4: round trip",
+    parameters=(
         ParameterSpec("C", "s", 0.0, np.inf, "round trip per message to very many peers"),
-        ParameterSpec("l1", "s", 0.0, np.inf, "what the first messages cost beyond that"),
-        ParameterSpec("l2", "", -1.0, np.inf, "peers by which that cost's pole is shifted"),
-        ParameterSpec("A", "s", 0.0, np.inf, "what a message gains while the network is not full"),
-        ParameterSpec("tau", "", 0.0, np.inf, "peers over which that gain decays"),
-    )
-    patterns: tuple[str, ...] = ("one_to_many",)
-
-    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Total round trips `RTT(p)` in seconds, shape (points,)."""
-        if points.pattern not in self.patterns:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return points.peers * seconds_per_message(points.peers, theta)
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """A hyperbola through the fewest and the most peers, the exponential term small beside it."""
-        order = np.argsort(points.peers, kind="stable")
-        first, last = float(points.peers[order[0]]), float(points.peers[order[-1]])
-        per_message = (seconds / points.peers)[order]
-        small, large = 1.0 / (GUESSED_POLE + first), 1.0 / (GUESSED_POLE + last)
-        fall = float(per_message[0] - per_message[-1])
-        l1 = max(fall, 0.0) / (small - large) if small > large else 0.0
-        C = max(float(per_message[-1]) - l1 * large, 0.0)
-        A = 0.1 * float(per_message[-1])
-        return {"C": C, "l1": l1, "l2": GUESSED_POLE, "A": A, "tau": GUESSED_DECAY}
-
-
-LOP = LoP()
+        ParameterSpec(
+            "l1", "s", 0.0, np.inf, "what the first messages cost beyond that", needed=False
+        ),
+        ParameterSpec(
+            "l2", "", -1.0, np.inf, "peers by which that cost's pole is shifted", needed=False
+        ),
+        ParameterSpec(
+            "A",
+            "s",
+            0.0,
+            np.inf,
+            "what a message gains while the network is not full",
+            needed=False,
+        ),
+        ParameterSpec("tau", "", 0.0, np.inf, "peers over which that gain decays", needed=False),
+    ),
+    formulas={"one_to_many": _round_trip},
+    estimators={"one-to-many": "chiplog.fit.one_to_many.lop:lop_estimates"},
+    colour=ORANGE.dashed("9 4"),
+    direction="round-trip",
+    speaker="chiplog.predict.one_to_many:OneToManySpeaker",
+    precedence=50,
+    headline=30,
+)

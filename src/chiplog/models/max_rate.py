@@ -8,34 +8,31 @@ ping pong test", EuroMPI 2016.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.pair_points import PATTERNS, R_C, R_N, S0, check, guess, volume
-from chiplog.models.protocol import ParameterSpec, Points, Theta
+from chiplog.models.colours import BLUE
+from chiplog.models.pair_points import R_C, R_N, S0, volume
+from chiplog.models.protocol import Model, Points, Theta
 
 
-@dataclass(frozen=True)
-class MaxRate:
-    """`T = s0 + max(k n/R_N, n/R_C)`."""
-
-    name: str = "max-rate"
-    source: str = "Gropp, Olson, Samfass 2016"
-    parameters: tuple[ParameterSpec, ...] = (S0, R_C, R_N)
-    patterns: tuple[str, ...] = PATTERNS
-
-    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Full round trips `2 T` in seconds; a rate that is missing from `theta` doesn't bind."""
-        check(self.name, points)
-        alone = points.message_bytes / theta.get("R_C", np.inf)
-        shared = volume(points) / theta.get("R_N", np.inf)
-        return np.asarray(2.0 * (theta.get("s0", 0.0) + np.maximum(shared, alone)))
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """From the fewest pairs, and from where most leaves the node."""
-        return guess(points, seconds)
+def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
+    """A rate that is missing from `theta` doesn't bind."""
+    alone = points.message_bytes / theta.get("R_C", np.inf)
+    shared = volume(points) / theta.get("R_N", np.inf)
+    return np.asarray(2.0 * (theta.get("s0", 0.0) + np.maximum(shared, alone)))
 
 
-MAX_RATE = MaxRate()
+MAX_RATE = Model(
+    name="max-rate",
+    label="max-rate",
+    source="Gropp, Olson, Samfass 2016",
+    parameters=(S0, R_C, R_N),
+    formulas={"pairs": _round_trip},
+    estimators={"k=all": "chiplog.fit.pairs.solve:max_rate"},
+    colour=BLUE,
+    single_messages=True,
+    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    precedence=40,
+    headline=20,
+)

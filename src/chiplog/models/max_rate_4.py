@@ -10,13 +10,12 @@ ping pong test", EuroMPI 2016: the extended model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.pair_points import PATTERNS, R_N, S0, check, guess, volume
-from chiplog.models.protocol import ParameterSpec, Points, Theta
+from chiplog.models.colours import GREEN
+from chiplog.models.pair_points import R_N, S0, volume
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 
 def _processes(pairs: NDArray[np.int64], theta: Theta) -> NDArray[np.float64]:
@@ -29,36 +28,30 @@ def _processes(pairs: NDArray[np.int64], theta: Theta) -> NDArray[np.float64]:
     return np.asarray(first + (pairs - 1) * theta["R_Ci"])
 
 
-@dataclass(frozen=True)
-class MaxRate4:
-    """`T = s0 + k n / min(R_N, R_Cb + (k-1) R_Ci)`."""
+def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
+    """A rate that is missing from `theta` doesn't bind: without R_Ci, two processes reach R_N.
 
-    name: str = "max-rate-4"
-    source: str = "Gropp, Olson, Samfass 2016"
-    parameters: tuple[ParameterSpec, ...] = (
+    Raises KeyError where neither R_Ci nor R_N says what more than one process send.
+    """
+    processes = _processes(points.pairs, theta)
+    rate = np.minimum(theta.get("R_N", np.inf), processes)
+    return np.asarray(2.0 * (theta.get("s0", 0.0) + volume(points) / rate))
+
+
+MAX_RATE_4 = Model(
+    name="max-rate-4",
+    label="max-rate-4",
+    source="Gropp, Olson, Samfass 2016",
+    parameters=(
         S0,
         ParameterSpec("R_Cb", "B/s", 0.0, np.inf, "rate of the first process"),
         ParameterSpec("R_Ci", "B/s", 0.0, np.inf, "rate that each further process adds"),
         R_N,
-    )
-    patterns: tuple[str, ...] = PATTERNS
-
-    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Full round trips `2 T` in seconds.
-
-        A rate that is missing from `theta` doesn't bind: without R_Ci, two processes reach R_N. Raises KeyError where
-        neither R_Ci nor R_N says what more than one process send.
-        """
-        check(self.name, points)
-        processes = _processes(points.pairs, theta)
-        rate = np.minimum(theta.get("R_N", np.inf), processes)
-        return np.asarray(2.0 * (theta.get("s0", 0.0) + volume(points) / rate))
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """Max-rate's first guess: each further process adds as much as the first has."""
-        guessed = guess(points, seconds)
-        rate = guessed.pop("R_C")
-        return {**guessed, "R_Cb": rate, "R_Ci": rate}
-
-
-MAX_RATE_4 = MaxRate4()
+    ),
+    formulas={"pairs": _round_trip},
+    estimators={"k=all": "chiplog.fit.pairs.solve:max_rate_4"},
+    colour=GREEN.dashed("9 4"),
+    single_messages=True,
+    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    precedence=30,
+)

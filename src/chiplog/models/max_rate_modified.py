@@ -14,13 +14,12 @@ ping pong test", EuroMPI 2016: the model for Blue Gene/Q. The three more paramet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.pair_points import PATTERNS, R_C, R_N, S0, check, guess
-from chiplog.models.protocol import ParameterSpec, Points, Theta
+from chiplog.models.colours import ORANGE
+from chiplog.models.pair_points import R_C, R_N, S0
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 DELAY_PARAMETERS = (
     ParameterSpec("s_k", "s", 0.0, np.inf, "start-up time that each further pair adds"),
@@ -30,27 +29,24 @@ DELAY_PARAMETERS = (
 DELAYS = tuple(spec.symbol for spec in DELAY_PARAMETERS)
 
 
-@dataclass(frozen=True)
-class MaxRateModified:
-    """`T = max(k n/R_N, s0 + n/R_C)`, or with what pairs delay one another by."""
-
-    name: str = "max-rate-modified"
-    source: str = "Gropp, Olson, Samfass 2016"
-    parameters: tuple[ParameterSpec, ...] = (S0, R_C, R_N)
-    patterns: tuple[str, ...] = PATTERNS
-
-    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Full round trips `2 T` in seconds; a rate that is missing from `theta` doesn't bind, a delay is 0."""
-        check(self.name, points)
-        n, k = points.message_bytes.astype(np.float64), points.pairs
-        delay = (k - 1) * (theta.get("s_k", 0.0) + n * theta.get("G_k", 0.0))
-        alone = theta.get("s0", 0.0) + n / theta.get("R_C", np.inf) + delay
-        shared = k * (theta.get("g_N", 0.0) + n / theta.get("R_N", np.inf))
-        return np.asarray(2.0 * np.maximum(shared, alone))
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """From the fewest pairs, and from where most leaves the node."""
-        return guess(points, seconds)
+def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
+    """A rate that is missing from `theta` doesn't bind, a delay is 0."""
+    n, k = points.message_bytes.astype(np.float64), points.pairs
+    delay = (k - 1) * (theta.get("s_k", 0.0) + n * theta.get("G_k", 0.0))
+    alone = theta.get("s0", 0.0) + n / theta.get("R_C", np.inf) + delay
+    shared = k * (theta.get("g_N", 0.0) + n / theta.get("R_N", np.inf))
+    return np.asarray(2.0 * np.maximum(shared, alone))
 
 
-MAX_RATE_MODIFIED = MaxRateModified()
+MAX_RATE_MODIFIED = Model(
+    name="max-rate-modified",
+    label="max-rate-modified",
+    source="Gropp, Olson, Samfass 2016",
+    parameters=(S0, R_C, R_N),
+    formulas={"pairs": _round_trip},
+    estimators={"k=all": "chiplog.fit.pairs.faces:two_faces"},
+    colour=ORANGE.dashed("4 3"),
+    single_messages=True,
+    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    precedence=20,
+)

@@ -12,28 +12,16 @@ IPDPS workshops 2000, section 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chiplog.errors import UsageError
-from chiplog.models.guess import rough_line
-from chiplog.models.protocol import ParameterSpec, Points, Theta
-from chiplog.models.refuse import unknown_pattern
+from chiplog.models.colours import ORANGE
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 Seconds = NDArray[np.float64]
 _ENTRY = re.compile(r"(g|o_s|o_r)\((\d+)\)")
-
-
-def entry(symbol: str, message_bytes: int) -> str:
-    """The name of a table's entry.
-
-    >>> entry("g", 1024)
-    'g(1024)'
-    """
-    return f"{symbol}({message_bytes})"
 
 
 def table(theta: Theta, symbol: str) -> tuple[NDArray[np.float64], Seconds]:
@@ -99,44 +87,24 @@ def _flood(points: Points, theta: Theta) -> Seconds:
     return points.train * gap + theta["L"] + _one_way(0, theta)
 
 
-_FORMULAS: Mapping[str, Callable[[Points, Theta], Seconds]] = {
-    "ping_pong": _ping_pong,
-    "prtt": _prtt,
-    "send_overhead": _send_overhead,
-    "receive_overhead": _receive_overhead,
-    "flood": _flood,
-}
-
-
-@dataclass(frozen=True)
-class PLogP:
-    """`T(s) = L + g(s)` with tables for g, o_s and o_r."""
-
-    name: str = "plogp"
-    source: str = "Kielmann et al. 2000, section 2"
-    parameters: tuple[ParameterSpec, ...] = (
+PLOGP = Model(
+    name="plogp",
+    label="pLogP",
+    source="Kielmann et al. 2000, section 2",
+    parameters=(
         ParameterSpec("L", "s", 0.0, np.inf, "end-to-end latency of an empty message less g(0)"),
-        ParameterSpec("o_s", "s", 0.0, np.inf, "table: send overhead by size"),
-        ParameterSpec("o_r", "s", 0.0, np.inf, "table: receive overhead by size"),
-        ParameterSpec("g", "s", 0.0, np.inf, "table: gap by size"),
-    )
-    patterns: tuple[str, ...] = tuple(_FORMULAS)
-
-    def seconds(self, points: Points, theta: Theta) -> Seconds:
-        """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        if points.pattern not in _FORMULAS:
-            raise unknown_pattern(self.name, points.pattern, self.patterns)
-        return _FORMULAS[points.pattern](points, theta)
-
-    def first_guess(self, points: Points, seconds: Seconds) -> dict[str, float]:
-        """Half of the shortest round trip for L; the line through both ends for g."""
-        start, slope = rough_line(points.message_bytes.astype(np.float64), seconds / 2.0)
-        ends = (int(points.message_bytes.min()), int(points.message_bytes.max()))
-        guessed = {"L": start / 2}
-        for size in ends:
-            guessed[entry("g", size)] = start / 2 + slope * size
-            guessed[entry("o_s", size)] = guessed[entry("o_r", size)] = start / 4
-        return guessed
-
-
-PLOGP = PLogP()
+        ParameterSpec("o_s", "s", 0.0, np.inf, "table: send overhead by size", table="o_s"),
+        ParameterSpec("o_r", "s", 0.0, np.inf, "table: receive overhead by size", table="o_r"),
+        ParameterSpec("g", "s", 0.0, np.inf, "table: gap by size", table="gap"),
+    ),
+    formulas={
+        "ping_pong": _ping_pong,
+        "prtt": _prtt,
+        "send_overhead": _send_overhead,
+        "receive_overhead": _receive_overhead,
+        "flood": _flood,
+    },
+    estimators={"kielmann": "chiplog.fit.plogp:plogp"},
+    colour=ORANGE.dashed("4 3"),
+    headline=60,
+)

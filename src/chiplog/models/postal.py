@@ -9,34 +9,29 @@ nodes: is it time to retire the ping pong test", EuroMPI 2016, use it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.pair_points import PATTERNS, R_C, S0, check, guess
-from chiplog.models.protocol import ParameterSpec, Points, Theta
+from chiplog.models.colours import AMBER
+from chiplog.models.pair_points import R_C, S0
+from chiplog.models.protocol import Model, Points, Theta
 
 
-@dataclass(frozen=True)
-class Postal:
-    """`T = s0 + n/R_C`, the same for every number of pairs."""
-
-    name: str = "postal"
-    source: str = "Hockney 1994, eq. (1)"
-    parameters: tuple[ParameterSpec, ...] = (S0, R_C)
-    patterns: tuple[str, ...] = PATTERNS
-
-    def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """Full round trips `2 T` in seconds; a rate that is missing from `theta` doesn't bind."""
-        check(self.name, points)
-        return 2.0 * (theta.get("s0", 0.0) + points.message_bytes / theta.get("R_C", np.inf))
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """From the fewest pairs, the shortest and the longest message."""
-        guessed = guess(points, seconds)
-        del guessed["R_N"]
-        return guessed
+def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
+    """A rate that is missing from `theta` doesn't bind."""
+    alone = points.message_bytes / theta.get("R_C", np.inf)
+    return np.asarray(2.0 * (theta.get("s0", 0.0) + alone))
 
 
-POSTAL = Postal()
+POSTAL = Model(
+    name="postal",
+    label="postal",
+    source="Hockney 1994, eq. (1)",
+    parameters=(S0, R_C),
+    formulas={"pairs": _round_trip},
+    estimators=dict.fromkeys(("k=all", "k=1", "k=max"), "chiplog.fit.pairs.solve:postal"),
+    colour=AMBER.dashed("2 4"),
+    single_messages=True,
+    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    precedence=10,
+)

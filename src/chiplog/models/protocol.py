@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from chiplog.models.colours import PURPLE, Colour
+from chiplog.models.refuse import unknown_pattern
 
 Theta = Mapping[str, float]
 """Parameter values by symbol, in seconds, bytes and seconds per byte (or bytes per second)."""
@@ -22,6 +24,10 @@ class ParameterSpec:
     lower: float
     upper: float
     meaning: str
+    table: str | None = None
+    """The quantity whose measured curve holds the parameter's values by size, such as "gap"; None of one number."""
+    needed: bool = True
+    """Whether predictions need it; else its term counts as 0 where the data don't tell it."""
 
 
 @dataclass(frozen=True)
@@ -110,31 +116,85 @@ def payload_steps(message_bytes: ArrayLike) -> NDArray[np.float64]:
     return np.maximum(np.asarray(message_bytes, dtype=np.float64) - 1.0, 0.0)
 
 
-@runtime_checkable
-class Model(Protocol):
-    """A model of communication; another package adds one through `chiplog.models`."""
+Formula = Callable[[Points, Theta], NDArray[np.float64]]
+"""Seconds of one operation of a pattern, shape (points,), from points and parameters."""
 
-    @property
-    def name(self) -> str:
-        """The name on the command line."""
 
-    @property
-    def source(self) -> str:
-        """Paper and equation."""
+def entry(symbol: str, message_bytes: int) -> str:
+    """The name that a table's entry has in parameters, as pLogP's paper writes it.
 
-    @property
-    def parameters(self) -> tuple[ParameterSpec, ...]:
-        """The parameters of one protocol segment."""
+    >>> entry("g", 1024)
+    'g(1024)'
+    """
+    return f"{symbol}({message_bytes})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Model:
+    """A model of communication: its formulas, and all that chiplog has to know about it.
+
+    Another package adds one through the entry point group `chiplog.models`; the entry point has the model's name.
+
+    A reference is "package.module:attribute", as in entry points. It is imported when it is needed, so that a model is
+    loaded without the code that fits it or predicts with it.
+    """
+
+    name: str
+    """The name on the command line and in files: "loggp"."""
+    label: str
+    """The name as its authors write it: "LogGP"."""
+    source: str
+    """Paper and equation."""
+    parameters: tuple[ParameterSpec, ...]
+    """The parameters of one protocol segment."""
+    formulas: Mapping[str, Formula]
+    """Seconds of one operation, by the pattern that the model speaks about."""
+    estimators: Mapping[str, str]
+    """References to what fits the model, by method, the default method first.
+
+    Of the methods prtt, culler, kielmann and bell it is a `chiplog.fit.job.SizeEstimator`, of one-to-many a
+    `chiplog.fit.one_to_many.observed.PeersEstimator`, of k=all, k=1 and k=max a `chiplog.fit.pairs.faces.Solver`.
+    """
+    colour: Colour = PURPLE
+    """How plots draw its lines."""
+    single_messages: bool = False
+    """Whether it speaks of single messages only: trains and delays are refused, and gaps mean nothing to it."""
+    direction: str = "one-way"
+    """What its fits are of: "one-way" messages, whole "round-trip"s, or the "call" alone."""
+    speaker: str | None = None
+    """Reference to the `chiplog.predict.network.Speaker` that predicts collectives with it; None where nothing does."""
+    exports: tuple[str, ...] = ()
+    """What takes its fits: formats of `chiplog export`, and "simulate"."""
+    precedence: int = 0
+    """Of several models in a file that can predict, or be exported, the highest is taken."""
+    headline: int = 0
+    """The report's verdict is on the fit with the highest; on one of 0 only where there is nothing else."""
+    refines: str | None = None
+    """The model whose place it takes in the verdict where it predicts better."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a model that nothing could be done with."""
+        for what in ("label", "parameters", "formulas", "estimators"):
+            if not getattr(self, what):
+                raise ValueError(f"its {what} must not be empty")
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """The patterns that the model speaks about."""
+        return tuple(self.formulas)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The symbols of its parameters."""
+        return frozenset(one.symbol for one in self.parameters)
 
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
-        """The duration of one operation of the pattern in seconds, shape (points,).
+        """The duration of one operation of the points' pattern in seconds, shape (points,).
 
-        Raises UsageError for a pattern that the model doesn't speak about.
+        Raises UsageError for a pattern, or for trains, that the model doesn't speak about.
         """
-
-    def first_guess(self, points: Points, seconds: NDArray[np.float64]) -> dict[str, float]:
-        """Rough parameter values, within their bounds, from measured durations, shape (points,)."""
+        if points.pattern not in self.formulas:
+            raise unknown_pattern(self.name, points.pattern, self.patterns)
+        if self.single_messages and (np.any(points.train > 1) or np.any(points.delay_seconds > 0)):
+            raise unknown_pattern(self.name, f"{points.pattern} of a train", self.patterns)
+        return self.formulas[points.pattern](points, theta)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from chiplog.predict.network import (
     segment_of,
 )
 
-MODELS = ("loggops", "loggps", "loggp", "logp")
 SHAPED_BY_COSTS = ("logp-optimal",)
 """Algorithms that the first vector shapes: each point of a set has its own."""
 MOST_KEPT = 64
@@ -91,9 +91,12 @@ def _least(one: Message, other: Message) -> Message:
 
 
 class LogGPSpeaker:
-    """Speaks about every algorithm."""
+    """Speaks about every algorithm, whatever the task and the ranks of a node."""
 
-    def __init__(self, fit: Fit) -> None:
+    knows_nodes: ClassVar[bool] = False
+
+    def __init__(self, fit: Fit, task: Task | None = None, per_node: int = 1) -> None:
+        del task, per_node
         self.fit = fit
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
@@ -102,7 +105,8 @@ class LogGPSpeaker:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
         self._limited = tuple(one.segment for one in limited)
 
-    def speaks_about(self, algorithm: Algorithm) -> bool:
+    @staticmethod
+    def speaks_about(algorithm: Algorithm) -> bool:
         """Always."""
         return True
 
@@ -205,9 +209,7 @@ class LogGPSpeaker:
 
     @cached_property
     def largest_eager_bytes(self) -> int | None:
-        """S of loggps: longer sends wait for their receive; None where none does, or where it is not known."""
-        if self.fit.model != "loggps":
-            return None
+        """S of LogGPS: longer sends wait for their receive; None where none does, or where it is not known."""
         measured = self.fit.segments[0].parameters.get("S")
         return None if measured is None or not measured.value else int(measured.value)
 

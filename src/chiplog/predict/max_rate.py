@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,20 +35,22 @@ from chiplog.predict.network import (
 )
 from chiplog.predict.several import Ranges, rows_of
 
-MODELS = ("max-rate", "max-rate-4", "max-rate-modified", "postal")
 _PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
 
 
 class MaxRateSpeaker:
     """Speaks about algorithms in which everybody sends."""
 
-    def __init__(self, fit: Fit, per_node: int) -> None:
+    knows_nodes: ClassVar[bool] = True
+
+    def __init__(self, fit: Fit, task: Task | None = None, per_node: int = 1) -> None:
+        del task
         self.fit = fit
         self.per_node = per_node
         self.most_pairs = max(
             (int(m[1]) for one in fit.curves if (m := _PAIRS.fullmatch(one.quantity))), default=1
         )
-        rate = "R_Cb" if fit.model == "max-rate-4" else "R_C"
+        rate = "R_Cb" if "R_Cb" in load_model(fit.model).symbols else "R_C"
         self._ranges = []
         for segment in range(len(fit.segments)):
             parameters = fit.segments[segment].parameters
@@ -66,7 +69,8 @@ class MaxRateSpeaker:
             least *= self.most_pairs
         return {"R_N": Bounds(least, node.high)}
 
-    def speaks_about(self, algorithm: Algorithm) -> bool:
+    @staticmethod
+    def speaks_about(algorithm: Algorithm) -> bool:
         """Where everybody sends in every step."""
         return algorithm.everybody_sends
 

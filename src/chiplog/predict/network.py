@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -58,14 +58,26 @@ class Space:
 
 
 class Speaker(Protocol):
-    """A fitted model that speaks about some algorithms."""
+    """A fitted model that speaks about some algorithms: what a model refers to as its `speaker`.
+
+    `chiplog.predict.loggp.LogGPSpeaker` serves every model with the parameters L, o_s, o_r, g (and G, O_s, O_r),
+    `one_to_many.OneToManySpeaker` those of the pattern one_to_many, `max_rate.MaxRateSpeaker` those of k pairs with s0
+    and R_C (or R_Cb).
+    """
+
+    knows_nodes: ClassVar[bool]
+    """Does it know what the ranks of a node share? Then it comes first where several ranks are on each node."""
+
+    def __init__(self, fit: Fit, task: Task, per_node: int) -> None:
+        """Raises UsageError where the fit lacks a parameter; `task` is the first that will be asked about."""
 
     @property
     def fit(self) -> Fit:
         """The fit."""
 
-    def speaks_about(self, algorithm: Algorithm) -> bool:
-        """Can it say how long the algorithm takes?"""
+    @staticmethod
+    def speaks_about(algorithm: Algorithm) -> bool:
+        """Can it say how long the algorithm takes, whatever the fit?"""
 
     def space(self, asked: Sequence[Asked]) -> Space:
         """The parameter vectors that the data leave for these tasks, all the same for each of them."""

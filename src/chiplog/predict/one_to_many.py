@@ -9,6 +9,7 @@ n-way dissemination.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,22 +23,23 @@ from chiplog.predict.loggp import by_points
 from chiplog.predict.network import Asked, Space, beyond_all, segment_of
 from chiplog.predict.several import Ranges, rows_of
 
-MODELS = ("logfp", "lop")
-NEEDED = {"logfp": ("L", "o_min", "o_max", "f", "g"), "lop": ("C",)}
-"""The others that are not identified have no part in the curve: their term is 0 by the fit."""
-
 
 class OneToManySpeaker:
     """Speaks about barriers, whose messages have whatever size was measured."""
 
-    def __init__(self, fit: Fit, message_bytes: int) -> None:
+    knows_nodes: ClassVar[bool] = False
+
+    def __init__(self, fit: Fit, task: Task, per_node: int = 1) -> None:
+        del per_node
         self.fit = fit
-        self._segment = segment_of(fit, message_bytes)
+        self._segment = segment_of(fit, task.message_bytes)
         self._model = load_model(fit.model)
-        self._ranges = Ranges(fit, self._segment, NEEDED[fit.model])
+        needed = [one.symbol for one in self._model.parameters if one.needed]
+        self._ranges = Ranges(fit, self._segment, needed)
         self._known: dict[tuple[int, bytes, bool], Seconds] = {}
 
-    def speaks_about(self, algorithm: Algorithm) -> bool:
+    @staticmethod
+    def speaks_about(algorithm: Algorithm) -> bool:
         """Where an algorithm's rounds are known."""
         return algorithm.fan_out is not None
 

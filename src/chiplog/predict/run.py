@@ -14,16 +14,13 @@ from chiplog.collectives.registry import algorithms, load
 from chiplog.errors import UsageError
 from chiplog.fit.known import Array, Evaluate, Span
 from chiplog.fit.result import Fit
-from chiplog.predict import loggp, max_rate, one_to_many
+from chiplog.models.protocol import Model
+from chiplog.models.registry import load_reference, models_by_precedence
 from chiplog.predict.loggp import LogGPSpeaker
-from chiplog.predict.max_rate import MaxRateSpeaker
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
-from chiplog.predict.one_to_many import OneToManySpeaker
 from chiplog.predict.result import LOWER_BOUND, Prediction
 
-MODELS = (*loggp.MODELS, *one_to_many.MODELS, *max_rate.MODELS)
-"""The models that predictions can be made with; of several in a file the first that speaks about the operation."""
 MOST_RANKS_SIMULATED = 128
 MOST_SEGMENTS_SIMULATED = 1024
 
@@ -60,14 +57,21 @@ def predict(
 
 
 def models_of(operation: str) -> tuple[str, ...]:
-    """The models that speak about an algorithm of the operation."""
+    """The models that speak about an algorithm of the operation, by precedence."""
     known = algorithms(operation).values()
-    found = list(loggp.MODELS)
-    if any(one.fan_out for one in known):
-        found += one_to_many.MODELS
-    if any(one.everybody_sends for one in known):
-        found += max_rate.MODELS
-    return tuple(found)
+    return tuple(
+        one.name for one in _predicting_models() if any(map(_speaker_type(one).speaks_about, known))
+    )
+
+
+def _predicting_models() -> tuple[Model, ...]:
+    return models_by_precedence(lambda model: model.speaker is not None)
+
+
+def _speaker_type(model: Model) -> type[Speaker]:
+    assert model.speaker is not None
+    speaker: type[Speaker] = load_reference(model.speaker)
+    return speaker
 
 
 def speaker_for(
@@ -78,22 +82,26 @@ def speaker_for(
     per_node: int = 1,
     model: str | None = None,
 ) -> Speaker:
-    """The first of the fits, in the order of MODELS, that speaks about one of the algorithms; the fit of `model` only.
+    """The first of the fits, by precedence of their models, that speaks about one of the algorithms.
 
+    With `model`, only its fits. With several ranks `per_node`, models that know what these share come first.
     Raises UsageError where there is none, or where it lacks a parameter.
     """
-    if model is not None and model not in MODELS:
+    known = {one.name: _speaker_type(one) for one in _predicting_models()}
+    if model is not None and model not in known:
         raise UsageError(
-            f"--model: '{model}' predicts no collective operation; there are {', '.join(MODELS)}."
+            f"--model: '{model}' predicts no collective operation; there are {', '.join(known)}."
         )
-    order = (*max_rate.MODELS, *loggp.MODELS, *one_to_many.MODELS) if per_node > 1 else MODELS
+    order = list(known)
+    if per_node > 1:
+        order.sort(key=lambda name: not known[name].knows_nodes)
     speakable = [name for name in order if name in models_of(wanted[0].operation)]
     found = [fit for fit in fits if fit.model in ((model,) if model else order) and fit.segments]
     found.sort(key=lambda fit: (order.index(fit.model), fit.method != "prtt"))
     refused: UsageError | None = None
     for fit in found:
         try:
-            speaker = _make(fit, task, per_node)
+            speaker = known[fit.model](fit, task, per_node)
         except UsageError as error:
             refused = refused or error
             continue
@@ -107,14 +115,6 @@ def speaker_for(
         f"no model in the file speaks about {names}: it holds {held}; predictions need one of "
         f"{', '.join(speakable)}."
     )
-
-
-def _make(fit: Fit, task: Task, per_node: int) -> Speaker:
-    if fit.model in loggp.MODELS:
-        return LogGPSpeaker(fit)
-    if fit.model in one_to_many.MODELS:
-        return OneToManySpeaker(fit, task.message_bytes)
-    return MaxRateSpeaker(fit, per_node)
 
 
 def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int | None) -> Task:

@@ -15,6 +15,7 @@ import re
 from importlib.resources import files
 from string import Template
 
+from chiplog.models.registry import load_model, model_names
 from chiplog.report.document import (
     Block,
     Bullets,
@@ -35,6 +36,7 @@ from chiplog.report.document import (
     text_of,
 )
 from chiplog.report.input import ReportInput
+from chiplog.report.names import identifier
 from chiplog.report.plot import as_json
 from chiplog.report.sections import build
 from chiplog.report.timeline import timeline_svg
@@ -64,13 +66,33 @@ def render_document(document: Document) -> str:
     return Template(_asset("page.html")).substitute(
         policy=_policy(script),
         title=_escaped(document.title),
-        style=_asset("report.css"),
+        style=_asset("report.css") + model_colours(),
         contents="".join(_contents_item(section) for section in document.sections),
         subtitle=_inline(document.subtitle),
         body="\n".join(_section(section, 2) for section in document.sections),
         plots=json_for_script(plots),
         script=script,
     )
+
+
+def model_colours() -> str:
+    """The style sheet's rules for the colours and dashes of all models, those of other packages too."""
+    models = [load_model(name) for name in model_names()]
+
+    def variables(theme: str) -> str:
+        return " ".join(
+            f"--model-{identifier(m.name)}: {getattr(m.colour, theme)};" for m in models
+        )
+
+    rules = [
+        f":root {{ {variables('light')} }}",
+        f'@media (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) {{ {variables("dark")} }} }}',
+        f':root[data-theme="dark"] {{ {variables("dark")} }}',
+    ]
+    for model in models:
+        name, dashes = identifier(model.name), model.colour.dashes or "none"
+        rules.append(f".colour-{name} {{ --colour: var(--model-{name}); --dashes: {dashes}; }}")
+    return "\n".join(rules) + "\n"
 
 
 def json_for_script(value: object) -> str:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.result import Change, Curve, Fit
+from chiplog.models.registry import find_model
 from chiplog.report.input import TargetReport
-from chiplog.report.names import fit_name, jump, kind, model_name, place
+from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
 from chiplog.report.plot import Mark, Spread, Trace
 from chiplog.report.ranking import clearly_better, predicts_enough, row_of
 
@@ -22,26 +23,8 @@ COLD = "warm-up"
 MOST_POINTS = 240
 """More sizes than this are thinned before they are drawn: a screen shows no more."""
 QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
-
-COLOURS = frozenset(
-    {
-        *("hockney", "logp", "loggp", "loggps", "plogp", "prtt", "culler", "kielmann", "bell"),
-        *("lop", "logfp", "postal", "max-rate", "max-rate-4", "max-rate-modified"),
-    }
-)
-"""What the page's style sheet has a colour of its own for."""
-
-_PREFERENCE = (
-    ("loggp", "prtt"),
-    ("loggp", None),
-    ("loggops", None),
-    ("loggps", None),
-    ("plogp", None),
-    ("hockney", None),
-    ("logfp", None),
-    ("lop", None),
-    ("max-rate", None),
-)
+METHOD_COLOURS = frozenset({"prtt", "culler", "kielmann", "bell"})
+"""Methods that the page's style sheet has a colour for."""
 
 
 @dataclass(frozen=True)
@@ -56,25 +39,38 @@ class HalfRoundTrips:
 def headline(target: TargetReport) -> Fit | None:
     """The fit that the verdict speaks of: LogGP by PRTT where it exists, else the next best known model.
 
-    LogGOPS, which has a time per byte for each of CPUs and network, takes LogGP's place where it predicts better.
+    LogGOPS, which refines LogGP by a time per byte for each of CPUs and network, takes its place where it predicts
+    better.
     """
-    for model, method in _PREFERENCE:
-        for fit in target.fits:
-            if fit.model == model and method in (None, fit.method):
-                return _with_copies(target, fit)
-    return target.fits[0] if target.fits else None
+    if not target.fits:
+        return None
+    return _refined(
+        target, max(target.fits, key=lambda fit: (headline_rank(fit), _by_default(fit)))
+    )
 
 
-def _with_copies(target: TargetReport, fit: Fit) -> Fit:
-    if fit.model != "loggp":
-        return fit
+def headline_rank(fit: Fit) -> int:
+    """How much the verdict prefers the fit's model; 0 of one that is not known here."""
+    model = find_model(fit.model)
+    return 0 if model is None else model.headline
+
+
+def _by_default(fit: Fit) -> bool:
+    model = find_model(fit.model)
+    return model is not None and model.headline > 0 and fit.method == next(iter(model.estimators))
+
+
+def _refined(target: TargetReport, fit: Fit) -> Fit:
+    """The fit, or that of a model that refines its model, by the same method, where that predicts better."""
     mine = row_of(target, fit)
     for other in target.fits:
-        if (other.model, other.method) == ("loggops", fit.method):
-            row = row_of(target, other)
-            both = predicts_enough(row, [row, mine])
-            if both and (clearly_better(row, mine) or not predicts_enough(mine, [row, mine])):
-                return other
+        model = find_model(other.model)
+        if model is None or (model.refines, other.method) != (fit.model, fit.method):
+            continue
+        row = row_of(target, other)
+        both = predicts_enough(row, [row, mine])
+        if both and (clearly_better(row, mine) or not predicts_enough(mine, [row, mine])):
+            return other
     return fit
 
 
@@ -252,8 +248,9 @@ def coincides(fit: Fit, other: Fit, quantity: str) -> bool:
 
 
 def colour_of(name: str) -> str:
-    """The style sheet's colour of a model or method."""
-    return name if name in COLOURS else "other"
+    """The page's name for the colour of a model or method."""
+    known = name in METHOD_COLOURS or find_model(name) is not None
+    return identifier(name) if known else "other"
 
 
 def thinned(

@@ -6,28 +6,18 @@ import re
 from itertools import pairwise
 
 from chiplog.dataset.operations import NORMAL, operation_text
+from chiplog.fit.methods.names import ONE_TO_MANY, PAIR_METHODS
 from chiplog.fit.result import Change, Fit
+from chiplog.models.registry import find_model
 from chiplog.report.document import Inline, Span, joined, line, plain, symbol
 from chiplog.report.format import NOTHING, exact_bytes, message_size, signed_percent
 
-MODELS = {
-    "hockney": "Hockney",
-    "logp": "LogP",
-    "loggp": "LogGP",
-    "loggps": "LogGPS",
-    "loggops": "LogGOPS",
-    "plogp": "pLogP",
-    "lop": "LoP",
-    "lop-overhead": "LoP overhead",
-    "logfp": "LogfP",
-}
-PAIR_MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 METHODS = {
     "prtt": "PRTT",
     "culler": "Culler",
     "kielmann": "Kielmann",
     "bell": "Bell",
-    "one-to-many": "1:n n:1",
+    ONE_TO_MANY: "1:n n:1",
 }
 KINDS = {"jump": "jump", "slope": "slope", "both": "jump and slope"}
 QUANTITIES = {
@@ -80,7 +70,8 @@ TERMS = frozenset(
 
 def model_name(model: str) -> str:
     """A model's name as its authors write it."""
-    return MODELS.get(model, model)
+    known = find_model(model)
+    return model if known is None else known.label
 
 
 def method_name(method: str) -> str:
@@ -105,9 +96,14 @@ def fit_name(fit: Fit) -> str:
     return f"{model_name(fit.model)} ({', '.join(kind)})"
 
 
-def of_many(model: str, method: str) -> bool:
-    """Does the model, by this method, speak of one process to many or of k pairs? They have sections of their own."""
-    return model in PAIR_MODELS or method == "one-to-many"
+def of_pairs(method: str) -> bool:
+    """Does the method fit models to k pairs?"""
+    return method in PAIR_METHODS
+
+
+def of_many(method: str) -> bool:
+    """Does the method fit models to one process to many, or to k pairs? They have sections of their own."""
+    return of_pairs(method) or method == ONE_TO_MANY
 
 
 def quantity(name: str) -> Inline:

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import RunFailed
+from chiplog.export.fits import fit_to_use
 from chiplog.export.pieces import HOLDS, Piece, corrections, pieces_of
 from chiplog.fit.known import Array, extreme_points, first_points, refusal
 from chiplog.fit.model_file import read_model
@@ -23,7 +24,6 @@ from chiplog.simulate.conditions import Conditions
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, MessageTimes
 from chiplog.simulate.run import PLAIN, Simulation, simulate
 
-MODELS = ("loggops", "loggps", "loggp")
 MOST_EVENTS_SEARCHED = 100_000
 """Schedules of more events are simulated at the corners of the set alone."""
 ENDLESS = 100.0
@@ -131,20 +131,15 @@ class FittedParameters:
 
 
 def fitted_parameters(path: str | os.PathLike[str], target: str | None = None) -> FittedParameters:
-    """From the fit of loggops, loggps or loggp, in this order, each regime's for its sizes, the first one's below them.
+    """From the fit of loggops, loggps, loggp or another that can be simulated, the first by precedence.
+
+    Each regime's hold for its sizes, the first one's below them.
 
     UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency;
     CorruptFile as in reading a model file.
     """
     fits = of_target(read_model(path), target, os.fspath(path))
-    found = [one for one in fits if one.model in MODELS and one.segments]
-    if not found:
-        raise UsageError(
-            f"simulate --model needs a fit of {', '.join(MODELS[:-1])} or {MODELS[-1]}; the model file holds none."
-        )
-    return FittedParameters(
-        min(found, key=lambda fit: (MODELS.index(fit.model), fit.method != "prtt"))
-    )
+    return FittedParameters(fit_to_use(fits, "simulate", "simulate --model"))
 
 
 def _sizes(schedule: Schedule) -> set[int]:

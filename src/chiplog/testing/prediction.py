@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
-from chiplog.models.loggops import LOGGOPS
 from chiplog.models.registry import load_model
 
 
@@ -29,8 +28,7 @@ def fit_of(
 
     `bounds` are least and largest values of those that are not identified.
     """
-    known = LOGGOPS if model == LOGGOPS.name else load_model(model)
-    units = {one.symbol: one.unit for one in known.parameters}
+    units = {one.symbol: one.unit for one in load_model(model).parameters}
     parameters = {
         symbol: Parameter(
             symbol,

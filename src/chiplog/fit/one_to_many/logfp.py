@@ -20,6 +20,7 @@ from chiplog.fit.parameters import (
     CONFIDENCE,
     TAILS,
     Estimate,
+    Estimates,
     fixed_at_zero,
     identified,
     interval,
@@ -27,6 +28,7 @@ from chiplog.fit.parameters import (
 )
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text
+from chiplog.models.protocol import Model
 
 FEWEST_PEERS = 4
 """L, g and f, and one value of p to tell them by."""
@@ -39,7 +41,6 @@ LEAST_SHARE = 1e-9
 """Candidates with a smaller share than this, beside the best, are not tried again in the replicates."""
 LEAST_ERROR = 1e-9
 
-Estimates = dict[str, Estimate]
 UNITS = {"L": "s", "o_min": "s", "o_max": "s", "o_r": "s", "g": "s", "f": "", "f_argmin": ""}
 
 
@@ -53,8 +54,9 @@ class _Found:
     best: int
 
 
-def logfp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
+def logfp_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """L, o_min, o_max, o_r (of send and receive), g, f and f_argmin at one message size."""
+    del model
     totals, posts = observed.round_trips, observed.overheads
     found = {"f_argmin": _argmin(observed)} if totals.peers.size else {}
     if posts.peers.size < 2 or totals.peers.size < FEWEST_PEERS:

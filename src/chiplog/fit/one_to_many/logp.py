@@ -13,14 +13,21 @@ import numpy as np
 from chiplog.fit.gap import MARGIN
 from chiplog.fit.line import Line, fit_line
 from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.parameters import Estimate, fixed_at_zero, identified, interval, unidentified
+from chiplog.fit.parameters import (
+    Estimate,
+    Estimates,
+    fixed_at_zero,
+    identified,
+    interval,
+    unidentified,
+)
 from chiplog.fit.text import seconds_text
+from chiplog.models.protocol import Model
 
-Estimates = dict[str, Estimate]
 
-
-def logp_estimates(observed: Observed, rng: np.random.Generator) -> Estimates:
+def logp_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """L_half (= L + o_s + o_r), L, o_s, o_r and g at one message size."""
+    del model
     totals = observed.round_trips.quantity
     steps = (observed.round_trips.peers - 1).astype(np.float64)
     posts = observed.overheads

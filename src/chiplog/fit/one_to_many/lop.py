@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from chiplog.fit.one_to_many.observed import Observed, OverPeers
 from chiplog.fit.one_to_many.separable import Curve, relative_errors, replicates, solve
-from chiplog.fit.parameters import Estimate, interval, unidentified
+from chiplog.fit.parameters import Estimate, Estimates, interval, unidentified
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.result import Parameter
-from chiplog.models.protocol import ParameterSpec
+from chiplog.models.protocol import Model, ParameterSpec
 
 REPLICATES = 200
 """Draws that are fitted again; each is a search of its own."""
@@ -32,14 +32,10 @@ DECAY_BOUNDS = (0.1, 1e4)
 NOTHING = 1e-6
 """A term that makes up less than this share of the curve is none."""
 
-Estimates = dict[str, Estimate]
 
-
-def lop_estimates(
-    observed: Observed, specs: Sequence[ParameterSpec], rng: np.random.Generator
-) -> Estimates:
+def lop_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """C, l1, l2, A and tau; none of them identified with fewer than 6 numbers of peers."""
-    totals = observed.round_trips
+    specs, totals = model.parameters, observed.round_trips
     p = totals.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "RTT(p)", totals)
@@ -69,11 +65,9 @@ def lop_estimates(
     return _named(specs, values, absent, {"l2": "l1", "tau": "A"})
 
 
-def lop_overhead_estimates(
-    observed: Observed, specs: Sequence[ParameterSpec], rng: np.random.Generator
-) -> Estimates:
+def lop_overhead_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """l1, l2 and l3; none of them identified with fewer than 4 numbers of sends."""
-    posts = observed.overheads
+    specs, posts = model.parameters, observed.overheads
     p = posts.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "the time to post p sends", posts)

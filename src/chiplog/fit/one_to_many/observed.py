@@ -7,6 +7,7 @@ receive       o_r                                               series receive_o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Series
 from chiplog.fit.measured import Entry, Measured
+from chiplog.fit.parameters import Estimate
 from chiplog.fit.quantities import receive_overhead
 from chiplog.fit.quantity import Quantity
-from chiplog.models.protocol import sends_of
+from chiplog.models.protocol import Model, sends_of
 
 ROUND_TRIP = "round_trip_over_peers"
 OVERHEAD = "o_s_over_peers"
@@ -45,6 +47,10 @@ class Observed:
     def one_sided(self) -> bool:
         """Does the receiver's CPU have no part, so that o_r is 0?"""
         return self.operation in ONE_SIDED
+
+
+PeersEstimator = Callable[[Model, Observed, np.random.Generator], Mapping[str, Estimate]]
+"""Fits a model to one message size: its parameters by symbol, in seconds and numbers of messages."""
 
 
 def count_sends(one: Series) -> int:

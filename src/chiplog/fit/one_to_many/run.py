@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,14 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
 from chiplog.fit.measured import Measured
-from chiplog.fit.one_to_many.logfp import logfp_estimates
-from chiplog.fit.one_to_many.logp import logp_estimates
-from chiplog.fit.one_to_many.lop import lop_estimates, lop_overhead_estimates
-from chiplog.fit.one_to_many.observed import Observed, OverPeers, count_sends, observe_all
+from chiplog.fit.methods.names import ONE_TO_MANY
+from chiplog.fit.one_to_many.observed import (
+    Observed,
+    OverPeers,
+    PeersEstimator,
+    count_sends,
+    observe_all,
+)
 from chiplog.fit.parameters import TAILS, Estimate
 from chiplog.fit.predictions import (
     MeasuredPoints,
@@ -25,40 +29,33 @@ from chiplog.fit.predictions import (
 )
 from chiplog.fit.result import Curve, Fit, Segment
 from chiplog.models.protocol import Model, points
+from chiplog.models.registry import load_reference
 
-ONE_TO_MANY = "one-to-many"
-"""The method's name: RTT(p) and post times over p."""
 ROUND_TRIPS, POSTS = "one_to_many", "send_overhead"
 KEPT_DRAWS = 200
 FEWEST_POSTS = 4
 
-Estimates = Mapping[str, Estimate]
 
-_ESTIMATES: Mapping[str, Callable[[Model, Observed, np.random.Generator], Estimates]] = {
-    "logp": lambda _, observed, rng: logp_estimates(observed, rng),
-    "lop": lambda model, observed, rng: lop_estimates(observed, model.parameters, rng),
-    "lop-overhead": lambda model, observed, rng: lop_overhead_estimates(
-        observed, model.parameters, rng
-    ),
-    "logfp": lambda _, observed, rng: logfp_estimates(observed, rng),
-}
-MODELS = tuple(_ESTIMATES)
-_DIRECTIONS = {"lop": "round-trip", "lop-overhead": "call"}
+def judged_pattern(model: Model) -> str:
+    """What the model is fitted to and judged on: RTT(p), or post times where it speaks of nothing else."""
+    return ROUND_TRIPS if ROUND_TRIPS in model.patterns else POSTS
 
 
-def needed(model: str) -> str:
+def needed(model: Model) -> str:
     """What a dataset must hold for the model to be fitted, in words."""
-    if model == "lop-overhead":
+    if judged_pattern(model) == POSTS:
         return f"the time to post p sends (send_overhead) for {FEWEST_POSTS} values of p"
     return "round trips to many peers (one_to_many)"
 
 
-def can_fit(model: str, dataset: Dataset) -> bool:
-    """Does the dataset hold what the model needs?"""
-    if model == "lop-overhead":
-        posts = {count_sends(one) for one in dataset.series if one.pattern == "send_overhead"}
+def can_fit(model: Model, dataset: Dataset) -> bool:
+    """Can the model be fitted by this method, and does the dataset hold what it needs?"""
+    if ONE_TO_MANY not in model.estimators:
+        return False
+    if judged_pattern(model) == POSTS:
+        posts = {count_sends(one) for one in dataset.series if one.pattern == POSTS}
         return len(posts) >= FEWEST_POSTS
-    return any(one.pattern == "one_to_many" for one in dataset.series)
+    return any(one.pattern == ROUND_TRIPS for one in dataset.series)
 
 
 def fit_one_to_many(
@@ -74,18 +71,19 @@ def fit_one_to_many(
 
     Assumes `can_fit`. Its curves are over the number of peers.
     """
-    pattern = "send_overhead" if model.name == "lop-overhead" else "one_to_many"
+    pattern = judged_pattern(model)
     observed = observe_all(measured, operation, pattern)
     sizes = [one.message_bytes for one in observed]
     rng = np.random.default_rng([seed, 2])
-    estimates = [_ESTIMATES[model.name](model, one, rng) for one in observed]
+    estimate: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
+    estimates = [estimate(model, one, rng) for one in observed]
     segments = tuple(
         Segment(size, size, {symbol: one.parameter for symbol, one in found.items()})
         for size, found in zip(sizes, estimates, strict=True)
     )
     draws = _draws(estimates)
     predict = predictor(model, segments, draws)
-    judged = [one.overheads if pattern == "send_overhead" else one.round_trips for one in observed]
+    judged = [one.overheads if pattern == POSTS else one.round_trips for one in observed]
     errors = [relative_errors(predict, _points(pattern, one)) for one in judged]
     error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
     used = frozenset(
@@ -93,14 +91,14 @@ def fit_one_to_many(
         for one in observed
         for part in (one.round_trips.quantity, one.overheads.quantity, one.receive)
         for index in part.series
-        if pattern == "one_to_many" or part is one.overheads.quantity
+        if pattern == ROUND_TRIPS or part is one.overheads.quantity
     )
     return Fit(
         model=model.name,
         method=ONE_TO_MANY,
         transport=transport,
         operation=operation,
-        direction=_DIRECTIONS.get(model.name, "one-way"),
+        direction=model.direction,
         statistic=measured.statistic,
         segments=segments,
         changes=(),
@@ -156,7 +154,7 @@ def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
     )
 
 
-def _draws(estimates: Sequence[Estimates]) -> dict[str, NDArray[np.float64]]:
+def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.float64]]:
     return {
         f"{number}/{symbol}": one.draws[:KEPT_DRAWS]
         for number, found in enumerate(estimates)

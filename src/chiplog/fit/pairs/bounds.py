@@ -51,6 +51,8 @@ class Fitted:
             "G_k": lambda: (seconds / np.maximum(n, 1.0))[further] / (k[further] - 1.0),
             "g_N": lambda: seconds / k,
         }
+        if symbol not in limits:
+            return 0.0, None
         most = float(np.min(limits[symbol](), initial=np.inf))
         drawn = float(np.quantile(self.draws[symbol], TAILS[1]))
         high = min(drawn, most) if drawn > 0.0 else most

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.stats import norm
 
 from chiplog.fit.pairs.bounds import Fitted, fitted_times, saturation_bounds
-from chiplog.fit.pairs.faces import Solution
-from chiplog.fit.pairs.solve import solver_of
+from chiplog.fit.pairs.faces import Solution, Solver
 from chiplog.fit.pairs.spread import standard_errors
 from chiplog.fit.pairs.table import Floats, PairTable
-from chiplog.fit.parameters import TAILS, Estimate, identified, unidentified
+from chiplog.fit.parameters import TAILS, Estimate, Estimates, identified, unidentified
 from chiplog.fit.text import rate_text, sizes_text
 from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model
+from chiplog.models.registry import load_reference
 
 REPLICATES = 200
 LEAST_SPREAD = 1e-9
@@ -36,15 +37,21 @@ Draws = Mapping[str, Floats]
 
 
 def pair_estimates(
-    model: Model, table: PairTable, rng: np.random.Generator, *, delays: bool = False
-) -> dict[str, Estimate]:
-    """The model's parameters and, where it has one, the number of pairs that saturate the node.
+    model: Model,
+    table: PairTable,
+    rng: np.random.Generator,
+    *,
+    method: str,
+    delays: bool = False,
+) -> Estimates:
+    """The model's parameters by `method` and, where it has one, the number of pairs that saturate the node.
 
     `table` holds the points of one regime. With `delays`, max-rate-modified also has s_k, G_k and g_N. R_N is not
     identified where the measured pairs don't reach it, in the fit or in more than 2.5 % of the replicates; the others
     are then those of the fit without it.
     """
-    solve = solver_of(model, delays=delays)
+    solver: Solver = load_reference(model.estimators[method])
+    solve = partial(solver, delays=delays)
     weights = [table.random_weights(rng) for _ in range(REPLICATES)]
     value, draws = _solved(solve, table, weights, reached=True)
     if "R_N" in value and not _told(value, draws, "R_N"):
@@ -57,7 +64,7 @@ def pair_estimates(
         for spec in (*model.parameters, *DELAY_PARAMETERS)
         if spec.symbol in value
     }
-    if "R_N" in value:
+    if "R_N" in value and ("R_C" in value or {"R_Cb", "R_Ci"} <= value.keys()):
         found["k_sat"] = _saturation(value, draws, found)
     return found
 
@@ -121,7 +128,7 @@ def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> st
     if symbol in DELAYS:
         return None if value[symbol] > 0.0 else _NO_DELAY[symbol]
     if not _told(value, draws, symbol):
-        return _REASONS[symbol](value, draws, table)
+        return _REASONS.get(symbol, _not_told)(value, draws, table)
     if symbol != "s0":
         return None
     vague = value["s0"] <= 0.0 or np.quantile(draws["s0"], TAILS[1]) > VAGUE * value["s0"]
@@ -169,6 +176,11 @@ def _further_rate(value: Solution, draws: Draws, table: PairTable) -> str:
     return (
         "fewer than two of the measured numbers of pairs stay below the node's rate beyond doubt."
     )
+
+
+def _not_told(value: Solution, draws: Draws, table: PairTable) -> str:
+    del value, draws, table
+    return "the times do not tell it beyond doubt."
 
 
 _REASONS: Mapping[str, Callable[[Solution, Draws, PairTable], str]] = {

@@ -12,6 +12,7 @@ Source: A. Magnani, S. P. Boyd, "Convex piecewise-linear fitting", Optim. Eng. 1
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,21 @@ from chiplog.fit.pairs.table import Cells, Floats, Integers
 from chiplog.models.max_rate_modified import DELAYS
 
 Solution = dict[str, float]
+"""Parameters by symbol, in seconds and bytes per second; a rate that the data don't reach is infinite."""
+
+
+class Solver(Protocol):
+    """Fits a model of k pairs to one regime."""
+
+    def __call__(
+        self, many: Sequence[Cells], *, delays: bool = False, reached: bool = True
+    ) -> list[Solution]:
+        """The parameters with the least relative squares for each weighting of the same points in `many`.
+
+        With `delays` pairs delay one another in this regime, which a model may tell by further parameters; where not
+        `reached`, R_N must be infinite: the bootstrap did not tell it.
+        """
+
 
 STARTS = (0.6, 0.8, 0.9, 0.97)
 """Shares of the largest rate seen from which on points are first taken to be limited by the node."""

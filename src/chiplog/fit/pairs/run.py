@@ -14,20 +14,19 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
+from chiplog.fit.methods.names import EVERY_K
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import Regimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
-from chiplog.fit.parameters import TAILS, Estimate
+from chiplog.fit.parameters import TAILS, Estimates
 from chiplog.fit.predictions import MeasuredPoints, Predictor, predictor, relative_errors, summarise
 from chiplog.fit.result import Curve, Fit, Segment
 from chiplog.fit.segments import segment_ranges
 from chiplog.fit.text import sizes_text
-from chiplog.models.pair_points import PATTERNS
 from chiplog.models.protocol import Model, points
 
-EVERY_K = "k=all"
 METHODS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.bool_]]] = {
     EVERY_K: lambda pairs: np.ones(pairs.shape, dtype=np.bool_),
     "k=1": lambda pairs: pairs == 1,
@@ -35,11 +34,6 @@ METHODS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.bool_]]] = {
 }
 """Which numbers of pairs a method fits to."""
 RESAMPLES = 200
-
-
-def is_pair_model(model: Model) -> bool:
-    """Does the model speak of k pairs?"""
-    return set(model.patterns) == set(PATTERNS)
 
 
 def fit_pairs(
@@ -140,7 +134,7 @@ def _fit_one(
         method=method,
         transport=dataset.transport,
         operation=table.series[0].operation,
-        direction="one-way",
+        direction=model.direction,
         statistic=statistic,
         segments=segments,
         changes=protocol_changes(table, limits),
@@ -175,7 +169,7 @@ def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
 
 def _estimates(
     model: Model, method: str, table: PairTable, piece: Piece, rng: np.random.Generator
-) -> dict[str, Estimate]:
+) -> Estimates:
     first, last = piece.first_bytes, piece.last_bytes
     mine = table.within(first, last)
     if mine.sizes.size < 2:
@@ -193,7 +187,7 @@ def _estimates(
             f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of "
             "the first process from that of further ones."
         )
-    return pair_estimates(model, mine, rng, delays=piece.delays)
+    return pair_estimates(model, mine, rng, method=method, delays=piece.delays)
 
 
 def round_trips(table: PairTable) -> MeasuredPoints:

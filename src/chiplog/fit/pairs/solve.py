@@ -7,16 +7,14 @@ negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import leastsq
 
 from chiplog.fit.non_negative import non_negative
-from chiplog.fit.pairs.faces import BINDS, EXACT, Solution, two_faces
+from chiplog.fit.pairs.faces import BINDS, EXACT, Solution
 from chiplog.fit.pairs.table import Cells, Floats
-from chiplog.models.protocol import Model
 
 EVALUATIONS = 400
 TIE = 1e-9
@@ -42,9 +40,9 @@ def _linear(columns: Floats, many: Sequence[Cells]) -> tuple[Floats, Floats]:
     return found, weight.sum(axis=1)[:, None] - gain
 
 
-def postal(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
-    """s0 and R_C of `s0 + n/R_C`; `reached` means nothing here."""
-    del reached
+def postal(many: Sequence[Cells], *, delays: bool = False, reached: bool = True) -> list[Solution]:
+    """s0 and R_C of `s0 + n/R_C`; `delays` and `reached` mean nothing here."""
+    del delays, reached
     return [found for found, _ in _postal(many)]
 
 
@@ -58,12 +56,16 @@ def _postal(many: Sequence[Cells]) -> list[tuple[Solution, float]]:
     ]
 
 
-def max_rate(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
+def max_rate(
+    many: Sequence[Cells], *, delays: bool = False, reached: bool = True
+) -> list[Solution]:
     """s0, R_C and R_N of `s0 + max(k n/R_N, n/R_C)`: all optima are looked at.
 
     For each m, the largest k below saturation, the model is linear with 1/R_C = m p + (m+1) q and 1/R_N = p + q, where
-    p, q >= 0 is what m <= R_N/R_C <= m + 1 means. Not `reached` forces R_N to be out of reach.
+    p, q >= 0 is what m <= R_N/R_C <= m + 1 means. Not `reached` forces R_N to be out of reach;
+    `delays` mean nothing here.
     """
+    del delays
     if not reached:
         return [{**alone, "R_N": np.inf} for alone in postal(many)]
     n, k = many[0].message_bytes, many[0].pairs
@@ -108,8 +110,11 @@ def _positive_squares(
     return best
 
 
-def max_rate_4(many: Sequence[Cells], *, reached: bool = True) -> list[Solution]:
-    """s0, R_Cb, R_Ci and R_N of `s0 + k n / min(R_N, R_Cb + (k-1) R_Ci)`."""
+def max_rate_4(
+    many: Sequence[Cells], *, delays: bool = False, reached: bool = True
+) -> list[Solution]:
+    """s0, R_Cb, R_Ci and R_N of `s0 + k n / min(R_N, R_Cb + (k-1) R_Ci)`; `delays` mean nothing here."""
+    del delays
     return [
         _max_rate_4(cells, rough)
         for cells, rough in zip(many, max_rate(many, reached=reached), strict=True)
@@ -149,18 +154,3 @@ def _max_rate_4(cells: Cells, rough: Solution) -> Solution:
         "R_Ci": float(theta[2]) if below.size > 1 else np.nan,
         "R_N": float(limit),
     }
-
-
-SOLVERS: Mapping[str, Callable[..., list[Solution]]] = {
-    "postal": postal,
-    "max-rate": max_rate,
-    "max-rate-4": max_rate_4,
-    "max-rate-modified": two_faces,
-}
-
-
-def solver_of(model: Model, *, delays: bool) -> Callable[..., list[Solution]]:
-    """The solver of a model; with `delays`, that of max-rate-modified tells by what pairs delay one another, too."""
-    if delays and model.name == "max-rate-modified":
-        return partial(two_faces, delays=True)
-    return SOLVERS[model.name]

@@ -6,7 +6,6 @@
   const MARGIN = { top: 22, right: 14, bottom: 42, left: 66 };
   const SYMLOG_THRESHOLD = 0.05;
   const SHAPES = { measured: "circle", gap: "square", o_s: "triangle", o_r: "diamond", placement: "circle" };
-  const DASHES = { hockney: "2 4", logp: "8 4 2 4", loggps: "9 4", plogp: "4 3", culler: "12 3", bell: "6 2 2 2", kielmann: "3 2", lop: "9 4", logfp: "4 3", postal: "2 4", "max-rate-4": "9 4", "max-rate-modified": "4 3" };
   const BINARY = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
   const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 
@@ -184,7 +183,7 @@
     }
 
     drawSample(parent, trace) {
-      if (trace.kind === "line") svg("path", { d: "M1 6H25", class: "line", "stroke-dasharray": DASHES[trace.colour] }, parent);
+      if (trace.kind === "line") svg("path", { d: "M1 6H25", class: "line" }, parent);
       if (trace.kind === "points" || trace.dots) svg("path", { d: shapePath(SHAPES[trace.colour], 13, 6, trace.dots ? 2 : 3.5), class: "point" }, parent);
     }
 
@@ -322,7 +321,7 @@
         pen = true;
       });
       if (trace.low) this.drawBars(group, trace, trace.low, trace.high, "whisker");
-      svg("path", { d, class: "line", "stroke-dasharray": DASHES[trace.colour] }, group);
+      svg("path", { d, class: "line" }, group);
       if (trace.dots || trace.x.length === 1) this.drawDots(group, trace, 2);
     }
 
@@ -497,7 +496,7 @@
     save() {
       const copy = this.svg.cloneNode(true);
       const originals = this.svg.querySelectorAll("*"), copies = copy.querySelectorAll("*");
-      const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "fill-opacity", "opacity", "font-family", "font-size", "font-weight"];
+      const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "fill-opacity", "opacity", "font-family", "font-size", "font-weight"];
       originals.forEach((element, i) => {
         const style = getComputedStyle(element);
         for (const name of wanted) copies[i].setAttribute(name, style.getPropertyValue(name));

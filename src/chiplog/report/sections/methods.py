@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from chiplog.fit.result import Fit, Segment
+from chiplog.models.registry import find_model
 from chiplog.report import format
 from chiplog.report.document import Column, Inline, Section, Table, line, muted, plain
 from chiplog.report.input import TargetReport
+from chiplog.report.measured import headline_rank
 from chiplog.report.names import METHODS, method_name, model_name, parameter_symbol, sizes
 from chiplog.report.parameter_text import full
 
 SYMBOLS = ("L_half", "L", "o_s", "o_r", "g", "G", "S")
-PREFERRED_MODELS = ("loggp", "plogp", "loggps", "logp")
+COMPARED = frozenset({"L", "o_s", "o_r", "g"})
+"""What a model must have for its methods to be compared by it."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -62,12 +65,12 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 
 def _by_method(target: TargetReport) -> list[Fit]:
-    """One fit a method: of LogGP if it has one, in the usual order of methods."""
+    """One fit a method: of LogGP if it has one, else of the model next to it; in the usual order of methods."""
     found: dict[str, Fit] = {}
-    for model in PREFERRED_MODELS:
-        for fit in target.fits:
-            if fit.model == model and fit.segments:
-                found.setdefault(fit.method, fit)
+    for fit in sorted(target.fits, key=lambda one: -headline_rank(one)):
+        model = find_model(fit.model)
+        if model is not None and model.symbols >= COMPARED and fit.segments:
+            found.setdefault(fit.method, fit)
     known = [name for name in METHODS if name in found]
     return [found[name] for name in (*known, *(n for n in found if n not in METHODS))]
 

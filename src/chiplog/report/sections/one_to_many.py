@@ -98,7 +98,7 @@ def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) 
         return blocks
     blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
     blocks += [Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))]
-    blocks += [parameters.table(fit, in_terminal=fit.model == "logfp") for fit in fits]
+    blocks += [parameters.table(fit, in_terminal=bool(_f(fit))) for fit in fits]
     rows = tuple(row for row in run.comparison if (row.operation, row.posting) == way)
     return blocks + _errors(rows)
 
@@ -192,8 +192,7 @@ def _traces(fits: list[Fit], shown: _Over, size: int) -> list[Trace]:
                 Trace("measured", "points", "measured", p.tolist(), measured, low=low, high=high)
             )
         predicted = (curve.predicted_seconds / share).tolist()
-        colour = "lop" if fit.model == "lop-overhead" else colour_of(fit.model)
-        trace = line_trace(_name(fit), colour, p.tolist(), predicted)
+        trace = line_trace(_name(fit), colour_of(fit.model), p.tolist(), predicted)
         if trace is not None:
             traces.append(trace)
     return traces

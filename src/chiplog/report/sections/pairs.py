@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from chiplog.fit.methods.names import EVERY_K
 from chiplog.fit.result import Curve, Fit
+from chiplog.models.registry import find_model
 from chiplog.report import format
 from chiplog.report.document import (
     Bullets,
@@ -28,12 +30,11 @@ from chiplog.report.document import (
 from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, pairs_curves, ranks, run_of
 from chiplog.report.measured import colour_of
-from chiplog.report.names import PAIR_MODELS, model_name, parameter_symbol, sizes
+from chiplog.report.names import model_name, of_pairs, parameter_symbol, sizes
 from chiplog.report.parameter_text import is_known, not_identified, short
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import errors
 
-EVERY_K = "k=all"
 SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat", "s_k", "G_k", "g_N")
 MOST_PLOTS = 6
 MOST_ROWS = 32
@@ -48,7 +49,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     run = run_of(target, "pairs")
     if run is None:
         return None
-    fits = [fit for fit in run.fits if fit.model in PAIR_MODELS and pairs_curves(fit)]
+    fits = [fit for fit in run.fits if of_pairs(fit.method) and pairs_curves(fit)]
     main = [fit for fit in fits if fit.method == EVERY_K]
     blocks = opening(run)
     if main and len(pairs_curves(main[0])) < 2:
@@ -56,7 +57,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     elif main:
         blocks.append(Bullets(tuple(_advice(main))))
         blocks.append(_parameters(fits))
-        compared = [row for row in run.comparison if row.model in PAIR_MODELS]
+        compared = [row for row in run.comparison if of_pairs(row.method)]
         blocks += [errors.table(compared)] if compared else []
         blocks.append(Panels(_plots(main, key)))
         blocks.append(_measured_map(main[0]))
@@ -129,7 +130,9 @@ def _parameters(fits: Sequence[Fit]) -> Table:
 
 
 def _name(fit: Fit) -> str:
-    return model_name(fit.model) if fit.model != "postal" else f"postal ({fit.method})"
+    model = find_model(fit.model)
+    several = model is not None and len(model.estimators) > 1
+    return f"{model_name(fit.model)} ({fit.method})" if several else model_name(fit.model)
 
 
 def _plots(main: Sequence[Fit], key: str) -> tuple[Figure, ...]:

@@ -46,7 +46,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     blocks = [
         table(fit, in_terminal=fit is headline(target))
         for fit in main_fits(target)
-        if _symbols(fit) and not of_many(fit.model, fit.method)
+        if _symbols(fit) and not of_many(fit.method)
     ]
     if not blocks:
         return None

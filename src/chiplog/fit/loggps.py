@@ -1,17 +1,27 @@
-"""S of LogGPS: the largest message whose send returns although the receiver is late."""
+"""The parameters of LogGPS: LogGP's and S, the largest message whose send returns although the receiver is late."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from chiplog.fit.job import Job, SegmentEstimates
+from chiplog.fit.loggp import loggp
 from chiplog.fit.measured import Measured
 from chiplog.fit.parameters import Estimate, unidentified
 from chiplog.fit.result import Parameter
 
 WAITS = 0.5
 """A send that takes this share of the receiver's delay has waited for it."""
+
+
+def loggps(job: Job) -> SegmentEstimates:
+    """LogGP with one S for all segments."""
+    threshold = synchronisation_estimate(job.measured, job.limits)
+    fitted = loggp(job)
+    return replace(fitted, estimates=[{**found, "S": threshold} for found in fitted.estimates])
 
 
 def synchronisation_estimate(measured: Measured, boundaries: Sequence[int]) -> Estimate:

@@ -1,0 +1,108 @@
+"""What a model is fitted to over the message size, and what its estimator hands back.
+
+An estimator of the methods prtt, culler, kielmann and bell is a function of a `Job` that returns `SegmentEstimates`.
+A line per protocol through the half round trips would be:
+
+    def estimate(job: Job) -> SegmentEstimates:
+        half = job.quantities_in_lines.half_round_trip
+        parts = partition((half,), job.limits)
+        return SegmentEstimates(parts, [parameters_of(half.within(*one)) for one in parts.ranges])
+
+`chiplog.fit.hockney` is just that, `chiplog.fit.loggp` uses `Job.lines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chiplog.errors import UsageError
+from chiplog.fit.choice import lacks
+from chiplog.fit.measured import Measured
+from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.parameters import Estimates
+from chiplog.fit.predictions import FREE
+from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.regimes import Partition, Range, partition
+from chiplog.fit.result import Change
+from chiplog.fit.states import without_unlike
+from chiplog.models.protocol import Model
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model by one method on one operation's series."""
+
+    model: Model
+    method: str
+    measured: Measured
+    """All series, each with the statistic that stands for it and with bootstrap replicates."""
+    quantities: MethodQuantities
+    """Half round trips, gaps and overheads in seconds over the size in bytes, as the method measures them."""
+    changes: tuple[Change, ...]
+    """The protocol changes that are known."""
+    seed: int
+    one_sided: bool
+    """Has the receiver's CPU no part in the operation, so that o_r is 0?"""
+    unlike_bytes: frozenset[int]
+    """Sizes that met the machine in another state than most."""
+    known_lines: dict[str, RegimeLines]
+    """The lines of all regimes by method, as they were fitted for an earlier model."""
+
+    @cached_property
+    def quantities_in_lines(self) -> MethodQuantities:
+        """The quantities at the sizes that lines go through."""
+        return without_unlike(self.quantities, [self.range], self.unlike_bytes)
+
+    @property
+    def range(self) -> Range:
+        """First and last size in bytes of what was measured; UsageError where the method measured nothing."""
+        half = self.quantities.half_round_trip
+        sizes = half.message_bytes if half.value.size else self.quantities.gap.message_bytes
+        if sizes.size == 0:
+            raise UsageError(lacks(self.model.name, self.method))
+        return int(sizes[0]), int(sizes[-1])
+
+    @property
+    def limits(self) -> list[int]:
+        """The last size in bytes before each protocol change."""
+        return [change.last_before_bytes for change in self.changes]
+
+    @property
+    def lines(self) -> RegimeLines:
+        """The lines of all quantities' regimes, found once for all models by one method."""
+        if self.method not in self.known_lines:
+            one = self.quantities_in_lines
+            parts = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), self.limits)
+            self.known_lines[self.method] = RegimeLines(one, parts, self.rng)
+        return self.known_lines[self.method]
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Equal seeds give equal replicates, whatever was fitted before."""
+        return np.random.default_rng([self.seed, 1])
+
+
+@dataclass(frozen=True)
+class SegmentEstimates:
+    """The segments of a fit with the parameters of each, and what a reader must be told."""
+
+    parts: Partition
+    estimates: list[Estimates]
+    """By segment, then by symbol; symbols that are not parameters of the model are reported beside them."""
+    cautions: tuple[str, ...] = ()
+    why_free: tuple[str | None, ...] = ()
+    """By segment: why its slopes are free, of a model that has such a form; None where they are not."""
+
+    @property
+    def forms(self) -> tuple[str | None, ...]:
+        """The form of each segment."""
+        free = self.why_free or (None,) * len(self.estimates)
+        return tuple(None if why is None else FREE for why in free)
+
+
+SizeEstimator = Callable[[Job], SegmentEstimates]
+"""Fits a model over the message size; raises UsageError with what the run lacks."""

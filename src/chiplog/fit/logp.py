@@ -1,0 +1,21 @@
+"""The parameters of LogP: LogGP's of short messages, with flat lines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.fit.job import Job, SegmentEstimates
+from chiplog.fit.loggp import segment_estimates
+from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.regimes import whole
+from chiplog.fit.short import last_short_size
+
+
+def logp(job: Job) -> SegmentEstimates:
+    """One segment, of those sizes that cost about as much as the smallest."""
+    half = job.quantities_in_lines.half_round_trip
+    first, last = job.range[0], last_short_size(half) if half.value.size else 0
+    parts = whole(np.array([first, max(first, last)]))
+    lines = RegimeLines(job.quantities_in_lines, parts, job.rng, flat=True)
+    estimates, told = segment_estimates(job.quantities, lines, 0, one_sided=job.one_sided)
+    return SegmentEstimates(parts, [estimates], told)
