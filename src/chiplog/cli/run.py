@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.output import note
+from chiplog.jobs import defaults
 
 
 def run(
@@ -24,10 +25,10 @@ def run(
     ] = Path("report"),
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", help="Of all targets together.")
-    ] = 60.0,
+    ] = defaults.BUDGET_SECONDS,
     sizes: Annotated[
         str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
-    ] = "1:4MiB",
+    ] = defaults.SIZES,
     ranks: Annotated[
         int | None,
         typer.Option(

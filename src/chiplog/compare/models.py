@@ -72,8 +72,8 @@ class _Judgement:
 
     def asked(self, found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
         """What a fit is asked for of what was held out; the same for all models."""
-        key = (id(held), found.operation, found.posting, found.placement, found.between)
-        key = (*key, found.convention)
+        of_what = (found.operation, found.posting, found.placement, found.between, found.convention)
+        key = (id(held), of_what)
         if key not in self._asked:
             self._asked[key] = self.points(found, held, statistic, seed)
         return self._asked[key]

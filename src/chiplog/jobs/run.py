@@ -13,6 +13,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, RunFailed
 from chiplog.fit.model_file import write_model
+from chiplog.jobs import defaults
 from chiplog.jobs.analysis import analyse
 from chiplog.jobs.many import ManyOptions, check_ranks, with_many
 from chiplog.jobs.measure import measure
@@ -25,8 +26,6 @@ from chiplog.plan.assessment import ALL_METHODS
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.write import write_report
 
-DEFAULT_BUDGET_SECONDS = 60.0
-DEFAULT_SIZES = "1:4MiB:3"
 LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
 BYTES = 10_000_000_000
@@ -63,8 +62,8 @@ def run(
     targets: Sequence[str] = (),
     out: str | os.PathLike[str] = "report",
     *,
-    budget: float = DEFAULT_BUDGET_SECONDS,
-    sizes: str = DEFAULT_SIZES,
+    budget: float = defaults.BUDGET_SECONDS,
+    sizes: str = defaults.SIZES,
     ranks: int | None = None,
     launcher: str | None = None,
     mpi: str | None = None,
