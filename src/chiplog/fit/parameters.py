@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from chiplog.fit.result import Parameter
 
 CONFIDENCE = 0.95
+RATE = "B/s"
 TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
 
 
@@ -31,8 +32,13 @@ def interval(draws: NDArray[np.float64]) -> tuple[float, float]:
     Of B replicates the p-quantile is the one at place p (B + 1), Weibull's: between the usual quantiles of 100 of them
     one more lies with 93 % only.
     """
-    low, high = np.quantile(draws, TAILS, method="weibull")
+    low, high = intervals(draws)
     return float(low), float(high)
+
+
+def intervals(draws: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    """`interval` along one axis of `draws`: the lower ends and the upper ones, shape (2, ...)."""
+    return np.asarray(np.quantile(draws, TAILS, axis=axis, method="weibull"))
 
 
 def identified(
@@ -57,6 +63,20 @@ def fixed_at_zero(symbol: str, unit: str, draws: int) -> Estimate:
 def is_fixed(parameter: Parameter) -> bool:
     """Was its value given instead of fitted?"""
     return parameter.reason == FIXED
+
+
+def middle_of(one: Parameter, draws: NDArray[np.float64] | None = None) -> float | None:
+    """The value; of what is not identified the median of its `draws`, or the middle of its bounds.
+
+    None of what has no upper bound, but for a rate with a lower one: there it is the middle of what a byte may cost.
+    """
+    if one.value is not None:
+        return one.value
+    if draws is not None and draws.size:
+        return float(np.quantile(draws, 0.5, method="inverted_cdf"))
+    if one.high is not None:
+        return ((one.low or 0.0) + one.high) / 2.0
+    return 2.0 * one.low if one.unit == RATE and one.low else None
 
 
 def unidentified(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
 from chiplog.fit.measured import Measured
-from chiplog.fit.parameters import TAILS
+from chiplog.fit.parameters import intervals, middle_of
 from chiplog.fit.quantity import Quantity
 from chiplog.fit.regimes.partition import SLOPE
 from chiplog.fit.result import Curve, Fit, FitError, Segment
@@ -22,7 +22,6 @@ from chiplog.models.protocol import Model, Points, Theta, points
 from chiplog.models.registry import load_model
 
 FREE = "free"
-RATE = "B/s"
 HALF_ROUND_TRIP = "half_round_trip"
 TRAIN = "train"
 
@@ -54,14 +53,9 @@ def theta_of(segment: Segment, draws: Draws | None = None) -> Theta:
     """
     found = {}
     for symbol, one in segment.parameters.items():
-        if one.value is not None:
-            found[symbol] = one.value
-        elif draws and symbol in draws:
-            found[symbol] = float(np.quantile(draws[symbol], 0.5, method="inverted_cdf"))
-        elif one.high is not None:
-            found[symbol] = ((one.low or 0.0) + one.high) / 2.0
-        elif one.unit == RATE and one.low:
-            found[symbol] = 2.0 * one.low  # the middle of what a byte may cost
+        middle = middle_of(one, (draws or {}).get(symbol))
+        if middle is not None:
+            found[symbol] = middle
     parts = [segment.parameters.get(symbol) for symbol in ("L", "o_s", "o_r")]
     if not all(one is None or one.identified for one in parts) and "L_half" in found:
         found.pop("L", None)
@@ -185,7 +179,14 @@ def predictor(
 def table_predictor(model: Model, segment: Segment, tables: Tables) -> Predictor:
     """A fitted model with tables, of one segment, as a function of points."""
     theta = theta_of_tables(model, segment, tables)
-    return lambda asked: model.seconds(asked, theta)
+
+    def predict(asked: Points) -> NDArray[np.float64]:
+        try:
+            return model.seconds(asked, theta)
+        except KeyError:
+            return np.full(asked.message_bytes.shape, np.nan)
+
+    return predict
 
 
 def fitted_predictor(fit: Fit) -> Predictor:
@@ -199,7 +200,7 @@ def fitted_predictor(fit: Fit) -> Predictor:
 def curve(quantity: Quantity, predicted: NDArray[np.float64]) -> Curve:
     """The measured quantity with its intervals beside `predicted`, shape (sizes,)."""
     if quantity.value.size:
-        low, high = np.quantile(quantity.draws, TAILS, axis=1)
+        low, high = intervals(quantity.draws)
     else:
         low, high = np.empty(0), np.empty(0)
     return Curve(quantity.name, quantity.message_bytes, quantity.value, low, high, predicted)

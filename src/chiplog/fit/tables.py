@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.parameters import middle_of
 from chiplog.fit.result import Curve, Segment
 from chiplog.models.protocol import Model, Theta, entry
 
@@ -21,11 +22,16 @@ def has_tables(model: Model) -> bool:
 
 
 def theta_of_tables(model: Model, segment: Segment, tables: Tables) -> Theta:
-    """The model's parameters from `tables`, and from `segment` those of one number, 0 where that is not known."""
+    """The model's parameters from `tables`, and from `segment` those of one number that the data leave.
+
+    What has no upper bound is left out.
+    """
     theta: dict[str, float] = {}
     for one in model.parameters:
         if one.table is None:
-            theta[one.symbol] = segment.parameters[one.symbol].value or 0.0
+            value = middle_of(segment.parameters[one.symbol])
+            if value is not None:
+                theta[one.symbol] = value
         elif one.table in tables:
             for size, seconds in zip(*tables[one.table], strict=True):
                 theta[entry(one.symbol, int(size))] = max(0.0, float(seconds))

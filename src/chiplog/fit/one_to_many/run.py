@@ -19,7 +19,7 @@ from chiplog.fit.one_to_many.observed import (
     count_sends,
     observe_all,
 )
-from chiplog.fit.parameters import TAILS, Estimate
+from chiplog.fit.parameters import Estimate, intervals
 from chiplog.fit.predictions import (
     MeasuredPoints,
     Predictor,
@@ -139,7 +139,7 @@ def _shown(model: Model, observed: Sequence[Observed], pattern: str) -> list[tup
 
 
 def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
-    low, high = np.quantile(over.quantity.draws, TAILS, axis=1)
+    low, high = intervals(over.quantity.draws)
     predicted = predict(_points(pattern, over).points)
     if pattern == "send_overhead":
         predicted = predicted / over.peers

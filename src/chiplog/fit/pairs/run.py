@@ -20,7 +20,7 @@ from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import Regimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
-from chiplog.fit.parameters import TAILS, Estimates
+from chiplog.fit.parameters import Estimates, intervals
 from chiplog.fit.predictions import MeasuredPoints, Predictor, predictor, relative_errors, summarise
 from chiplog.fit.result import Curve, Fit, Segment
 from chiplog.fit.segments import segment_ranges
@@ -213,7 +213,7 @@ def _curves(table: PairTable, predict: Predictor, rng: np.random.Generator) -> t
         known = np.isfinite(medians[0, :, column])
         sizes, mine = table.sizes[known], medians[:, known, column]
         resampled = np.where(np.isfinite(mine), mine, mine[0])
-        low, high = np.quantile(resampled, TAILS, axis=0)
+        low, high = intervals(resampled, axis=0)
         predicted = predict(points("pairs", sizes, pairs=pairs)) / 2.0
         curves.append(
             Curve(
