@@ -30,8 +30,13 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.fit.changes import find_changes
-from chiplog.fit.measured import Measured
-from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, fitted_predictor, measured_points
+from chiplog.fit.predictions.predictor import (
+    HALF_ROUND_TRIP,
+    TRAIN,
+    fitted_predictor,
+    measured_points,
+)
+from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.run import fit
 from chiplog.fit.states import in_one_state
 

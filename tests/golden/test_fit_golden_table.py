@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from chiplog.fit.crossing import line_crossing_bytes
+from chiplog.fit.regimes.crossing import line_crossing_bytes
 from chiplog.fit.run import fit
 from chiplog.models.loggp import gap
 from chiplog.models.piecewise import Piece

@@ -20,7 +20,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.run import round_trips
 from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.predictions import fitted_predictor, relative_errors
+from chiplog.fit.predictions.predictor import fitted_predictor, relative_errors
 from chiplog.fit.result import Fit
 from chiplog.fit.run import fit
 

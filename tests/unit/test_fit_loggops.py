@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.predictions import fitted_predictor
+from chiplog.fit.predictions.predictor import fitted_predictor
 from chiplog.fit.result import Fit
 from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece

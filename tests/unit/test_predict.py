@@ -10,7 +10,7 @@ import pytest
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import OPERATIONS
 from chiplog.errors import UsageError
-from chiplog.fit.parameters import interval
+from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.result import Curve, Fit
 from chiplog.predict.result import Prediction
 from chiplog.predict.run import models_of, predict

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.parameters import interval
+from chiplog.fit.estimates.parameters import interval
 
 DRAWS = 1000
 TOLERANCE = 0.05

@@ -27,11 +27,10 @@ from chiplog.dataset.states import states_in
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
+from chiplog.fit.estimates.parameters import is_fixed
 from chiplog.fit.left_out import LeftOut
-from chiplog.fit.measured import REPLICATES, Measured
-from chiplog.fit.parameters import is_fixed
 from chiplog.fit.part import like_the_fit
-from chiplog.fit.predictions import (
+from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,
     MeasuredPoints,
@@ -39,9 +38,10 @@ from chiplog.fit.predictions import (
     relative_errors,
     summarise,
 )
+from chiplog.fit.predictions.tables import count_numbers, has_tables
+from chiplog.fit.quantities.measured import REPLICATES, Measured
 from chiplog.fit.result import Change, Fit
 from chiplog.fit.run import Boundaries, fit_each
-from chiplog.fit.tables import count_numbers, has_tables
 from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5

@@ -9,7 +9,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.pairs.run import round_trips
 from chiplog.fit.pairs.table import is_pair_point, pair_table
 from chiplog.fit.part import like_the_fit
-from chiplog.fit.predictions import MeasuredPoints
+from chiplog.fit.predictions.predictor import MeasuredPoints
 from chiplog.fit.result import Fit
 
 FEWEST_TRAINING_CELLS = 3

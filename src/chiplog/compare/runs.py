@@ -12,10 +12,10 @@ from chiplog.compare.result import Compared, RunRow
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.dataset.states import common_reference, same_state
 from chiplog.errors import UsageError
-from chiplog.fit.measured import Measured
-from chiplog.fit.parameters import interval
-from chiplog.fit.quantities import series_quantity
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.parameters import interval
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.over_sizes import series_quantity
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.text import seconds_text
 
 TOLERANCE = 0.05

@@ -20,7 +20,7 @@ from chiplog.errors import UsageError
 from chiplog.export.check import refuse_what_misses
 from chiplog.export.fits import bounded_regimes
 from chiplog.export.pieces import Measured
-from chiplog.fit.known import Regime
+from chiplog.fit.predictions.regime import Regime
 
 HEADER = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
 _ANSWERS = ("L", "o_s", "o_r", "g", "G", "lsqu")

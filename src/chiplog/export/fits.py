@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.errors import UsageError
-from chiplog.fit.known import Regime, refusal
+from chiplog.fit.predictions.known import refusal
+from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
 from chiplog.models.registry import models_by_precedence
 from chiplog.predict.loggp import latency_is_unlimited

@@ -19,7 +19,7 @@ from chiplog.errors import UsageError
 from chiplog.export.check import ranges_text, refuse_what_misses, to_hold_against, within
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes
 from chiplog.export.pieces import HOLDS, TRAIN, Measured, pieces_of
-from chiplog.fit.known import Regime
+from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
 
 UNITS = {"ns": 1e9, "ps": 1e12, "fs": 1e15}

@@ -14,7 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from chiplog.fit.known import Array, Regime, curve_of
+from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.regime import Regime, curve_of
 from chiplog.fit.result import Fit
 
 HOLDS = 0.05
@@ -31,7 +32,7 @@ WAY = ("L_half", "G_half")
 
 @dataclass(frozen=True)
 class Piece:
-    """A range of sizes, and the parameters that hold in it, in seconds and seconds per byte, as of `known.Regime`."""
+    """A range of sizes, and the parameters that hold in it, in seconds and seconds per byte, as of `Regime`."""
 
     first_bytes: int
     last_bytes: int

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.bell import bell
-from chiplog.fit.methods.culler import culler
-from chiplog.fit.methods.kielmann import kielmann
-from chiplog.fit.methods.names import ONE_TO_MANY, PAIR_METHODS
-from chiplog.fit.methods.prtt import prtt
-from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.estimates.job import NO_ROUND_TRIPS
 from chiplog.fit.one_to_many.run import can_fit, needed
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.bell import bell
+from chiplog.fit.quantities.methods.culler import culler
+from chiplog.fit.quantities.methods.kielmann import kielmann
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY, PAIR_METHODS
+from chiplog.fit.quantities.methods.prtt import prtt
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.models.registry import load_model
 
 PAIRS = "pairs"
@@ -89,11 +90,7 @@ def _only_over_peers(dataset: Dataset) -> bool:
 def lacks(model: str, method: str) -> str:
     """The sentence on a run that holds nothing that the model could be fitted to by the method."""
     if of_pairs(model):
-        what = "series of the pattern pairs (one-way or round-trip, no train)"
-    else:
-        what = (
-            needed(load_model(model))
-            if method == ONE_TO_MANY
-            else "round trips (prtt or ping_pong)"
-        )
-    return f"the run lacks {what}."
+        return "the run lacks series of the pattern pairs (one-way or round-trip, no train)."
+    return (
+        f"the run lacks {needed(load_model(model))}." if method == ONE_TO_MANY else NO_ROUND_TRIPS
+    )

@@ -45,6 +45,10 @@ class Change:
     """Where the lines of the two protocols cross, i.e. where the switch should be; None if they never do."""
 
 
+FREE = "free"
+"""The form of a segment of loggops where a message alone and a train have slopes of their own."""
+
+
 @dataclass(frozen=True)
 class Segment:
     """One regime: the sizes that it holds for and its parameters by symbol."""
@@ -55,7 +59,7 @@ class Segment:
     border: str | None = None
     """What its lower end is: "protocol" (a protocol change), "slope" (a byte's cost changes), None of the first."""
     form: str | None = None
-    """Of loggops: "free" where a message alone and a train have slopes of their own; None elsewhere."""
+    """`FREE`, or None for the model's published form."""
 
 
 @dataclass(frozen=True)

@@ -14,22 +14,18 @@ from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.bands import bands
 from chiplog.fit.caution import bad_fit, without_cold_start, without_questions
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
-from chiplog.fit.crossing import crossing_bytes
-from chiplog.fit.job import Job, SizeEstimator
+from chiplog.fit.estimates.job import Job, SizeEstimator
+from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.left_out import Fitted, LeftOut
-from chiplog.fit.measured import REPLICATES, Measured
-from chiplog.fit.methods.names import ONE_TO_MANY
-from chiplog.fit.methods.quantities import MethodQuantities
 from chiplog.fit.one_to_many.run import fit_one_to_many
 from chiplog.fit.origin import with_origin
 from chiplog.fit.pairs.run import fit_pairs
-from chiplog.fit.parameters import Estimates
 from chiplog.fit.part import with_receives
-from chiplog.fit.predictions import (
+from chiplog.fit.predictions.bands import bands
+from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     TRAIN,
     Predictor,
@@ -39,11 +35,15 @@ from chiplog.fit.predictions import (
     predictor,
     table_predictor,
 )
-from chiplog.fit.quantity import Quantity
-from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.predictions.tables import has_tables, measured_tables
+from chiplog.fit.quantities.measured import REPLICATES, Measured
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.regimes.crossing import crossing_bytes
+from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import Change, Curve, Fit, Segment
 from chiplog.fit.states import in_one_state
-from chiplog.fit.tables import has_tables, measured_tables
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model, load_reference, model_names
 

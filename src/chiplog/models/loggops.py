@@ -122,7 +122,7 @@ LOGGOPS = Model(
         ParameterSpec("O_r", "s/B", 0.0, np.inf, "time per byte that a receive keeps the CPU busy"),
     ),
     formulas=FORMULAS,
-    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.loggops:loggops"),
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.loggops:loggops"),
     colour=PURPLE,
     speaker="chiplog.predict.loggp:LogGPSpeaker",
     exports=("simgrid", "loggopsim", "simulate"),

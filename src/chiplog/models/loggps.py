@@ -50,7 +50,7 @@ LOGGPS = LogGPS(
         ParameterSpec("S", "B", 0.0, np.inf, "largest message whose send doesn't wait"),
     ),
     formulas=FORMULAS,
-    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.loggps:loggps"),
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.loggps:loggps"),
     colour=GREEN.dashed("9 4"),
     speaker="chiplog.predict.loggp:LogGPSpeaker",
     exports=("simgrid", "loggopsim", "simulate"),

@@ -56,7 +56,7 @@ LOGP = Model(
         }.items()
     },
     estimators={
-        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.logp:logp"),
+        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.logp:logp"),
         "one-to-many": "chiplog.fit.one_to_many.logp:logp_estimates",
     },
     colour=SKY.dashed("8 4 2 4"),

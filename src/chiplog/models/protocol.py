@@ -152,7 +152,7 @@ class Model:
     estimators: Mapping[str, str]
     """References to what fits the model, by method, the default method first.
 
-    Of the methods prtt, culler, kielmann and bell it is a `chiplog.fit.job.SizeEstimator`, of one-to-many a
+    Of the methods prtt, culler, kielmann and bell it is a `chiplog.fit.estimates.job.SizeEstimator`, of one-to-many a
     `chiplog.fit.one_to_many.observed.PeersEstimator`, of k=all, k=1 and k=max a `chiplog.fit.pairs.faces.Solver`.
     """
     colour: Colour = PURPLE

@@ -19,7 +19,9 @@ import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
-from chiplog.fit.known import DRAWS, REFUSED, Array, Evaluate, Regime, Vectors, refusal
+from chiplog.fit.predictions.known import DRAWS, REFUSED, Array, refusal
+from chiplog.fit.predictions.regime import Regime, Vectors
+from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.predict.bounds import lower_bound
 from chiplog.predict.network import (
@@ -38,7 +40,7 @@ MOST_KEPT = 64
 
 
 def message_of(found: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:
-    """The costs of a message under parameter vectors as of `known.Regime`; one of 0 bytes counts as one of 1."""
+    """The costs of a message under parameter vectors as of `Regime`; one of 0 bytes counts as one of 1."""
     further = max(message_bytes, 1) - 1
     one_way = found["L_half"] + further * found["G_half"]
     send = found["o_s"] + further * found["O_s"]

@@ -19,7 +19,9 @@ import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
-from chiplog.fit.known import Array, Bounds, Evaluate, Vectors
+from chiplog.fit.predictions.known import Array, Bounds
+from chiplog.fit.predictions.regime import Vectors
+from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model

@@ -11,8 +11,9 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Network, Seconds
 from chiplog.errors import UsageError
-from chiplog.fit.known import REFUSED, Array, Evaluate, Span, refusal, span
 from chiplog.fit.origin import beyond_measured
+from chiplog.fit.predictions.known import REFUSED, Array, refusal
+from chiplog.fit.predictions.span import Evaluate, Span, span
 from chiplog.fit.result import Fit
 
 Asked = tuple[Algorithm, Task]
@@ -30,7 +31,7 @@ class Space:
     unlimited: frozenset[int]
     """Which of them nothing bounds above."""
     seconds: Callable[[Algorithm, Task, Array, bool], Seconds]
-    """An algorithm's time by fractions of shape (points, free): shape (points, rows), see `known.Evaluate`."""
+    """An algorithm's time by fractions of shape (points, free): shape (points, rows), see `Evaluate`."""
 
     def span(self, evaluate: Evaluate, *, refuse: bool = True) -> Span:
         """The least and the largest of what `evaluate` says; UsageError where a parameter without bound decides it."""

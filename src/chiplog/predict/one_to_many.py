@@ -15,7 +15,8 @@ import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
-from chiplog.fit.known import Array, Evaluate
+from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model

@@ -12,7 +12,8 @@ from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms, load
 from chiplog.errors import UsageError
-from chiplog.fit.known import Array, Evaluate, Span
+from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_reference, models_by_precedence

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.fit.known import DRAWS, Array, Bounds, Vectors, bounds_of, refusal, values_of
+from chiplog.fit.predictions.known import DRAWS, Array, Bounds, bounds_of, refusal, values_of
+from chiplog.fit.predictions.regime import Vectors
 from chiplog.fit.result import Fit
 
 ENDLESS = 1e30

@@ -9,7 +9,8 @@ import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.costs import Seconds
-from chiplog.fit.known import Array, Vectors
+from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.regime import Vectors
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.simulate import LogGOPS, simulate
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, MessageTimes

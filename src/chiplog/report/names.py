@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from chiplog.dataset.operations import NORMAL, operation_text
-from chiplog.fit.methods.names import ONE_TO_MANY, PAIR_METHODS
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY, PAIR_METHODS
 from chiplog.fit.result import Change, Fit
 from chiplog.models.registry import find_model
 from chiplog.report.document import Inline, Span, joined, line, plain, symbol

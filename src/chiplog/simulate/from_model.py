@@ -13,9 +13,10 @@ import numpy as np
 from chiplog.errors import RunFailed
 from chiplog.export.fits import fit_to_use
 from chiplog.export.pieces import HOLDS, Piece, corrections, pieces_of
-from chiplog.fit.known import Array, extreme_points, first_points, refusal
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import beyond_measured, of_target
+from chiplog.fit.predictions.known import Array, refusal
+from chiplog.fit.predictions.span import extreme_points, first_points
 from chiplog.fit.result import Fit
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.network import segment_of

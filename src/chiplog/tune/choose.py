@@ -17,7 +17,8 @@ from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
-from chiplog.fit.known import Array, Evaluate, Span
+from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.predict.n_way import N_WAY, BarrierTimes, Shape, shape_of
 from chiplog.predict.network import Space, Speaker

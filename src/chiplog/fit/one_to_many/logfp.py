@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.line import Line, fit_line
-from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.one_to_many.profile import Array, Problem, Profile, profile
-from chiplog.fit.parameters import (
+from chiplog.fit.estimates.parameters import (
     CONFIDENCE,
     TAILS,
     Estimate,
@@ -26,6 +23,9 @@ from chiplog.fit.parameters import (
     interval,
     unidentified,
 )
+from chiplog.fit.one_to_many.observed import Observed
+from chiplog.fit.one_to_many.profile import Array, Problem, Profile, profile
+from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import Model

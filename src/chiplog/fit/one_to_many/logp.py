@@ -10,10 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.fit.gap import MARGIN
-from chiplog.fit.line import Line, fit_line
-from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.parameters import (
+from chiplog.fit.estimates.gap import MARGIN
+from chiplog.fit.estimates.parameters import (
     Estimate,
     Estimates,
     fixed_at_zero,
@@ -21,6 +19,8 @@ from chiplog.fit.parameters import (
     interval,
     unidentified,
 )
+from chiplog.fit.one_to_many.observed import Observed
+from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import Model
 

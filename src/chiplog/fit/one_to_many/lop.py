@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fit.estimates.parameters import Estimate, Estimates, interval, unidentified
 from chiplog.fit.one_to_many.observed import Observed, OverPeers
 from chiplog.fit.one_to_many.separable import Curve, relative_errors, replicates, solve
-from chiplog.fit.parameters import Estimate, Estimates, interval, unidentified
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.result import Parameter
 from chiplog.models.protocol import Model, ParameterSpec
 

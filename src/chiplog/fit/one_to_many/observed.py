@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Series
-from chiplog.fit.measured import Entry, Measured
-from chiplog.fit.parameters import Estimate
-from chiplog.fit.quantities import receive_overhead
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.parameters import Estimate
+from chiplog.fit.quantities.measured import Entry, Measured
+from chiplog.fit.quantities.over_sizes import receive_overhead
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.models.protocol import Model, sends_of
 
 ROUND_TRIP = "round_trip_over_peers"

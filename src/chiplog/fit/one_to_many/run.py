@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.names import ONE_TO_MANY
+from chiplog.fit.estimates.parameters import Estimate, intervals
 from chiplog.fit.one_to_many.observed import (
     Observed,
     OverPeers,
@@ -19,14 +18,15 @@ from chiplog.fit.one_to_many.observed import (
     count_sends,
     observe_all,
 )
-from chiplog.fit.parameters import Estimate, intervals
-from chiplog.fit.predictions import (
+from chiplog.fit.predictions.predictor import (
     MeasuredPoints,
     Predictor,
     predictor,
     relative_errors,
     summarise,
 )
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.result import Curve, Fit, Segment
 from chiplog.models.protocol import Model, points
 from chiplog.models.registry import load_reference

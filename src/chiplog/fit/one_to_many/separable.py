@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares, nnls
 
-from chiplog.fit.non_negative import non_negative
+from chiplog.fit.estimates.non_negative import non_negative
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from chiplog.fit.non_negative import non_negative
+from chiplog.fit.estimates.non_negative import non_negative
 from chiplog.fit.pairs.table import Cells, Floats, Integers
 from chiplog.models.max_rate_modified import DELAYS
 

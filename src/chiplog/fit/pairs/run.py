@@ -14,16 +14,22 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
-from chiplog.fit.methods.names import EVERY_K
+from chiplog.fit.estimates.parameters import Estimates, intervals
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import Regimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
-from chiplog.fit.parameters import Estimates, intervals
-from chiplog.fit.predictions import MeasuredPoints, Predictor, predictor, relative_errors, summarise
+from chiplog.fit.predictions.predictor import (
+    MeasuredPoints,
+    Predictor,
+    predictor,
+    relative_errors,
+    summarise,
+)
+from chiplog.fit.quantities.methods.names import EVERY_K
+from chiplog.fit.regimes.ranges import segment_ranges
 from chiplog.fit.result import Curve, Fit, Segment
-from chiplog.fit.segments import segment_ranges
 from chiplog.fit.text import sizes_text
 from chiplog.models.protocol import Model, points
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import leastsq
 
-from chiplog.fit.non_negative import non_negative
+from chiplog.fit.estimates.non_negative import non_negative
 from chiplog.fit.pairs.faces import BINDS, EXACT, Solution
 from chiplog.fit.pairs.table import Cells, Floats
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from chiplog.fit.estimates.parameters import TAILS
 from chiplog.fit.pairs.table import Floats, Integers, PairTable
-from chiplog.fit.parameters import TAILS
 from chiplog.models.protocol import Model
 
 LEAST_FREEDOM = 2

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.location import locate
+from chiplog.fit.quantities.location import locate
 from chiplog.models.protocol import Points, points
 
 Floats = NDArray[np.float64]

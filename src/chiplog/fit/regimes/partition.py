@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.find import Border, Regimes, find_regimes
 from chiplog.fit.regimes.lines import FEWEST_SIZES
-from chiplog.fit.segments import segment_ranges
+from chiplog.fit.regimes.ranges import segment_ranges
 
 TRAIN_STEPS = 9
 """A gap is judged as the part of a train of ten that it makes: nine of them follow one half round trip each way."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
 
 FEWEST_SIZES = 5
 """Of a segment, that must be left."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.crossing import line_crossing_bytes
+from chiplog.fit.regimes.crossing import line_crossing_bytes
 
 Floats = NDArray[np.float64]
 

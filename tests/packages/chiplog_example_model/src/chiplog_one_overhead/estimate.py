@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.loggp import loggp
-from chiplog.fit.parameters import Estimate, Estimates, identified, unidentified
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.loggp import loggp
+from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, unidentified
 
 
 def one_overhead(job: Job) -> SegmentEstimates:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.loggp import segment_estimates
-from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.loggp import segment_estimates
+from chiplog.fit.estimates.short import last_short_size
 from chiplog.fit.regimes import whole
-from chiplog.fit.short import last_short_size
+from chiplog.fit.regimes.of_quantities import RegimeLines
 
 
 def logp(job: Job) -> SegmentEstimates:

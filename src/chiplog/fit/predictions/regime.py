@@ -1,8 +1,6 @@
-"""What a fit knows: the parameter vectors that its data leave. All that leaves chiplog is made of these.
+"""The parameter vectors that the data leave of one regime of a model of the LogP family.
 
-A parameter that is identified has its value, and the fit's bootstrap draws beside it. One that is not has a range, of
-which every point is as good as any other: unknown is never 0. Within a regime of the LogP family the ranges are bound
-to each other:
+What is not identified lies in a range (`chiplog.fit.predictions.known`), and the ranges are bound to each other:
 
     L = L_half - o_s - o_r >= 0                      where round trips were measured: T(s) needs L_half only
     o_s, o_r, g <= what a message adds to a train    where trains were measured
@@ -11,131 +9,31 @@ to each other:
                                                      takes at most the train's step g + (s-1) G
 
 A point of the set is named by its fractions: numbers in [0, 1], one for each parameter that is free, each of which says
-how far between its least and its largest value, given those before it, the parameter lies. `span` gives the least and
-the largest answer over the set. Times are max-plus in the parameters, hence convex: the largest lies at a corner; the
-least may lie inside, so the search goes on from the best of a first set of points in ever smaller steps.
+how far between its least and its largest value, given those before it, the parameter lies.
+`chiplog.fit.predictions.span` gives the least and the largest answer over the set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chiplog.errors import UsageError
-from chiplog.fit.origin import target_of
-from chiplog.fit.parameters import interval
-from chiplog.fit.predictions import FREE
-from chiplog.fit.result import Curve, Fit, Parameter
+from chiplog.fit.predictions.known import (
+    DRAWS,
+    REFUSED,
+    UNLIMITED,
+    Array,
+    Bounds,
+    bounds_of,
+    values_of,
+)
+from chiplog.fit.result import FREE, Curve, Fit
 from chiplog.models.registry import load_model
 
-Array = NDArray[np.float64]
 Vectors = dict[str, Array]
 """Parameter vectors by symbol, each of shape (vectors,)."""
-
-DRAWS = 200
-NORMAL_975 = 1.959963984540054
-UNLIMITED = 1e12
-"""Stands for a parameter without an upper bound; an answer that takes it over is refused."""
-REFUSED = 1e9
-"""Seconds: only a parameter without an upper bound makes an answer that long."""
-
-MEASUREMENTS = {
-    "L": "ping_pong,send_overhead,receive_overhead",
-    "L_half": "ping_pong",
-    "G_half": "ping_pong",
-    "o_s": "prtt,send_overhead",
-    "O_s": "prtt,send_overhead",
-    "o_r": "receive_overhead",
-    "O_r": "receive_overhead",
-    "g": "prtt",
-    "G": "prtt",
-    "R_N": "pairs",
-    "R_C": "pairs",
-    "R_Cb": "pairs",
-    "R_Ci": "pairs",
-    "s0": "pairs",
-    "f": "one_to_many",
-    "C": "one_to_many",
-    "o_min": "one_to_many",
-    "o_max": "one_to_many",
-}
-"""The pattern that tells a parameter, as `chiplog measure --pattern` takes it."""
-MORE_RANKS = ("pairs", "one_to_many")
-
-
-def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | None:
-    """An identified parameter: its value, then DRAWS of it, shape (1 + DRAWS,); None for any other.
-
-    Without bootstrap draws it is drawn from its interval, as two halves of a normal distribution; without an interval
-    it stands still. `number` tells the parameters of a segment apart, so that their draws are independent.
-    """
-    parameter = fit.segments[segment].parameters.get(symbol)
-    if parameter is None or parameter.value is None:
-        return None
-    draws = _draws(fit, segment, symbol)
-    if not draws.size:
-        draws = _from_interval(parameter, parameter.value, np.random.default_rng([segment, number]))
-    return np.concatenate(([parameter.value], np.resize(draws, DRAWS)))
-
-
-def _draws(fit: Fit, segment: int, symbol: str) -> Array:
-    draws = fit.draws.get(f"{segment}/{symbol}", np.empty(0))
-    return draws[np.isfinite(draws)]
-
-
-def _from_interval(parameter: Parameter, value: float, rng: np.random.Generator) -> Array:
-    if parameter.low is None or parameter.high is None:
-        return np.full(DRAWS, value)
-    z = rng.standard_normal(DRAWS) / NORMAL_975
-    side = np.where(z < 0, value - parameter.low, parameter.high - value)
-    return np.maximum(value + z * side, 0.0)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The range of a parameter that is not identified; `high` None where nothing bounds it above."""
-
-    low: float
-    high: float | None
-    follows: bool = False
-    """Does its value follow from the others'? Then no fraction is for it."""
-
-
-def bounds_of(fit: Fit, segment: int, symbol: str) -> Bounds:
-    """What the data leave of a parameter that is not identified, or that the segment does not have.
-
-    Where there are draws of it, as of a search that did not settle, these are what the data leave.
-    """
-    parameter = fit.segments[segment].parameters.get(symbol)
-    draws = _draws(fit, segment, symbol)
-    if draws.size:
-        return Bounds(*interval(draws))
-    if parameter is None:
-        return Bounds(0.0, None)
-    low = max(0.0, parameter.low or 0.0)
-    return Bounds(low, None if parameter.high is None else max(low, parameter.high))
-
-
-def refusal(fit: Fit, segment: int, symbol: str) -> UsageError:
-    """The sentence that says which parameter an answer lacks, why, and what measurement would tell it."""
-    one = fit.segments[segment]
-    parameter = one.parameters.get(symbol)
-    why = parameter.reason if parameter is not None and parameter.reason else "it was not measured."
-    return UsageError(
-        f"the fit of {fit.model} can't predict messages of {one.first_bytes} to {one.last_bytes} B: {symbol} is not "
-        f"identified: {why} {advice(fit, symbol)}"
-    )
-
-
-def advice(fit: Fit, symbol: str) -> str:
-    """The measurement that would tell the parameter, as a command."""
-    pattern = MEASUREMENTS.get(symbol, "prtt,ping_pong")
-    more = " --ranks MORE" if pattern in MORE_RANKS else ""
-    return f"To tell it: chiplog measure {target_of(fit)} --pattern {pattern}{more} -o RUN.jsonl."
 
 
 @dataclass
@@ -355,91 +253,3 @@ def _slope_limit(fit: Fit, first: int, last: int) -> float:
     sizes, seconds = _inside(fit, first, last, "half_round_trip")
     later = sizes > 1
     return float((seconds[later] / (sizes[later] - 1)).min()) if later.any() else np.inf
-
-
-@dataclass(frozen=True)
-class Span:
-    """An answer over the set: one inside it, and the least and the largest, draws included."""
-
-    value: float
-    low: float
-    high: float
-
-
-Evaluate = Callable[[Array, bool], Array]
-"""Answers at fractions of shape (points, free), shape (points, rows): 1 row, or 1 + DRAWS where that is asked for."""
-
-CORNERS = 6
-"""Up to so many free parameters all corners are tried, beyond it some of them."""
-INSIDE = 16
-STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
-
-
-def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
-    """The least and the largest answer over the set, with 95 % of the draws, and that in the middle of the set.
-
-    `ties` says which parameters are of one kind: among the first points all of a kind lie at one end together.
-    """
-    if free == 0:
-        found = evaluate(np.zeros((1, 0)), True)[0]
-        low, high = interval(found[1:])
-        value = float(found[0])
-        return Span(value, min(low, value), max(high, value))
-    centre, least, most = extreme_points(evaluate, free, ties)
-    found = evaluate(np.stack([centre, least, most]), True)
-    lows, highs = interval(found[1, 1:])[0], interval(found[2, 1:])[1]
-    value = float(found[0, 0])
-    low = min(lows, value, float(found[1, 0]))
-    return Span(value, low, max(highs, value, float(found[2, 0])))
-
-
-def extreme_points(
-    evaluate: Evaluate, free: int, ties: Sequence[int] = ()
-) -> tuple[Array, Array, Array]:
-    """The middle, and where the answer is least and largest, each of shape (free,)."""
-    points = first_points(free, ties)
-    values = evaluate(points, False)[:, 0]
-    ends = [points[int(np.argmin(values))], points[int(np.argmax(values))]]
-    best = [float(values.min()), float(values.max())]
-    for step in STEPS:
-        for _ in range(4):
-            moves = np.concatenate([_moves(end, step) for end in ends])
-            found = evaluate(moves, False)[:, 0]
-            half = found.size // 2
-            candidates = (int(np.argmin(found[:half])), half + int(np.argmax(found[half:])))
-            moved = False
-            for which, place in enumerate(candidates):
-                better = found[place] < best[0] if which == 0 else found[place] > best[1]
-                if better:
-                    ends[which], best[which], moved = moves[place], float(found[place]), True
-            if not moved:
-                break
-    return points[0], ends[0], ends[1]
-
-
-def _moves(point: Array, step: float) -> Array:
-    """One parameter at a time further up or down, or to one of its ends."""
-    free = point.size
-    moves = np.repeat(point[np.newaxis], 4 * free, axis=0)
-    for place in range(free):
-        here = point[place]
-        moves[4 * place : 4 * place + 4, place] = (
-            max(0.0, here - step),
-            min(1.0, here + step),
-            0.0,
-            1.0,
-        )
-    return moves
-
-
-def first_points(free: int, ties: Sequence[int] = ()) -> Array:
-    """The middle, corners, and points inside; shape (points, free)."""
-    kinds = np.array(ties if len(ties) else range(free))
-    count = int(kinds.max()) + 1 if free else 0
-    rng = np.random.default_rng(free)
-    if count <= CORNERS:
-        ends = np.array(list(product((0.0, 1.0), repeat=count))).reshape(-1, count)[:, kinds]
-    else:
-        ends = np.array([[0.0] * free, [1.0] * free])
-    more = rng.integers(0, 2, (2 * INSIDE, free)).astype(np.float64)
-    return np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])

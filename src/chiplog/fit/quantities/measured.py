@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.combine import combine
-from chiplog.fit.location import Locations, locate
-from chiplog.fit.quantity import Quantity, empty_quantity
+from chiplog.fit.quantities.combine import combine
+from chiplog.fit.quantities.location import Locations, locate
+from chiplog.fit.quantities.quantity import Quantity, empty_quantity
 
 REPLICATES = 400
 OWN_WEIGHT = 0.3

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.predictions import HALF_ROUND_TRIP, TRAIN, Predictor
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, TRAIN, Predictor
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import Regimes
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.result import Band

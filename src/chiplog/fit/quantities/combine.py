@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 
 HUBER = 2.0
 WORST_Z = 4.0

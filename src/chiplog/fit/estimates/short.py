@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 
 SHORT_GROWTH = 0.05
 """A message is short while its half round trip is within 5 % of the smallest message's."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.line import Line, fit_line
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import Partition, Range
+from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.models.protocol import payload_steps
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 
 HUBER = 2.0
 CLIPPED_SQUARE = 0.7737

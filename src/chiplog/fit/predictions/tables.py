@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import middle_of
+from chiplog.fit.estimates.parameters import middle_of
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.result import Curve, Segment
 from chiplog.models.protocol import Model, Theta, entry
 

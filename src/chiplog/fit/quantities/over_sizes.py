@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Series
-from chiplog.fit.measured import Entry, Measured, is_round_trip
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.measured import Entry, Measured, is_round_trip
+from chiplog.fit.quantities.quantity import Quantity
 
 KNEE_SHARE = 0.05
 """Share of its delay by which a train must be longer to count as longer."""

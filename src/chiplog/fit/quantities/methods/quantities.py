@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.loggp import loggp
-from chiplog.fit.measured import Measured
-from chiplog.fit.parameters import Estimate, unidentified
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.loggp import loggp
+from chiplog.fit.estimates.parameters import Estimate, unidentified
+from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.result import Parameter
 
 WAITS = 0.5

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.quantities import MethodQuantities, needed
-from chiplog.fit.quantities import (
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
+from chiplog.fit.quantities.over_sizes import (
     delayed_ping_pong_overhead,
     direct_send_overhead,
     flood_gap,
     ping_pong,
     receive_overhead,
 )
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.quantities.quantity import Quantity
 
 
 def difference(name: str, minuend: Quantity, subtrahend: Quantity) -> Quantity:

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.gap import GapFit, fit_gap
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.line import Line
-from chiplog.fit.loggp import common_estimates, gap_of, least_gap
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, Estimates, identified, interval, unidentified
-from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.estimates.gap import GapFit, fit_gap
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.loggp import common_estimates, gap_of, least_gap
+from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, TRAIN_STEPS, Range
 from chiplog.fit.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps

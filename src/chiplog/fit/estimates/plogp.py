@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.errors import UsageError
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimate, Estimates, identified, interval, unidentified
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import whole
 from chiplog.fit.text import seconds_text
 

@@ -8,7 +8,7 @@ A line per protocol through the half round trips would be:
         parts = partition((half,), job.limits)
         return SegmentEstimates(parts, [parameters_of(half.within(*one)) for one in parts.ranges])
 
-`chiplog.fit.hockney` is just that, `chiplog.fit.loggp` uses `Job.lines`.
+`chiplog.fit.estimates.hockney` is just that, `chiplog.fit.estimates.loggp` uses `Job.lines`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from functools import cached_property
 import numpy as np
 
 from chiplog.errors import UsageError
-from chiplog.fit.choice import lacks
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import Estimates
-from chiplog.fit.predictions import FREE
-from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.estimates.parameters import Estimates
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
-from chiplog.fit.result import Change
+from chiplog.fit.regimes.of_quantities import RegimeLines
+from chiplog.fit.result import FREE, Change
 from chiplog.fit.states import without_unlike
 from chiplog.models.protocol import Model
+
+NO_ROUND_TRIPS = "the run lacks round trips (prtt or ping_pong)."
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Job:
         half = self.quantities.half_round_trip
         sizes = half.message_bytes if half.value.size else self.quantities.gap.message_bytes
         if sizes.size == 0:
-            raise UsageError(lacks(self.model.name, self.method))
+            raise UsageError(NO_ROUND_TRIPS)
         return int(sizes[0]), int(sizes[-1])
 
     @property

@@ -9,9 +9,14 @@ IPDPS workshops 2000, section 3.
 
 from __future__ import annotations
 
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.quantities import MethodQuantities, needed
-from chiplog.fit.quantities import direct_send_overhead, flood_gap, ping_pong, receive_overhead
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
+from chiplog.fit.quantities.over_sizes import (
+    direct_send_overhead,
+    flood_gap,
+    ping_pong,
+    receive_overhead,
+)
 
 
 def kielmann(measured: Measured) -> MethodQuantities:

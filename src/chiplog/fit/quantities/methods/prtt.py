@@ -11,9 +11,9 @@ networks", PMEO-PDS 2007.
 
 from __future__ import annotations
 
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.quantities import MethodQuantities, needed
-from chiplog.fit.quantities import (
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
+from chiplog.fit.quantities.over_sizes import (
     delayed_send_overhead,
     half_round_trip,
     receive_overhead,

@@ -10,10 +10,10 @@ high-performance networks", IPDPS 2003, section 3.
 
 from __future__ import annotations
 
-from chiplog.fit.measured import Measured
-from chiplog.fit.methods.culler import remote_overhead
-from chiplog.fit.methods.quantities import MethodQuantities, needed
-from chiplog.fit.quantities import flood_gap, knee_send_overhead, ping_pong, train_gap
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.methods.culler import remote_overhead
+from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
+from chiplog.fit.quantities.over_sizes import flood_gap, knee_send_overhead, ping_pong, train_gap
 
 NO_LATENCY = "Bell et al. measure the end-to-end latency EEL only, not L."
 

@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
-from chiplog.fit.measured import Measured
-from chiplog.fit.parameters import intervals, middle_of
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.parameters import intervals, middle_of
+from chiplog.fit.predictions.tables import Tables, has_tables, tables_of, theta_of_tables
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.partition import SLOPE
-from chiplog.fit.result import Curve, Fit, FitError, Segment
-from chiplog.fit.tables import Tables, has_tables, tables_of, theta_of_tables
+from chiplog.fit.result import FREE, Curve, Fit, FitError, Segment
 from chiplog.models.piecewise import Piece, piece_index
 from chiplog.models.protocol import Model, Points, Theta, points
 from chiplog.models.registry import load_model
 
-FREE = "free"
 HALF_ROUND_TRIP = "half_round_trip"
 TRAIN = "train"
 

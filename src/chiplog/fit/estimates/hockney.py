@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.line import fit_line
-from chiplog.fit.parameters import Estimates, identified, interval, unidentified
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.parameters import Estimates, identified, interval, unidentified
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import partition
+from chiplog.fit.regimes.line import fit_line
 from chiplog.fit.text import seconds_text, sizes_text
 
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.gap import MARGIN, GapFit, fit_gap
-from chiplog.fit.job import Job, SegmentEstimates
-from chiplog.fit.line import Line
-from chiplog.fit.methods.quantities import MethodQuantities
-from chiplog.fit.parameters import (
+from chiplog.fit.estimates.gap import MARGIN, GapFit, fit_gap
+from chiplog.fit.estimates.job import Job, SegmentEstimates
+from chiplog.fit.estimates.parameters import (
     Estimate,
     Estimates,
     fixed_at_zero,
@@ -23,7 +21,9 @@ from chiplog.fit.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fit.regime_lines import RegimeLines
+from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.text import seconds_text, sizes_text
 

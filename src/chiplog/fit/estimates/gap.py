@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.line import Line, fit_line
-from chiplog.fit.parameters import interval
-from chiplog.fit.quantity import Quantity
+from chiplog.fit.estimates.parameters import interval
+from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import payload_steps
 

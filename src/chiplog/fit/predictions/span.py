@@ -1,0 +1,105 @@
+"""The least and the largest answer over a set of parameter vectors.
+
+Times are max-plus in the parameters, hence convex: the largest lies at a corner; the least may lie inside, so the
+search goes on from the best of a first set of points in ever smaller steps. A point is named by its fractions, as in
+`chiplog.fit.predictions.regime`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from chiplog.fit.estimates.parameters import interval
+from chiplog.fit.predictions.known import Array
+
+
+@dataclass(frozen=True)
+class Span:
+    """An answer over the set: one inside it, and the least and the largest, draws included."""
+
+    value: float
+    low: float
+    high: float
+
+
+Evaluate = Callable[[Array, bool], Array]
+"""Answers at fractions of shape (points, free), shape (points, rows): 1 row, or 1 + DRAWS where that is asked for."""
+
+CORNERS = 6
+"""Up to so many free parameters all corners are tried, beyond it some of them."""
+INSIDE = 16
+STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
+
+
+def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
+    """The least and the largest answer over the set, with 95 % of the draws, and that in the middle of the set.
+
+    `ties` says which parameters are of one kind: among the first points all of a kind lie at one end together.
+    """
+    if free == 0:
+        found = evaluate(np.zeros((1, 0)), True)[0]
+        low, high = interval(found[1:])
+        value = float(found[0])
+        return Span(value, min(low, value), max(high, value))
+    centre, least, most = extreme_points(evaluate, free, ties)
+    found = evaluate(np.stack([centre, least, most]), True)
+    lows, highs = interval(found[1, 1:])[0], interval(found[2, 1:])[1]
+    value = float(found[0, 0])
+    low = min(lows, value, float(found[1, 0]))
+    return Span(value, low, max(highs, value, float(found[2, 0])))
+
+
+def extreme_points(
+    evaluate: Evaluate, free: int, ties: Sequence[int] = ()
+) -> tuple[Array, Array, Array]:
+    """The middle, and where the answer is least and largest, each of shape (free,)."""
+    points = first_points(free, ties)
+    values = evaluate(points, False)[:, 0]
+    ends = [points[int(np.argmin(values))], points[int(np.argmax(values))]]
+    best = [float(values.min()), float(values.max())]
+    for step in STEPS:
+        for _ in range(4):
+            moves = np.concatenate([_moves(end, step) for end in ends])
+            found = evaluate(moves, False)[:, 0]
+            half = found.size // 2
+            candidates = (int(np.argmin(found[:half])), half + int(np.argmax(found[half:])))
+            moved = False
+            for which, place in enumerate(candidates):
+                better = found[place] < best[0] if which == 0 else found[place] > best[1]
+                if better:
+                    ends[which], best[which], moved = moves[place], float(found[place]), True
+            if not moved:
+                break
+    return points[0], ends[0], ends[1]
+
+
+def _moves(point: Array, step: float) -> Array:
+    """One parameter at a time further up or down, or to one of its ends."""
+    free = point.size
+    moves = np.repeat(point[np.newaxis], 4 * free, axis=0)
+    for place in range(free):
+        here = point[place]
+        moves[4 * place : 4 * place + 4, place] = (
+            max(0.0, here - step),
+            min(1.0, here + step),
+            0.0,
+            1.0,
+        )
+    return moves
+
+
+def first_points(free: int, ties: Sequence[int] = ()) -> Array:
+    """The middle, corners, and points inside; shape (points, free)."""
+    kinds = np.array(ties if len(ties) else range(free))
+    count = int(kinds.max()) + 1 if free else 0
+    rng = np.random.default_rng(free)
+    if count <= CORNERS:
+        ends = np.array(list(product((0.0, 1.0), repeat=count))).reshape(-1, count)[:, kinds]
+    else:
+        ends = np.array([[0.0] * free, [1.0] * free])
+    more = rng.integers(0, 2, (2 * INSIDE, free)).astype(np.float64)
+    return np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
