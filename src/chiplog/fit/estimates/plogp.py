@@ -15,7 +15,8 @@ from chiplog.fit.text import seconds_text
 
 def plogp(job: Job) -> SegmentEstimates:
     """One segment over all sizes."""
-    return SegmentEstimates(whole(np.array(job.range)), [plogp_estimates(job.quantities)])
+    estimates = plogp_estimates(job.quantities)
+    return SegmentEstimates(whole(np.array(job.range)), [estimates])
 
 
 def _latency(quantities: MethodQuantities) -> Estimate:
