@@ -150,7 +150,7 @@ def _latency(observed: Observed, found: _Found) -> Estimate:
             f"RTT(p) less the overheads leaves {seconds_text(max(low, 0.0))} to {seconds_text(high)} for L, "
             "which does not exclude 0."
         )
-        return unidentified("L", "s", reason)
+        return unidentified("L", "s", reason, high=max(high, 0.0))
     note = None
     if not observed.one_sided and not observed.receive.value.size:
         note = "holds o_r, which was not measured."
@@ -159,9 +159,8 @@ def _latency(observed: Observed, found: _Found) -> Estimate:
 
 def _overhead(symbol: str, value: float, draws: Array) -> Estimate:
     if value <= 0:
-        return unidentified(
-            symbol, "s", f"the post times over p show no {symbol}: the fit gives 0."
-        )
+        reason = f"the post times over p show no {symbol}: the fit gives 0."
+        return unidentified(symbol, "s", reason, high=max(interval(draws)[1], 0.0))
     return identified(symbol, "s", value, draws)
 
 
