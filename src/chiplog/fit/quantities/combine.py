@@ -41,7 +41,7 @@ def combine(
     error = np.maximum(sigma, 1e-15)
     weight = error**-2.0
     median = _medians(value, starts, counts)
-    spread = np.maximum(_disagreement(value, median, error, group, counts), 1.0)
+    spread = np.maximum(_disagreement(value, error, group, counts), 1.0)
     z = np.abs(value - median[group]) / (error * spread)
     weight *= np.where(counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
     share = weight / np.add.reduceat(weight, starts)[group]
@@ -67,7 +67,6 @@ def _medians(
 
 def _disagreement(
     value: NDArray[np.float64],
-    centre: NDArray[np.float64],
     error: NDArray[np.float64],
     group: NDArray[np.int64],
     counts: NDArray[np.int64],
