@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ import pytest
 
 from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
-from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.export.loggopsim import loggopsim_text
+from chiplog.export.simgrid import simgrid_text
+from chiplog.fit.result import FREE, Fit, Parameter, Segment
 from chiplog.predict.n_way import N_WAY
 from chiplog.predict.run import predict
 from chiplog.schedule import Schedule, ScheduleBuilder
@@ -18,7 +21,7 @@ from chiplog.simulate.from_model import FittedParameters
 from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import choose
 
-SYMBOLS = ("L", "o_s", "o_r", "g", "G", "O_s", "O_r")
+SYMBOLS = ("L", "o_s", "o_r", "g", "G", "O_s", "O_r", "G_half")
 ROUNDING = 1e-9
 TASKS = (("barrier", 1), ("bcast", 3000), ("allreduce", 20000), ("gather", 200), ("alltoall", 64))
 
@@ -69,6 +72,22 @@ def hide(segment: Segment, draw: random.Random) -> Segment:
     return replace(segment, parameters=parameters)
 
 
+def of_many_regimes(draw: random.Random) -> Fit:
+    """LogGOPS over six regimes, some with slopes of their own for messages alone, and with anything hidden."""
+    ends = [*sorted(draw.sample(range(2, 1 << 16), 5)), 1 << 20]
+    segments = []
+    for first, last in zip([1, *(end + 1 for end in ends)], ends, strict=False):
+        values = truth(draw)
+        half = values["L"] + values["o_s"] + values["o_r"]
+        slope = values["G"] + values["O_s"] + values["O_r"]
+        is_free = draw.random() < 0.5
+        values |= {"L_half": half, "G_half": slope * (draw.uniform(0.3, 2.0) if is_free else 1.0)}
+        known = fit_of("loggops", values, first_bytes=first, last_bytes=last)
+        segment = replace(known.segments[0], form=FREE if is_free else None)
+        segments.append(hide(segment, draw))
+    return replace(known, segments=tuple(segments))
+
+
 def check(error: UsageError) -> None:
     """A refusal names a parameter and the measurement that would tell it."""
     assert "is not identified" in str(error)
@@ -98,6 +117,25 @@ def test_no_prediction_excludes_the_machine_whatever_is_hidden(seed: int) -> Non
             seconds = expected[name][0]
             assert low * (1 - ROUNDING) <= seconds <= high * (1 + ROUNDING), (operation, name)
             assert low > 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_regimes_of_any_form_are_answered_or_refused(seed: int) -> None:
+    draw = random.Random(seed)
+    fit = of_many_regimes(draw)
+    for operation, size in TASKS:
+        for ranks in (2, 8):
+            try:
+                found = asked(fit, operation, size * 7, ranks)
+            except UsageError as error:
+                check(error)
+                continue
+            assert all(low > 0 for name, (_, low, _) in found.items() if name != "lower-bound")
+    for text in (simgrid_text, loggopsim_text):
+        with contextlib.suppress(UsageError):
+            text([fit])
+    with contextlib.suppress(UsageError):
+        FittedParameters(fit).simulate(round_trip(10, draw.randrange(1, 1 << 18)))
 
 
 @pytest.mark.parametrize("seed", range(25))

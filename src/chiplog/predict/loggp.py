@@ -68,8 +68,14 @@ class RegimeNetwork:
         return self._message(segment_of(self.fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:
-        """The least of each cost over all regimes."""
-        return reduce(_least, (self._message(one, message_bytes) for one in self.vectors))
+        """The least of each cost over all regimes; in one of larger messages, what its smallest costs."""
+        return reduce(
+            _least,
+            (
+                self._message(one, max(message_bytes, self.regimes[one].first_bytes))
+                for one in self.vectors
+            ),
+        )
 
     def _message(self, segment: int, message_bytes: int) -> Message:
         key = (segment, message_bytes)

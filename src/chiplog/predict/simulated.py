@@ -11,7 +11,7 @@ from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.costs import Seconds
 from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.regime import Vectors
-from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.loggp import SHAPED_BY_COSTS, LogGPSpeaker
 from chiplog.simulate import LogGOPS, simulate
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, MessageTimes
 
@@ -31,9 +31,12 @@ def simulated_seconds(
         found = []
         for one in fractions:
             vectors = speaker.vectors(used, one[np.newaxis], False)
-            message = speaker.network(used, one[np.newaxis], False).message(task.message_bytes)
-            costs = TreeCosts(float(message.between_sends[0]), float(message.one_way[0]))
-            schedule = algorithm.schedule(replace(task, costs=costs))
+            asked = task
+            if algorithm.name in SHAPED_BY_COSTS:
+                message = speaker.network(used, one[np.newaxis], False).message(task.message_bytes)
+                costs = TreeCosts(float(message.between_sends[0]), float(message.one_way[0]))
+                asked = replace(task, costs=costs)
+            schedule = algorithm.schedule(asked)
             parameters = LogGOPS(
                 message_times(speaker, vectors), NO_LIMIT_BYTES if limit is None else limit
             )

@@ -115,7 +115,8 @@ class Regime:
         else:
             bounds.pop("L_half", None)
         if self._overheads_grow and "G_half" not in self._values:
-            if not {"G", "O_s", "O_r"} <= known.keys() and "G_half" in bounds:
+            is_sum = not self._is_free and {"G", "O_s", "O_r"} <= known.keys()
+            if not is_sum and "G_half" in bounds:
                 return
             bounds.pop("G_half", None)
         if self._overheads_grow and "G_half" in known and not self._is_free:
