@@ -40,12 +40,14 @@ from chiplog.fit.predictions.predictor import (
 )
 from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, Measured
-from chiplog.fit.result import Change, Fit
+from chiplog.fit.result import FREE, Change, Fit, Segment
 from chiplog.fit.run import Boundaries, fit_each
 from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5
 FEWEST_TRAINING_VALUES = 3
+SUMS = {"L_half": {"L"}, "G_half": {"G", "O_s", "O_r"}}
+"""Parameters that are sums, and which others, where they are identified, tell that it was taken apart."""
 
 
 @dataclass(frozen=True)
@@ -286,12 +288,18 @@ def fitted_numbers(found: Fit) -> int:
     model = load_model(found.model)
     if has_tables(model):
         return count_numbers(model, found.curves)
-    derived = {"L_half", "n_half", "EEL", "f_argmin", "k_sat"}
-    return sum(
-        parameter.identified and symbol not in derived and not is_fixed(parameter)
-        for segment in found.segments
-        for symbol, parameter in segment.parameters.items()
-    )
+    return sum(len(_fitted_symbols(one)) for one in found.segments)
+
+
+def _fitted_symbols(segment: Segment) -> set[str]:
+    """What was fitted: not what follows from other parameters, which are known then."""
+    known = {
+        symbol for symbol, one in segment.parameters.items() if one.identified and not is_fixed(one)
+    }
+    follows = {symbol for symbol, parts in SUMS.items() if parts <= known}
+    if segment.form == FREE:
+        follows.discard("G_half")
+    return known - follows - {"n_half", "EEL", "f_argmin", "k_sat"}
 
 
 def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
