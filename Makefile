@@ -49,7 +49,7 @@ test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
-statistics: $(STAMP)/test  ## Run the statistical tests with long series (an hour or more)
+statistics: $(STAMP)/test  ## Run the statistical tests with long series (a quarter of an hour)
 	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics --timeout=7200 --durations=20
 
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's

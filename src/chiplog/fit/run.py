@@ -187,7 +187,7 @@ def _fit_pairs(
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:
-    """The names of the models that speak about a pattern of `dataset` and can be fitted to it."""
+    """The names of the models that can be fitted to `dataset`."""
     measured = {one.pattern for one in dataset.series}
     return tuple(
         name

@@ -148,7 +148,7 @@ class Model:
     parameters: tuple[ParameterSpec, ...]
     """The parameters of one protocol segment."""
     formulas: Mapping[str, Formula]
-    """Seconds of one operation, by the pattern that the model speaks about."""
+    """For each pattern that the model predicts, the function that gives the seconds of one operation."""
     estimators: Mapping[str, str]
     """References to what fits the model, by method, the default method first.
 
@@ -158,7 +158,7 @@ class Model:
     colour: Colour = PURPLE
     """How plots draw its lines."""
     single_messages: bool = False
-    """Whether it speaks of single messages only: trains and delays are refused, and gaps mean nothing to it."""
+    """Whether it predicts single messages only. Then it refuses trains and delays, and has no gap."""
     direction: str = "one-way"
     """What its fits are of: "one-way" messages, whole "round-trip"s, or the "call" alone."""
     speaker: str | None = None

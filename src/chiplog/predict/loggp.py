@@ -99,7 +99,7 @@ def _least(one: Message, other: Message) -> Message:
 
 
 class LogGPSpeaker:
-    """Speaks about every algorithm, whatever the task and the ranks of a node."""
+    """Predicts every algorithm."""
 
     knows_nodes: ClassVar[bool] = False
 

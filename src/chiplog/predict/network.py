@@ -59,7 +59,7 @@ class Space:
 
 
 class Speaker(Protocol):
-    """A fitted model that speaks about some algorithms: what a model refers to as its `speaker`.
+    """Predicts how long some algorithms take, from a fitted model; `Model.speaker` refers to it.
 
     `chiplog.predict.loggp.LogGPSpeaker` serves every model with the parameters L, o_s, o_r, g (and G, O_s, O_r),
     `one_to_many.OneToManySpeaker` those of the pattern one_to_many, `max_rate.MaxRateSpeaker` those of k pairs with s0

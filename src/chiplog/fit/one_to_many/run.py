@@ -37,7 +37,7 @@ FEWEST_POSTS = 4
 
 
 def judged_pattern(model: Model) -> str:
-    """What the model is fitted to and judged on: RTT(p), or post times where it speaks of nothing else."""
+    """The pattern that the model is fitted to: RTT(p); post times for a model that predicts nothing else."""
     return ROUND_TRIPS if ROUND_TRIPS in model.patterns else POSTS
 
 

@@ -1,7 +1,7 @@
 """What a fit tells of one parameter: its value with draws, or the bounds that the data leave; and what would tell it.
 
-A parameter that is identified has its value, and the fit's bootstrap draws beside it. One that is not has a range, of
-which every point is as good as any other: unknown is never 0.
+An identified parameter has a value and the fit's bootstrap draws. A parameter that is not identified has a range; all
+values in the range fit the data equally well, so an unknown parameter is never taken as 0.
 """
 
 from __future__ import annotations
