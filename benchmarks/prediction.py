@@ -33,8 +33,8 @@ from chiplog.fit.changes import find_changes
 from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     TRAIN,
-    fitted_predictor,
     measured_points,
+    predictor,
 )
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.run import fit
@@ -85,7 +85,7 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
         for quantity in QUANTITIES:
             found = measured_points(measured, quantity)
             for one in fits:
-                predicted = fitted_predictor(one)(found.points)
+                predicted = predictor(one)(found.points)
                 off = predicted / found.seconds - 1.0
                 band = next((b for b in one.bands if b.quantity == quantity), None)
                 width = band.at(found.points.message_bytes) if band else np.full(off.size, np.nan)

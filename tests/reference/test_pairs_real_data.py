@@ -20,7 +20,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.run import round_trips
 from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.predictions.predictor import fitted_predictor, relative_errors
+from chiplog.fit.predictions.predictor import predictor, relative_errors
 from chiplog.fit.result import Fit
 from chiplog.fit.run import fit
 
@@ -69,7 +69,7 @@ def more_pairs(blue_waters: Dataset) -> dict[str, ModelRow]:
 
 def errors_of(found: Fit, dataset: Dataset, first_bytes: int, last_bytes: int) -> np.ndarray:
     table = pair_table(dataset, "median").within(first_bytes, last_bytes)
-    return relative_errors(fitted_predictor(found), round_trips(table))[0]
+    return relative_errors(predictor(found), round_trips(table))[0]
 
 
 @pytest.mark.parametrize("name", MODELS)

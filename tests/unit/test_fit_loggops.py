@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.predictions.predictor import fitted_predictor
+from chiplog.fit.predictions.predictor import predictor
 from chiplog.fit.result import Fit
 from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
@@ -93,7 +93,7 @@ def test_trains_faster_than_their_sends_free_the_slopes_and_are_still_predicted(
         for one in exact.select(pattern="prtt", delayed=False).series
     }
     measured = np.array([truth[size, 10] for size in SIZES])
-    assert fitted_predictor(found)(asked) == pytest.approx(measured, rel=1e-3)
+    assert predictor(found)(asked) == pytest.approx(measured, rel=1e-3)
 
 
 def test_a_prediction_interval_holds_nineteen_of_twenty_new_medians() -> None:
@@ -103,7 +103,7 @@ def test_a_prediction_interval_holds_nineteen_of_twenty_new_medians() -> None:
         found = fitted(made([Piece(None, TRUTH)], disturbance=noisy, seed=seed))
         again = made([Piece(None, TRUTH)], disturbance=noisy, seed=1000 + seed)
         (band,) = [one for one in found.bands if one.quantity == "half_round_trip"]
-        predicted = fitted_predictor(found)(points("prtt", SIZES))
+        predicted = predictor(found)(points("prtt", SIZES))
         for size, value, width in zip(SIZES, predicted, band.at(np.array(SIZES)), strict=True):
             times = [
                 one.median

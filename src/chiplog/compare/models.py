@@ -34,7 +34,7 @@ from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,
     MeasuredPoints,
-    fitted_predictor,
+    predictor,
     relative_errors,
     summarise,
 )
@@ -246,7 +246,7 @@ def _row(
     seed: int,
 ) -> ModelRow:
     asked = [(found, judgement.asked(found, held, statistic, seed)) for found, held in fits]
-    errors = [relative_errors(fitted_predictor(found), points) for found, points in asked]
+    errors = [relative_errors(predictor(found), points) for found, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
     inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
     known = np.concatenate(inside) if inside else np.empty(0)
@@ -269,7 +269,7 @@ def _inside(found: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     band = next((one for one in found.bands if one.quantity == HALF_ROUND_TRIP), None)
     if band is None or not asked.seconds.size:
         return np.empty(0)
-    predicted = fitted_predictor(found)(asked.points)
+    predicted = predictor(found)(asked.points)
     known = np.isfinite(predicted) & (predicted > 0)
     off = np.abs(asked.seconds[known] / predicted[known] - 1.0)
     return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)

@@ -6,6 +6,7 @@ nothing new.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,6 +74,10 @@ class FitError:
     median_relative: float
     max_relative: float
     mean_factor: float
+
+
+NOT_JUDGED = FitError(0, math.nan, math.nan, math.nan, math.nan)
+"""The error over no points."""
 
 
 @dataclass(frozen=True)

@@ -29,20 +29,18 @@ from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     TRAIN,
     Predictor,
-    curve,
     fit_error,
+    measured_curve,
     predicted_quantity,
     predictor,
-    table_predictor,
 )
-from chiplog.fit.predictions.tables import has_tables, measured_tables
 from chiplog.fit.quantities.measured import REPLICATES, Measured
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import crossing_bytes
 from chiplog.fit.regimes.of_quantities import RegimeLines
-from chiplog.fit.result import Change, Curve, Fit, Segment
+from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
 from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model, load_reference, model_names
@@ -277,17 +275,10 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
             parts.ranges, parts.borders, fitted.estimates, fitted.forms, strict=True
         )
     )
-    predict = _predictor(job, segments)
     last_bytes = parts.ranges[-1][1]
     single = job.model.single_messages
     used = job.quantities.half_round_trip.series if single else job.quantities.series
-    error = fit_error(
-        job.measured,
-        predict,
-        (HALF_ROUND_TRIP,) if single else (HALF_ROUND_TRIP, TRAIN),
-        last_bytes,
-    )
-    return Fit(
+    found = Fit(
         model=job.model.name,
         method=job.method,
         transport=transport,
@@ -296,35 +287,38 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         statistic=job.measured.statistic,
         segments=segments,
         changes=_with_crossings(job.changes, segments),
-        error=error,
+        error=NOT_JUDGED,
         cost=cost_of(job.measured.series, used),
-        curves=_curves(job, predict, last_bytes),
-        warnings=(*warnings, *fitted.cautions, *bad_fit(error)),
+        curves=_measured_curves(job, last_bytes),
+        warnings=(*warnings, *fitted.cautions),
         draws=_draws(fitted.estimates),
+    )
+    predict = predictor(found)
+    judged = (HALF_ROUND_TRIP,) if single else (HALF_ROUND_TRIP, TRAIN)
+    error = fit_error(job.measured, predict, judged, last_bytes)
+    return replace(
+        found,
+        error=error,
+        curves=tuple(_with_prediction(one, predict) for one in found.curves),
+        warnings=(*found.warnings, *bad_fit(error)),
         bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
     )
 
 
-def _predictor(job: Job, segments: Sequence[Segment]) -> Predictor:
-    if has_tables(job.model):
-        return table_predictor(job.model, segments[0], measured_tables(job.quantities))
-    return predictor(job.model, segments)
-
-
-def _curves(job: Job, predict: Predictor, last_bytes: int) -> tuple[Curve, ...]:
+def _measured_curves(job: Job, last_bytes: int) -> tuple[Curve, ...]:
     quantities: tuple[Quantity, ...] = (job.quantities.half_round_trip,)
     if not job.model.single_messages:
         quantities += (job.quantities.gap, job.quantities.o_s, job.quantities.o_r)
     return tuple(
-        _curve(quantity.within(0, last_bytes), predict)
+        measured_curve(quantity.within(0, last_bytes))
         for quantity in quantities
         if quantity.value.size
     )
 
 
-def _curve(quantity: Quantity, predict: Predictor) -> Curve:
-    predicted = predicted_quantity(predict, quantity.name, quantity.message_bytes)
-    return curve(quantity, predicted)
+def _with_prediction(one: Curve, predict: Predictor) -> Curve:
+    predicted = predicted_quantity(predict, one.quantity, one.message_bytes)
+    return replace(one, predicted_seconds=predicted)
 
 
 def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:

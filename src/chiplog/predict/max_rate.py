@@ -20,6 +20,7 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Seconds
 from chiplog.fit.predictions.known import Array, Bounds
+from chiplog.fit.predictions.ranges import Ranges, rows_of
 from chiplog.fit.predictions.regime import Vectors
 from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
@@ -35,7 +36,6 @@ from chiplog.predict.network import (
     beyond_sizes,
     segment_of,
 )
-from chiplog.predict.several import Ranges, rows_of
 
 _PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
 

@@ -16,13 +16,13 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
 from chiplog.fit.predictions.known import Array
+from chiplog.fit.predictions.ranges import Ranges, rows_of
 from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.loggp import by_points
 from chiplog.predict.network import Asked, Space, beyond_all, segment_of
-from chiplog.predict.several import Ranges, rows_of
 
 
 class OneToManySpeaker:

@@ -65,20 +65,6 @@ def is_fixed(parameter: Parameter) -> bool:
     return parameter.reason == FIXED
 
 
-def middle_of(one: Parameter, draws: NDArray[np.float64] | None = None) -> float | None:
-    """The value; of what is not identified the median of its `draws`, or the middle of its bounds.
-
-    None of what has no upper bound, but for a rate with a lower one: there it is the middle of what a byte may cost.
-    """
-    if one.value is not None:
-        return one.value
-    if draws is not None and draws.size:
-        return float(np.quantile(draws, 0.5, method="inverted_cdf"))
-    if one.high is not None:
-        return ((one.low or 0.0) + one.high) / 2.0
-    return 2.0 * one.low if one.unit == RATE and one.low else None
-
-
 def unidentified(
     symbol: str, unit: str, reason: str, low: float | None = 0.0, high: float | None = None
 ) -> Estimate:

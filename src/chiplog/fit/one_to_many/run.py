@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from chiplog.fit.predictions.predictor import (
 )
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
-from chiplog.fit.result import Curve, Fit, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
 from chiplog.models.protocol import Model, points
 from chiplog.models.registry import load_reference
 
@@ -81,11 +82,6 @@ def fit_one_to_many(
         Segment(size, size, {symbol: one.parameter for symbol, one in found.items()})
         for size, found in zip(sizes, estimates, strict=True)
     )
-    draws = _draws(estimates)
-    predict = predictor(model, segments, draws)
-    judged = [one.overheads if pattern == POSTS else one.round_trips for one in observed]
-    errors = [relative_errors(predict, _points(pattern, one)) for one in judged]
-    error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
     used = frozenset(
         index
         for one in observed
@@ -93,7 +89,7 @@ def fit_one_to_many(
         for index in part.series
         if pattern == ROUND_TRIPS or part is one.overheads.quantity
     )
-    return Fit(
+    found = Fit(
         model=model.name,
         method=ONE_TO_MANY,
         transport=transport,
@@ -102,13 +98,22 @@ def fit_one_to_many(
         statistic=measured.statistic,
         segments=segments,
         changes=(),
-        error=error,
+        error=NOT_JUDGED,
         cost=cost_of(measured.series, sorted(used)),
+        warnings=tuple(warnings),
+        draws=_draws(estimates),
+    )
+    predict = predictor(found)
+    judged = [one.overheads if pattern == POSTS else one.round_trips for one in observed]
+    errors = [relative_errors(predict, _points(pattern, one)) for one in judged]
+    error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
+    return replace(
+        found,
+        error=error,
         curves=tuple(
             _curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)
         ),
         warnings=(*warnings, *bad_fit(error)),
-        draws=draws,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -29,7 +29,7 @@ from chiplog.fit.predictions.predictor import (
 )
 from chiplog.fit.quantities.methods.names import EVERY_K
 from chiplog.fit.regimes.ranges import segment_ranges
-from chiplog.fit.result import Curve, Fit, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
 from chiplog.fit.text import sizes_text
 from chiplog.models.protocol import Model, points
 
@@ -131,11 +131,9 @@ def _fit_one(
         for symbol, one in found.items()
         if one.draws.size
     }
-    predict = predictor(model, segments, draws)
-    error = summarise(*relative_errors(predict, round_trips(table)))
     indices = {id(one): index for index, one in enumerate(dataset.series)}
     fitted = [one for one, chosen in zip(table.series, used, strict=True) if chosen]
-    return Fit(
+    found = Fit(
         model=model.name,
         method=method,
         transport=dataset.transport,
@@ -144,12 +142,11 @@ def _fit_one(
         statistic=statistic,
         segments=segments,
         changes=protocol_changes(table, limits),
-        error=error,
+        error=NOT_JUDGED,
         cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
-        curves=_curves(table, predict, rng),
         between=table.series[0].between,
         convention=table.series[0].direction,
-        warnings=(*_few_sizes(table, pieces), *bad_fit(error)),
+        warnings=_few_sizes(table, pieces),
         draws=draws,
         advice=tuple(
             sentence
@@ -160,6 +157,14 @@ def _fit_one(
                 )
             )
         ),
+    )
+    predict = predictor(found)
+    error = summarise(*relative_errors(predict, round_trips(table)))
+    return replace(
+        found,
+        error=error,
+        curves=_curves(table, predict, rng),
+        warnings=(*found.warnings, *bad_fit(error)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
-from chiplog.fit.estimates.parameters import intervals, middle_of
-from chiplog.fit.predictions.tables import Tables, has_tables, tables_of, theta_of_tables
+from chiplog.fit.estimates.parameters import intervals
+from chiplog.fit.predictions.ranges import Ranges
+from chiplog.fit.predictions.regime import Regime, is_of_logp_family
+from chiplog.fit.predictions.tables import entries_of, has_tables
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.partition import SLOPE
-from chiplog.fit.result import FREE, Curve, Fit, FitError, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, FitError
 from chiplog.models.piecewise import Piece, piece_index
-from chiplog.models.protocol import Model, Points, Theta, points
+from chiplog.models.protocol import Points, Theta, points
 from chiplog.models.registry import load_model
 
 HALF_ROUND_TRIP = "half_round_trip"
@@ -38,54 +40,29 @@ class MeasuredPoints:
 
 NO_POINTS = MeasuredPoints(points("prtt", np.empty(0)), np.empty(0))
 
-Draws = Mapping[str, NDArray[np.float64]]
+
+def theta_of(fit: Fit, segment: int) -> Theta:
+    """The parameters of a segment in the middle of what the data leave: of the set that predictions go over."""
+    model = load_model(fit.model)
+    if is_of_logp_family(model):
+        return Regime(fit, segment).middle()
+    found = Ranges(fit, segment).middle()
+    return {**found, **entries_of(model, fit.curves)} if has_tables(model) else found
 
 
-def theta_of(segment: Segment, draws: Draws | None = None) -> Theta:
-    """One parameter vector that the data leave.
-
-    It holds the values, and of what is not identified the median of its `draws` by symbol, or the middle of its bounds.
-
-    What has no upper bound is left out. L is left out where it does not follow from the others, so that L_half, which
-    is known better, stands for it; G_half is left out where it is the sum of G, O_s and O_r, of which G makes up what
-    is not told apart.
-    """
-    found = {}
-    for symbol, one in segment.parameters.items():
-        middle = middle_of(one, (draws or {}).get(symbol))
-        if middle is not None:
-            found[symbol] = middle
-    parts = [segment.parameters.get(symbol) for symbol in ("L", "o_s", "o_r")]
-    if not all(one is None or one.identified for one in parts) and "L_half" in found:
-        found.pop("L", None)
-    if "G_half" in found and segment.form != FREE:
-        total = found.pop("G_half")
-        growth = found.get("O_s", 0.0) + found.get("O_r", 0.0)
-        if growth > total:
-            for symbol in ("O_s", "O_r"):
-                found[symbol] = found.get(symbol, 0.0) * total / growth
-        found["G"] = max(total - found.get("O_s", 0.0) - found.get("O_r", 0.0), 0.0)
-    return found
-
-
-def pieces_of(segments: Sequence[Segment], draws: Draws | None = None) -> tuple[Piece, ...]:
-    """The segments as pieces of a piecewise model.
+def pieces_of(fit: Fit) -> tuple[Piece, ...]:
+    """The segments of a fit as pieces of a piecewise model.
 
     A protocol ends at its last byte; where a slope changes between two sizes, the middle between them (of their
     logarithms) is taken.
     """
     pieces = []
-    for number, one in enumerate(segments):
-        following = segments[number + 1] if number + 1 < len(segments) else None
-        own = {
-            name.partition("/")[2]: values
-            for name, values in (draws or {}).items()
-            if name.startswith(f"{number}/")
-        }
+    for number, one in enumerate(fit.segments):
+        following = fit.segments[number + 1] if number + 1 < len(fit.segments) else None
         last = one.last_bytes
         if following is not None and following.border == SLOPE:
             last = int(np.sqrt(max(last, 1) * float(following.first_bytes)))
-        pieces.append(Piece(last, theta_of(one, own)))
+        pieces.append(Piece(last, theta_of(fit, number)))
     return tuple(pieces)
 
 
@@ -125,7 +102,7 @@ def relative_errors(
 def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -> FitError:
     """The error over all points; NaN without any."""
     if relative.size == 0:
-        return FitError(0, np.nan, np.nan, np.nan, np.nan)
+        return NOT_JUDGED
     return FitError(
         int(relative.size),
         float(relative.mean()),
@@ -155,13 +132,13 @@ def fit_error(
     return summarise(np.concatenate(relative), np.concatenate(logarithmic))
 
 
-def predictor(
-    model: Model,
-    segments: Sequence[Segment],
-    draws: Draws | None = None,
-) -> Predictor:
-    """The fitted model as a function of points; NaN where a segment lacks a parameter that the pattern needs."""
-    pieces = pieces_of(segments, draws)
+def predictor(fit: Fit) -> Predictor:
+    """A fit as a function of points; NaN where a segment lacks a parameter that the pattern needs.
+
+    It takes the fit's model, segments, draws and what its curves measured; errors may be put into it afterwards.
+    """
+    model = load_model(fit.model)
+    pieces = pieces_of(fit)
 
     def predict(asked: Points) -> NDArray[np.float64]:
         seconds = np.full(asked.message_bytes.shape, np.nan)
@@ -175,34 +152,11 @@ def predictor(
     return predict
 
 
-def table_predictor(model: Model, segment: Segment, tables: Tables) -> Predictor:
-    """A fitted model with tables, of one segment, as a function of points."""
-    theta = theta_of_tables(model, segment, tables)
-
-    def predict(asked: Points) -> NDArray[np.float64]:
-        try:
-            return model.seconds(asked, theta)
-        except KeyError:
-            return np.full(asked.message_bytes.shape, np.nan)
-
-    return predict
-
-
-def fitted_predictor(fit: Fit) -> Predictor:
-    """A finished fit as a function of points; tables are the fit's curves."""
-    model = load_model(fit.model)
-    if has_tables(model):
-        return table_predictor(model, fit.segments[0], tables_of(fit.curves))
-    return predictor(model, fit.segments, fit.draws)
-
-
-def curve(quantity: Quantity, predicted: NDArray[np.float64]) -> Curve:
-    """The measured quantity with its intervals beside `predicted`, shape (sizes,)."""
-    if quantity.value.size:
-        low, high = intervals(quantity.draws)
-    else:
-        low, high = np.empty(0), np.empty(0)
-    return Curve(quantity.name, quantity.message_bytes, quantity.value, low, high, predicted)
+def measured_curve(quantity: Quantity) -> Curve:
+    """A measured quantity with its intervals, for a prediction to be put beside it."""
+    low, high = intervals(quantity.draws) if quantity.value.size else (np.empty(0), np.empty(0))
+    unknown = np.full(quantity.value.shape, np.nan)
+    return Curve(quantity.name, quantity.message_bytes, quantity.value, low, high, unknown)
 
 
 def predicted_quantity(

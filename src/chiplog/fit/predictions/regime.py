@@ -30,10 +30,17 @@ from chiplog.fit.predictions.known import (
     values_of,
 )
 from chiplog.fit.result import FREE, Curve, Fit
+from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model
 
 Vectors = dict[str, Array]
 """Parameter vectors by symbol, each of shape (vectors,)."""
+
+
+def is_of_logp_family(model: Model) -> bool:
+    """Are the model's parameters, all of them numbers, those of a `Regime`?"""
+    tables = any(one.table is not None for one in model.parameters)
+    return {"L", "o_s", "o_r", "g"} <= model.symbols and not tables
 
 
 @dataclass
@@ -155,6 +162,26 @@ class Regime:
         shape = (fractions.shape[0], count)
         return {name: np.broadcast_to(one, shape).reshape(-1) for name, one in found.items()}
 
+    def middle(self) -> dict[str, float]:
+        """The parameters in the middle of the set, as the model's formulas take them.
+
+        L_half stands for L, and what a byte alone costs for its parts where they are not bound to be its sum. What has
+        no upper bound is left out.
+        """
+        vectors = self.at(np.full((1, len(self.free)), 0.5))
+        found = {name: float(one[0]) for name, one in vectors.items() if one[0] < REFUSED / 2.0}
+        found.pop("L", None)
+        if self._sums_up:
+            found.pop("G_half", None)
+        if "O" in self._values:
+            found["O"] = found["O_s"]
+        return found
+
+    @property
+    def _sums_up(self) -> bool:
+        """Is what a byte of a message alone costs the sum of G, O_s and O_r?"""
+        return not self._is_free and "G_half" not in self._bounds
+
     def _slopes(self, found: Vectors, take: _Take) -> None:
         """G, O_s, O_r and G_half; what a byte costs in all bounds its parts."""
         further = max(1, self.last_bytes - 1)
@@ -166,7 +193,7 @@ class Regime:
             found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
             found["O_r"] = np.zeros((1, 1))
             return
-        if self._is_free or "G_half" in self._bounds:
+        if not self._sums_up:
             found["G_half"] = take("G_half", self._byte_limit)
             limit = 2.0 * (found["G_half"] + self._most_half() / further)
             for name in _PARTS:

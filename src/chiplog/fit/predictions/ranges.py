@@ -12,19 +12,22 @@ from chiplog.fit.predictions.regime import Vectors
 from chiplog.fit.result import Fit
 
 ENDLESS = 1e30
-"""Stands for a rate, or a number of messages, without an upper bound."""
+"""How many times its least value a rate, or a number of messages, is at the end of a range without an upper bound.
+
+Between its ends, what goes evenly through the range is its inverse: the time that a byte takes.
+"""
 
 
 @dataclass
 class Ranges:
-    """The vectors of one segment; `needed` must be bounded, others may be missing from the model.
+    """The vectors of one segment; `needed` must be bounded, others are left out where nothing bounds them.
 
     `given` bounds parameters beyond what the fit says. Raises UsageError where nothing bounds a needed one.
     """
 
     fit: Fit
     segment: int
-    needed: Sequence[str]
+    needed: Sequence[str] = ()
     given: Mapping[str, Bounds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,10 +71,15 @@ class Ranges:
             bounds = self._bounds[symbol]
             share = fractions[:, place, np.newaxis]
             if bounds.high is None:
-                found[symbol] = bounds.low + np.where(share >= 1.0, ENDLESS, share * bounds.low)
+                found[symbol] = bounds.low / np.maximum(1.0 - share, 1.0 / ENDLESS)
             else:
                 found[symbol] = bounds.low + share * (bounds.high - bounds.low)
         return {symbol: np.broadcast_to(one, shape).reshape(-1) for symbol, one in found.items()}
+
+    def middle(self) -> dict[str, float]:
+        """The parameters in the middle of the set."""
+        found = self.at(np.full((1, len(self.free)), 0.5), whole=False)
+        return {symbol: float(one[0]) for symbol, one in found.items()}
 
 
 def rows_of(found: Vectors) -> Iterator[dict[str, float]]:
