@@ -42,7 +42,7 @@ def test_of_100_noisy_runs_99_show_both_changes_and_refine_them_to_the_byte() ->
     found, exact = 0, 0
     for seed in range(SEEDS):
         dataset = measured(THREE_PROTOCOLS, seed)
-        result = find_changes(dataset, seed=seed)
+        result = find_changes(dataset)
         changes = result.consensus
         found += len(changes) == 2 and adjacent(changes[0], 8192) and adjacent(changes[1], 65536)
         limits = [
@@ -58,7 +58,7 @@ def test_of_100_noisy_runs_of_one_protocol_at_most_one_shows_a_change() -> None:
     false, false_when_measured_again = 0, 0
     for seed in range(SEEDS):
         dataset = measured(ONE_PROTOCOL, seed)
-        result = find_changes(dataset, seed=seed)
+        result = find_changes(dataset)
         false += bool(result.consensus)
         false_when_measured_again += bool(refined(dataset, result, seed, ONE_PROTOCOL))
     assert false <= 1

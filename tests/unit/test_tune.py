@@ -110,7 +110,7 @@ def test_algorithms_change_with_the_size_of_the_message() -> None:
 
 
 def test_a_model_that_speaks_about_one_algorithm_only_is_refused() -> None:
-    with pytest.raises(UsageError, match="no model in the file speaks about bcast"):
+    with pytest.raises(UsageError, match="no model in the file predicts bcast"):
         choose([fit_of("logfp", LOGFP)], "bcast", (4,), ("binomial", "linear"))
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from chiplog.cli.arguments import RunArgument
 from chiplog.cli.output import JsonOption, write_json
 
 
 def changes(
     run: RunArgument,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
     json_file: JsonOption = None,
 ) -> None:
     """Find the protocol changes of every series in a run, and their consensus."""
@@ -20,7 +15,7 @@ def changes(
     from chiplog.fit.changes import changes_to_json, find_changes
 
     parts = read_run(run).by_way()
-    found = {way: find_changes(part, seed=seed) for way, part in parts.items()}
+    found = {way: find_changes(part) for way, part in parts.items()}
     if json_file:
         write_json(json_file, changes_to_json(found))
     else:

@@ -209,9 +209,9 @@ def _print(simulation: Simulation, found: Range | None) -> None:
     if len(finish) > MOST_RANKS_SHOWN:
         print(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks")
     interval = ""
-    if found is not None and found.low_ps != found.high_ps:
-        low, high = (end / 1000 for end in (found.low_ps, found.high_ps))
-        interval = f"  ({low:.6g} to {high:.6g} ns, by what the data leave)"
+    if found is not None:
+        low, high = (f"{end / 1000:.6g}" for end in (found.low_ps, found.high_ps))
+        interval = f"  ({low} to {high} ns, by what the data leave)" if low != high else ""
     print(f"makespan  {max(finish)} ns{interval}")
     rate = simulation.events / simulation.wall_seconds / 1e6
     note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

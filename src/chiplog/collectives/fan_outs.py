@@ -1,4 +1,4 @@
-"""Barriers in the eyes of models that speak of one process and its p peers only."""
+"""Barriers for models of one process and its p peers."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def _only_over_peers(dataset: Dataset) -> bool:
 def judged_on(
     dataset: Dataset, models: Sequence[str], hold_out: str | None
 ) -> tuple[Judged, list[str], list[LeftOut]]:
-    """RTT(p) where a model speaks of nothing else, peers are held out or there is nothing else; the models that speak
-    of it, and those that don't.
+    """RTT(p) where a model describes nothing else, peers are held out or there is nothing else; then the models that
+    describe it, and those that don't.
     """
     loaded = [load_model(name) for name in models]
     peers_held_out = hold_out is not None and "peers" in hold_out
@@ -120,7 +120,7 @@ def judged_on(
 
 
 def in_shown_state(dataset: Dataset) -> Dataset:
-    """The points in the state of the machine that fits speak of: what is held out is judged in that one, too."""
+    """The points in the state of the machine that fits are made from: what is held out is judged in that one, too."""
     return in_one_state(without_cold_start(dataset)[0]).dataset
 
 

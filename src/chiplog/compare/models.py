@@ -60,8 +60,8 @@ class _Judgement:
     most_folds: Callable[[Dataset], int]
     dealt: str
     """What is dealt out to the folds."""
-    points: Callable[[Fit, Dataset, str, int], MeasuredPoints]
-    """Of what was held out, by the statistic and the seed: what the fit is asked for."""
+    points: Callable[[Fit, Dataset, str], MeasuredPoints]
+    """Of what was held out, by the statistic: what the fit is asked for."""
     replicates: int = REPLICATES
     by_size: bool = False
     """Whether points are half round trips over the size, so that protocol changes of one pair's messages matter."""
@@ -72,12 +72,12 @@ class _Judgement:
         """Of half round trips over the size; None for other points."""
         return repeatability(self.dataset).half_round_trip if self.by_size else None
 
-    def asked(self, found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
+    def asked(self, found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
         """What a fit is asked for of what was held out; the same for all models."""
         of_what = (found.operation, found.posting, found.placement, found.between, found.convention)
         key = (id(held), of_what)
         if key not in self._asked:
-            self._asked[key] = self.points(found, held, statistic, seed)
+            self._asked[key] = self.points(found, held, statistic)
         return self._asked[key]
 
     def splits(self, hold_out: str | None, folds: int | None) -> tuple[str, list[Split]]:
@@ -158,14 +158,15 @@ def judge_models(
 ) -> ModelRows:
     """The error of each model on half round trips, or round trips to many peers, that it was not fitted to.
 
-    `models` None takes all that speak of the dataset. `hold_out` is an expression (`message_bytes>65536`, `peers>8`,
-    `pairs>8`); else the sizes are dealt out to `folds` folds, each held out in turn, and the errors of all folds make
-    one row. By default there are 5, or as many as there are points for; where even two are too many, models are judged
-    on the points that they were fitted to, and the rows say so. Fits know the protocol changes that are certain without
-    what is held out (`changes_left`); `boundaries` are those of the whole dataset, which "auto" finds.
+    `models` None takes all that describe something in the dataset. `hold_out` is an expression
+    (`message_bytes>65536`, `peers>8`, `pairs>8`); else the sizes are dealt out to `folds` folds, each held out in turn,
+    and the errors of all folds make one row. By default there are 5, or as many as there are points for; where even
+    two are too many, models are judged on the points that they were fitted to, and the rows say so. Fits know the
+    protocol changes that are certain without what is held out (`changes_left`); `boundaries` are those of the whole
+    dataset, which "auto" finds.
 
-    All models of one pair are judged on the same quantity, the half round trip, since not all speak of more. Where
-    peers are held out, or a model speaks of one process to many only, that quantity is RTT(p) instead, the folds are of
+    All models of one pair are judged on the same quantity, the half round trip, since not all describe more. Where
+    peers are held out, or a model describes one process to many only, that quantity is RTT(p) instead, the folds are of
     numbers of peers, and these models are fitted to RTT(p) and post times only. Models of k pairs are judged on the
     half round trips of k pairs, of which sizes and numbers of pairs are dealt out.
 
@@ -199,7 +200,7 @@ def judge_models(
             for found in fitted.fits:
                 key = (found.model, found.method, found.operation, found.posting)
                 collected.setdefault(key, []).append((found, held))
-        rows += [_row(judgement, label, fits, statistic, seed) for fits in collected.values()]
+        rows += [_row(judgement, label, fits, statistic) for fits in collected.values()]
         judged = {(row.model, row.method) for row in rows}
         left_out += [one for key, one in refused.items() if key not in judged]
     return ModelRows(tuple(rows), tuple(left_out))
@@ -243,9 +244,8 @@ def _row(
     label: str,
     fits: Sequence[tuple[Fit, Dataset]],
     statistic: str,
-    seed: int,
 ) -> ModelRow:
-    asked = [(found, judgement.asked(found, held, statistic, seed)) for found, held in fits]
+    asked = [(found, judgement.asked(found, held, statistic)) for found, held in fits]
     errors = [relative_errors(predictor(found), points) for found, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
     inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
@@ -275,11 +275,11 @@ def _inside(found: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)
 
 
-def _points(judged: Judged, found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
+def _points(judged: Judged, found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
     chosen = like_the_fit(part(held, judged.is_point), found)
     if not chosen.series:
         return NO_POINTS
-    measured = Measured(chosen, statistic, seed, replicates=2)
+    measured = Measured(chosen, statistic, seed=0, replicates=2)  # its values alone are asked for
     return judged.points(measured, found.operation)
 
 

@@ -16,9 +16,8 @@ FEWEST_TRAINING_CELLS = 3
 """Sizes that are left where there is one number of pairs, and numbers of pairs where there is one size."""
 
 
-def pair_points(found: Fit, held: Dataset, statistic: str, seed: int) -> MeasuredPoints:
-    """The measured round trips of k pairs in `held`, in seconds, that `found` can predict; `seed` is not used."""
-    del seed
+def pair_points(found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
+    """The measured round trips of k pairs in `held`, in seconds, that `found` can predict."""
     return round_trips(pair_table(like_the_fit(held, found), statistic))
 
 

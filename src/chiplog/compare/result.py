@@ -81,7 +81,7 @@ class Compared:
 class RunRow:
     """How one time of run B compares with that of run A.
 
-    `ratio` is B's median over A's with its 95 % interval; `verdict` speaks of B: `faster`, `slower`, `same` or
+    `ratio` is B's median over A's with its 95 % interval; `verdict` is about B: `faster`, `slower`, `same` or
     `unclear`. `message_bytes` is None in the last row, over all patterns and sizes.
     """
 

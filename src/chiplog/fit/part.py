@@ -1,4 +1,4 @@
-"""Which part of a dataset a fit speaks about."""
+"""Which part of a dataset a fit is made from."""
 
 from __future__ import annotations
 

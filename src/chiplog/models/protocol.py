@@ -180,7 +180,7 @@ class Model:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The patterns that the model speaks about."""
+        """The patterns that the model has a formula for."""
         return tuple(self.formulas)
 
     @property
@@ -191,7 +191,7 @@ class Model:
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
         """The duration of one operation of the points' pattern in seconds, shape (points,).
 
-        Raises UsageError for a pattern, or for trains, that the model doesn't speak about.
+        Raises UsageError for a pattern, or for trains, that the model has no formula for.
         """
         if points.pattern not in self.formulas:
             raise unknown_pattern(self.name, points.pattern, self.patterns)

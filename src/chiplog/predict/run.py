@@ -40,7 +40,7 @@ def predict(
 
     `peers` is n of algorithms that have one; without it, n-way dissemination takes the best n. With `per_node` ranks on
     each node, models that know what these share come first. Raises UsageError for an unknown name, for a model that
-    can't speak about the operation, and where a parameter that is needed is not identified.
+    can't predict the operation, and where a parameter that is needed is not identified.
     """
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
     if per_node < 1:
@@ -58,7 +58,7 @@ def predict(
 
 
 def models_of(operation: str) -> tuple[str, ...]:
-    """The models that speak about an algorithm of the operation, by precedence."""
+    """The models that predict an algorithm of the operation, by precedence."""
     known = algorithms(operation).values()
     return tuple(
         one.name for one in _predicting_models() if any(map(_speaker_type(one).speaks_about, known))
@@ -83,7 +83,7 @@ def speaker_for(
     per_node: int = 1,
     model: str | None = None,
 ) -> Speaker:
-    """The first of the fits, by precedence of their models, that speaks about one of the algorithms.
+    """The first of the fits, by precedence of their models, that predicts one of the algorithms.
 
     With `model`, only its fits. With several ranks `per_node`, models that know what these share come first.
     Raises UsageError where there is none, or where it lacks a parameter.
@@ -113,7 +113,7 @@ def speaker_for(
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     names = wanted[0].operation + (f" by {wanted[0].name}" if len(wanted) == 1 else "")
     raise UsageError(
-        f"no model in the file speaks about {names}: it holds {held}; predictions need one of "
+        f"no model in the file predicts {names}: it holds {held}; predictions need one of "
         f"{', '.join(speakable)}."
     )
 

@@ -1,4 +1,4 @@
-"""What the plots and tables take out of a target: the fit to speak of, its curves, and quantiles of
+"""What the plots and tables take out of a target: the fit to show first, its curves, and quantiles of
 the raw samples.
 """
 
@@ -37,7 +37,7 @@ class HalfRoundTrips:
 
 
 def headline(target: TargetReport) -> Fit | None:
-    """The fit that the verdict speaks of: LogGP by PRTT where it exists, else the next best known model.
+    """The fit that the verdict is about: LogGP by PRTT where it exists, else the next best known model.
 
     LogGOPS, which refines LogGP by a time per byte for each of CPUs and network, takes its place where it predicts
     better.

@@ -65,7 +65,7 @@ def choose(
 ) -> Tuning:
     """The choices among the algorithms `offered` for all `ranks` and `sizes` (bytes, as in `Task.message_bytes`).
 
-    Raises UsageError where no model of the file speaks about them, or where fewer than two are left to choose from.
+    Raises UsageError where no model of the file predicts them, or where fewer than two are left to choose from.
     """
     known = [one for name, one in algorithms(operation).items() if name in offered]
     speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model)
@@ -73,7 +73,7 @@ def choose(
     if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
         names = ", ".join(one.name for one in spoken) or "none"
         raise UsageError(
-            f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} speaks about "
+            f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} predicts "
             f"{names} of what is offered."
         )
     contest = (

@@ -1,4 +1,4 @@
-"""Which messages are short: LogP speaks of these only."""
+"""Which messages are short: LogP describes these only."""
 
 from __future__ import annotations
 

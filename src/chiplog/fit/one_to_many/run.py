@@ -136,7 +136,7 @@ def _points(pattern: str, over: OverPeers) -> MeasuredPoints:
 
 
 def _shown(model: Model, observed: Sequence[Observed], pattern: str) -> list[tuple[str, OverPeers]]:
-    """The patterns and what was measured of them that the model speaks of: first what it is judged on."""
+    """The patterns and what was measured of them that the model describes: first what it is judged on."""
     found = [(ROUND_TRIPS, one.round_trips) for one in observed if pattern == ROUND_TRIPS]
     if POSTS in model.patterns:
         found += [(POSTS, one.overheads) for one in observed if one.overheads.peers.size]

@@ -1,4 +1,4 @@
-"""The quantities that the models speak of, each over the message size, from the series of a dataset.
+"""The quantities that the models describe, each over the message size, from the series of a dataset.
 
     half_round_trip  PRTT(1,0,s)/2
     gap              [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)              or [flood(n,s) - T(s) - T(0)]/(n-1)

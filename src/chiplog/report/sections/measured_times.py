@@ -1,4 +1,4 @@
-"""What was measured, as it is: for runs that no model speaks of, such as barriers, floods or sends alone."""
+"""What was measured, as it is: for runs that no model describes, such as barriers, floods or sends alone."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def offered(operation: str, version: Version) -> Collection[str]:
     if operation not in ALGORITHMS:
         raise UsageError(
             f"--operation {operation}: MPICH's trees are written for barrier, {', '.join(ALGORITHMS)}; of others it "
-            "has one algorithm that a model here speaks about."
+            "has one algorithm that a model here predicts."
         )
     return ALGORITHMS[operation]
 
