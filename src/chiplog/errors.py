@@ -1,4 +1,4 @@
-"""What can end a command, and the exit code it ends with."""
+"""What can end a command, and the exit code it ends with; and the one warning that a command goes on after."""
 
 from __future__ import annotations
 
@@ -37,3 +37,7 @@ class CorruptFile(ChiplogError):
     """A file or a payload is not what was written; the sentence names file, line and field."""
 
     exit_code = 5
+
+
+class BrokenPlugin(UserWarning):
+    """A plug-in of another package can't be loaded, so it is left out; the sentence names it and its package."""

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import Finished, chiplog, sim_run
+from command import chiplog, sim_run
+from outside import with_package
 
-PACKAGE = Path(__file__).parent.parent / "packages" / "chiplog_example_model"
 MODEL, LABEL = "loggp-1o", "LogGP (one o)"
-BROKEN = """
-from chiplog.models.protocol import Model
-
-MODEL = Model(name="broken", source="none", parameters=(), formulas={}, estimators={})
-"""
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that pip installed the package in."""
-    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
-    shutil.copytree(PACKAGE, source, dirs_exist_ok=True)
-    options = ("--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--target")
-    finished = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, str(folder), str(source)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +26,6 @@ def model_file(installed: Path, run_file: Path) -> Path:
     finished = with_package(installed, "fit", run_file, "--model", f"loggp,{MODEL}", "-o", out)
     assert finished.code == 0, finished.stderr
     return out
-
-
-def with_package(folder: Path, *arguments: object) -> Finished:
-    found = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
-    return chiplog(*arguments, environment={"PYTHONPATH": found})
 
 
 def test_the_model_is_listed_where_its_package_is_installed(installed: Path) -> None:
@@ -120,15 +90,3 @@ def test_a_file_with_the_model_is_read_where_its_package_is_not_installed(model_
     refused = chiplog("predict", model_file, "bcast", "--ranks", 8, "--model", MODEL)
     assert (refused.code, refused.stderr.count("\n")) == (2, 1)
     assert f"'{MODEL}' predicts no collective operation" in refused.stderr
-
-
-def test_a_package_whose_model_lacks_something_is_told_so_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "broken_model.py").write_text(BROKEN)
-    metadata = tmp_path / "broken_model-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-model\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[chiplog.models]\nbroken = broken_model:MODEL\n")
-    finished = with_package(tmp_path, "list", "models")
-    assert (finished.code, finished.stderr.count("\n")) == (2, 1)
-    assert "'broken'" in finished.stderr
-    assert "'label'" in finished.stderr

@@ -17,7 +17,8 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.export.run import FORMATS, export_file
+from chiplog.export.exporter import EXPORTERS
+from chiplog.export.run import export_file
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.testing.prediction import fit_of
@@ -241,7 +242,9 @@ def test_simgrid_gives_the_fitted_ping_pong_back(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_names_the_known_ones(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'excel' is unknown; it accepts " + ", ".join(FORMATS)):
+    with pytest.raises(
+        UsageError, match="'excel' is unknown; it accepts " + ", ".join(EXPORTERS.names())
+    ):
         export_file(run, "excel", tmp_path / "out")
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from needs import require_data
 
-from chiplog.dataset.importers import KINDS, import_file
+from chiplog.dataset.importer import IMPORTERS
+from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
@@ -257,7 +258,7 @@ def test_an_unknown_option_names_what_it_accepts(tmp_path: Path, options: dict[s
 
 
 def test_an_unknown_kind_names_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'excel'; known are " + ", ".join(KINDS)):
+    with pytest.raises(UsageError, match="'excel'; known are " + ", ".join(IMPORTERS.names())):
         imported(tmp_path, "excel", CSV)
 
 

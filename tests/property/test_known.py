@@ -11,8 +11,8 @@ import pytest
 
 from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
-from chiplog.export.loggopsim import loggopsim_text
-from chiplog.export.simgrid import simgrid_text
+from chiplog.export.formats.loggopsim import loggopsim_text
+from chiplog.export.formats.simgrid import simgrid_text
 from chiplog.fit.result import FREE, Fit, Parameter, Segment
 from chiplog.predict.n_way import N_WAY
 from chiplog.predict.run import predict

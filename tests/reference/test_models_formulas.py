@@ -17,7 +17,8 @@ from chiplog.models.logp import LOGP, in_flight
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.plogp import PLOGP
 from chiplog.models.protocol import Model, Points, points
-from chiplog.models.registry import BUILT_IN, load_model, load_reference, model_names
+from chiplog.models.registry import MODELS, load_model
+from chiplog.plugins import load_reference
 
 THETA = {"L": 5e-6, "o_s": 1e-6, "o_r": 1.5e-6, "g": 2e-6, "G": 0.5e-9}
 
@@ -172,7 +173,7 @@ def test_models_of_pairs_say_nothing_of_trains(name: str) -> None:
         load_model(name).seconds(points("pairs", 8, 10), {})
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", MODELS.built_in)
 def test_every_model_is_complete(name: str) -> None:
     model = load_model(name)
     assert isinstance(model, Model)
@@ -185,7 +186,7 @@ def test_every_model_is_complete(name: str) -> None:
 
 def test_no_two_models_are_equally_preferred() -> None:
     """Else the order of a file's fits would decide which of them predicts."""
-    ranks = [load_model(name).precedence for name in BUILT_IN]
+    ranks = [load_model(name).precedence for name in MODELS.built_in]
     preferred = [rank for rank in ranks if rank]
     assert len(set(preferred)) == len(preferred)
 
@@ -210,7 +211,7 @@ def test_points_without_peers_address_one() -> None:
     assert LOGP.seconds(bare, THETA) == pytest.approx(15e-6)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", MODELS.built_in)
 def test_a_pattern_that_a_model_does_not_know_is_named(name: str) -> None:
     asked = Points("barrier", np.array([1]), np.array([1]), np.array([0.0]))
     with pytest.raises(UsageError, match="barrier"):
@@ -220,4 +221,4 @@ def test_a_pattern_that_a_model_does_not_know_is_named(name: str) -> None:
 def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="hockney, logp, loggp, loggps, loggops, plogp"):
         load_model("logp2")
-    assert set(BUILT_IN) <= set(model_names())
+    assert set(MODELS.built_in) <= set(MODELS.names())

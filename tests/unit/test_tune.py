@@ -15,18 +15,12 @@ from chiplog.testing.prediction import fit_of
 from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.choose import choose
-from chiplog.tune.exporters import (
-    chiplog_library,
-    mpich_cvars,
-    mpich_json,
-    openmpi_classic,
-    openmpi_json,
-    ucc,
-)
-from chiplog.tune.exporters.registry import exporter_for
+from chiplog.tune.formats import mpich_cvars, mpich_json, openmpi_classic, openmpi_json
 from chiplog.tune.ranges import RankRule, SizeRule, rules
 from chiplog.tune.result import tuning_to_json
 from chiplog.tune.run import parse_ranks
+from chiplog.tune.writer import WRITERS
+from chiplog.tune.writers import chiplog, ucc
 
 US = 1e-6
 LOGFP = {"L": 5 * US, "g": 5 * US, "f": 7.0, "o_min": 0.18 * US, "o_max": 1.6 * US}
@@ -96,14 +90,14 @@ def test_a_gain_whose_interval_reaches_0_leaves_the_default_and_is_unclear() -> 
 
 
 def test_two_algorithms_of_the_same_time_leave_the_mpi_its_default() -> None:
-    offered = openmpi_classic.EXPORTER.offered("barrier", (5, 0))
+    offered = openmpi_classic.FORMAT.offered("barrier", (5, 0))
     eight, nine = choose([loggp()], "barrier", (8, 9), offered).choices
     assert eight.verdict == "unclear" and eight.gain == pytest.approx(0, abs=1e-9)
     assert (nine.verdict, nine.algorithm) == ("changed", "dissemination")
 
 
 def test_algorithms_change_with_the_size_of_the_message() -> None:
-    offered = openmpi_classic.EXPORTER.offered("allreduce", (5, 0))
+    offered = openmpi_classic.FORMAT.offered("allreduce", (5, 0))
     tuning = choose([loggp()], "allreduce", (16,), offered, sizes=(8, 1 << 20))
     assert [one.best for one in tuning.choices] == ["recursive-doubling", "rabenseifner"]
     validate(tuning_to_json(tuning, {}))
@@ -134,7 +128,7 @@ def test_ranks_are_all_of_a_range_or_its_powers_of_two() -> None:
 
 
 def test_the_librarys_file_has_a_row_for_every_number_of_ranks() -> None:
-    text = chiplog_library.EXPORTER.text(barrier(1, 2, 3), (0, 0))
+    text = chiplog.FORMAT.text(barrier(1, 2, 3), (0, 0))
     content = json.loads(text)
     validate(content)
     assert [(one["ranks"], one["peers"]) for one in content["choices"]] == [(2, 1), (3, 2), (4, 3)]
@@ -142,7 +136,7 @@ def test_the_librarys_file_has_a_row_for_every_number_of_ranks() -> None:
 
 def test_open_mpis_classic_rules_begin_at_0_ranks_and_0_bytes() -> None:
     tuning = Tuning("barrier", "logp", (choice(3, None, algorithm="dissemination"),))
-    assert openmpi_classic.EXPORTER.text(tuning, (4, 1, 4)) == (
+    assert openmpi_classic.FORMAT.text(tuning, (4, 1, 4)) == (
         "1 # collectives\n6 # barrier\n3 # numbers of ranks\n"
         "0 1 # ranks, sizes\n0 0 0 0 # Open MPI's own\n"
         "3 1 # ranks, sizes\n0 4 0 0 # bruck\n"
@@ -155,7 +149,7 @@ def test_open_mpi_looks_an_alltoall_up_by_all_of_a_ranks_blocks() -> None:
         choice(4, None, algorithm="bruck", size=8),
         choice(4, None, algorithm="pairwise", size=1024),
     )
-    lines = openmpi_classic.EXPORTER.text(Tuning("alltoall", "loggp", sizes), (5, 0)).splitlines()
+    lines = openmpi_classic.FORMAT.text(Tuning("alltoall", "loggp", sizes), (5, 0)).splitlines()
     assert lines[5:10] == [
         "4 4 # ranks, sizes",
         "0 0 0 0 # Open MPI's own",
@@ -170,7 +164,7 @@ def test_open_mpis_json_names_only_what_leaves_the_default() -> None:
         choice(4, None, algorithm="binomial", size=8),
         choice(4, None, algorithm="chain", size=1024),
     )
-    content = json.loads(openmpi_json.EXPORTER.text(Tuning("bcast", "loggp", sizes), (6, 0)))
+    content = json.loads(openmpi_json.FORMAT.text(Tuning("bcast", "loggp", sizes), (6, 0)))
     assert (content["rule_file_version"], content["module"]) == (3, "tuned")
     assert content["collectives"]["bcast"] == [
         {
@@ -233,15 +227,15 @@ def test_a_tree_never_fills_a_page_since_mpich_reads_on_to_a_zero_byte() -> None
 
 def test_one_radix_is_written_where_all_choices_agree() -> None:
     same, other = barrier(3, 3), barrier(2, 3)
-    text = mpich_cvars.EXPORTER.text(same, (4, 2))
+    text = mpich_cvars.FORMAT.text(same, (4, 2))
     assert text.splitlines()[1:] == [
         "MPIR_CVAR_BARRIER_INTRA_ALGORITHM=k_dissemination",
         "MPIR_CVAR_BARRIER_DISSEM_KVAL=4",
     ]
-    assert ucc.EXPORTER.text(same, (0, 0)).splitlines()[1:] == ["UCC_TL_UCP_BARRIER_KN_RADIX=4"]
-    for exporter in (mpich_cvars.EXPORTER, ucc.EXPORTER):
+    assert ucc.FORMAT.text(same, (0, 0)).splitlines()[1:] == ["UCC_TL_UCP_BARRIER_KN_RADIX=4"]
+    for one in (mpich_cvars.FORMAT, ucc.FORMAT):
         with pytest.raises(UsageError, match="one number of ranks"):
-            exporter.text(other, (4, 2))
+            one.text(other, (4, 2))
 
 
 @pytest.mark.parametrize(
@@ -263,18 +257,18 @@ def test_a_file_that_a_release_cant_take_is_refused_with_the_reason(
     target: str, version: str | None, out: str, operation: str, reason: str
 ) -> None:
     with pytest.raises(UsageError, match=reason) as refused:
-        exporter, release = exporter_for(target, Path(out), version)
-        exporter.offered(operation, release)
+        chosen, release = WRITERS.load(target).format_for(Path(out), version, None)
+        chosen.offered(operation, release)
     assert refused.value.exit_code == 2
 
 
 def test_classic_rules_are_refused_for_open_mpi_6() -> None:
     with pytest.raises(UsageError, match="shifts them by one entry"):
-        openmpi_classic.EXPORTER.text(barrier(1), (6, 0))
-    assert exporter_for("openmpi", Path("x"), "6.0")[0] is openmpi_json.EXPORTER
+        openmpi_classic.FORMAT.text(barrier(1), (6, 0))
+    assert WRITERS.load("openmpi").format_for(Path("x"), "6.0", None)[0] is openmpi_json.FORMAT
 
 
 def test_since_5_0_han_is_told_to_step_back() -> None:
-    settings = openmpi_classic.EXPORTER.settings
+    settings = openmpi_classic.FORMAT.settings
     assert "OMPI_MCA_coll_han_priority" not in settings(Path("x"), (4, 1))
     assert settings(Path("x"), (5, 0))["OMPI_MCA_coll_han_priority"] == "0"

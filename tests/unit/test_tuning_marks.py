@@ -6,13 +6,11 @@ import json
 
 import pytest
 
-from chiplog.tune.check.marks import (
-    NotRules,
-    marked_classic,
-    marked_cvars,
-    marked_mpich_json,
-    marked_openmpi_json,
-)
+from chiplog.tune.check.proof import NotRules
+from chiplog.tune.formats.mpich_cvars import marked as marked_cvars
+from chiplog.tune.formats.mpich_json import marked as marked_mpich_json
+from chiplog.tune.formats.openmpi_classic import marked as marked_classic
+from chiplog.tune.formats.openmpi_json import marked as marked_openmpi_json
 
 BARRIER = "1 # one\n6\n2 # 17 is no number here\n0 1\n0 0 0 0\n3 2\n0 4 0 0\n64 3 0 0\n"
 

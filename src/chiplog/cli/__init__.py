@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from chiplog import __version__
-from chiplog.errors import ChiplogError
+from chiplog.errors import BrokenPlugin, ChiplogError
 
 INTERRUPTED = 130
 
@@ -24,8 +25,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"chiplog {__version__}")
         return 0
-    if os.environ.get("CHIPLOG_DEBUG"):
-        return _run(words)
+    with warnings.catch_warnings():
+        _show_broken_plugins_in_one_line()
+        return _run(words) if os.environ.get("CHIPLOG_DEBUG") else _run_to_a_sentence(words)
+
+
+def _show_broken_plugins_in_one_line() -> None:
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
+        if issubclass(category, BrokenPlugin):
+            print(f"chiplog: {message}", file=sys.stderr)
+        else:
+            others(message, category, *place, **rest)
+
+    warnings.showwarning = show
+
+
+def _run_to_a_sentence(words: Sequence[str]) -> int:
     try:
         return _run(words)
     except ChiplogError as error:

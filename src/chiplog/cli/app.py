@@ -28,9 +28,13 @@ COMMANDS = {
     "list": "list_names",
     "doctor": "doctor",
 }
-"""Commands, and the functions of that name in modules of that name."""
+"""Commands, and the functions of that name in modules of that name.
+
+A module's function `epilog` gives the end of the command's help, such as the names that an option accepts.
+"""
 GROUPS = {"probe": "probe_app", "library": "library_app"}
 """Modules with commands of their own, and their Typer."""
+HELP = ("-h", "--help")
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
@@ -45,16 +49,19 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": list(HELP)},
     )
     app.callback()(chiplog)
+    helps = any(word in HELP for word in words[1:])
     named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
     for name in named or (*COMMANDS, *GROUPS):
         if name in GROUPS:
             app.add_typer(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]), name=name)
         else:
             function = COMMANDS[name]
-            app.command(name)(getattr(import_module(f"chiplog.cli.{function}"), function))
+            module = import_module(f"chiplog.cli.{function}")
+            epilog = getattr(module, "epilog", None) if helps else None
+            app.command(name, epilog=epilog and epilog())(getattr(module, function))
     return app
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.arguments import names_help
 from chiplog.cli.output import JsonOption, write_json
 
 NOT_IN_FORCE = 3
@@ -15,7 +16,7 @@ NOT_IN_FORCE = 3
 def check_tuning(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
     target: Annotated[
-        str, typer.Option("--for", metavar="PROGRAM", help="openmpi, mpich or chiplog.")
+        str, typer.Option("--for", metavar="PROGRAM", help="Whose tuning file it is: see below.")
     ],
     launcher: Annotated[
         str | None, typer.Option(help='Starts 3 ranks or more, e.g. "mpirun -n 4".')
@@ -46,3 +47,10 @@ def check_tuning(
         print(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
     if not verdict.in_force:
         raise typer.Exit(NOT_IN_FORCE)
+
+
+def epilog() -> str:
+    """The programs whose tuning files can be proved to be in force."""
+    from chiplog.tune.check.run import provable
+
+    return names_help("--for PROGRAM", provable())

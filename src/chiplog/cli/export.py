@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.arguments import names_help
 from chiplog.cli.output import TargetOption, note
 
 
 def export(
     source: Annotated[Path, typer.Argument(metavar="RUN-OR-MODEL", help="A run or a model file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet, codes, simgrid or loggopsim.")],
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="See below.")],
     out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
     target: TargetOption = None,
     sizes: Annotated[
         str | None,
         typer.Option(
             metavar="FIRST:LAST",
-            help="Which sizes to hold, for simgrid and loggopsim; all by default.",
+            help="Which sizes to hold, of a model file; all by default.",
         ),
     ] = None,
 ) -> None:
@@ -27,3 +28,10 @@ def export(
     from chiplog.export.run import export_file
 
     note(f"exported to {export_file(source, to, out, target=target, sizes=sizes)}.")
+
+
+def epilog() -> str:
+    """The exporters."""
+    from chiplog.export.exporter import EXPORTERS
+
+    return names_help("--to FORMAT", EXPORTERS.all())

@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.arguments import names_help
 from chiplog.cli.output import note
 
 
 def import_file(
-    kind: Annotated[
-        str, typer.Argument(help="csv, netgauge, nodecomm, simgrid-calibration, osu or imb.")
-    ],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file it is: see below.")],
     file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
         Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
@@ -33,3 +32,10 @@ def import_file(
         kind, file, out, pattern=pattern, direction=direction, transport=transport
     )
     note(f"imported into {written}.")
+
+
+def epilog() -> str:
+    """The importers."""
+    from chiplog.dataset.importer import IMPORTERS
+
+    return names_help("KIND", IMPORTERS.all())

@@ -22,27 +22,10 @@ METHODS = {
 }
 
 
-def list_names(
-    what: Annotated[str, typer.Argument(metavar="models|transports|patterns|operations|methods")],
-    json_file: JsonOption = None,
-) -> None:
-    """List the models, transports, patterns, operations or methods there are."""
-    if what not in TABLES:
-        raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
-    found = TABLES[what]()
-    if json_file:
-        content = [{"name": name, "meaning": meaning} for name, meaning in found.items()]
-        write_json(json_file, {"schema": "chiplog.list/1", what: content})
-        return
-    width = max(map(len, found), default=0)
-    for name, meaning in found.items():
-        print(f"{name:<{width}}  {meaning}")
-
-
 def _models() -> Mapping[str, str]:
-    from chiplog.models.registry import load_model, model_names
+    from chiplog.models.registry import MODELS
 
-    return {name: load_model(name).source for name in model_names()}
+    return {one.name: one.source for one in MODELS.all()}
 
 
 def _transports() -> Mapping[str, str]:
@@ -79,9 +62,9 @@ def _operations() -> Mapping[str, str]:
 
 def _methods() -> Mapping[str, str]:
     """With the models that each method fits, in brackets those of which it is not the default."""
-    from chiplog.models.registry import load_model, model_names
+    from chiplog.models.registry import MODELS
 
-    known = [load_model(name) for name in model_names()]
+    known = MODELS.all()
 
     def models(method: str) -> str:
         return ", ".join(
@@ -93,10 +76,48 @@ def _methods() -> Mapping[str, str]:
     return {method: f"{meaning}; {models(method)}" for method, meaning in METHODS.items()}
 
 
+def _importers() -> Mapping[str, str]:
+    from chiplog.dataset.importer import IMPORTERS
+
+    return {one.name: one.summary for one in IMPORTERS.all()}
+
+
+def _exporters() -> Mapping[str, str]:
+    from chiplog.export.exporter import EXPORTERS
+
+    return {one.name: one.summary for one in EXPORTERS.all()}
+
+
+def _tuning_writers() -> Mapping[str, str]:
+    from chiplog.tune.writer import WRITERS
+
+    return {one.name: one.summary for one in WRITERS.all()}
+
+
 TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "models": _models,
     "transports": _transports,
     "patterns": _patterns,
     "operations": _operations,
     "methods": _methods,
+    "importers": _importers,
+    "exporters": _exporters,
+    "tuning-writers": _tuning_writers,
 }
+
+
+def list_names(
+    what: Annotated[str, typer.Argument(metavar="|".join(TABLES))],
+    json_file: JsonOption = None,
+) -> None:
+    """List the models, transports and so on that there are."""
+    if what not in TABLES:
+        raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
+    found = TABLES[what]()
+    if json_file:
+        content = [{"name": name, "meaning": meaning} for name, meaning in found.items()]
+        write_json(json_file, {"schema": "chiplog.list/1", what: content})
+        return
+    width = max(map(len, found), default=0)
+    for name, meaning in found.items():
+        print(f"{name:<{width}}  {meaning}")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.arguments import names_help
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write_text
 
 
@@ -15,7 +16,7 @@ def tune(
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
     program: Annotated[
-        str, typer.Option("--for", metavar="PROGRAM", help="chiplog, openmpi, mpich or ucc.")
+        str, typer.Option("--for", metavar="PROGRAM", help="Whose tuning file it is: see below.")
     ],
     out: Annotated[Path, typer.Option("-o", metavar="FILE", help="The tuning file to write.")],
     operation: Annotated[str, typer.Option(help="See: chiplog list operations")] = "barrier",
@@ -58,5 +59,12 @@ def tune(
     else:
         print_tuning(written.tuning)
     note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
-    if program != "ucc":
+    if written.can_be_proved:
         note(f"prove it: chiplog check-tuning {out} --for {program}")
+
+
+def epilog() -> str:
+    """The programs that tuning files are written for."""
+    from chiplog.tune.writer import WRITERS
+
+    return names_help("--for PROGRAM", WRITERS.all())

@@ -18,7 +18,7 @@ from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, m
 from chiplog.fit.quantities.measured import Measured, is_round_trip
 from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_model, model_names
+from chiplog.models.registry import MODELS, load_model
 
 ONE_TO_MANY = "one_to_many"
 SOME_REPLICATES = 150
@@ -89,7 +89,7 @@ def default_models(dataset: Dataset) -> tuple[str, ...]:
             return ONE_TO_MANY in model.patterns
         return _of_round_trips(model) and over_sizes
 
-    return tuple(name for name in model_names() if judged(load_model(name)))
+    return tuple(one.name for one in MODELS.all() if judged(one))
 
 
 def _only_over_peers(dataset: Dataset) -> bool:

@@ -1,1 +1,1 @@
-"""Measured data: run files, importers, exporters and the checked table that every analysis begins with."""
+"""Measured data: run files, importers and the checked table that every analysis begins with."""

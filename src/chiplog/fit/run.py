@@ -43,7 +43,8 @@ from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
 from chiplog.fit.states import in_one_state
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_model, load_reference, model_names
+from chiplog.models.registry import MODELS, load_model
+from chiplog.plugins import load_reference
 
 KEPT_DRAWS = 200
 
@@ -188,9 +189,9 @@ def models_for(dataset: Dataset) -> tuple[str, ...]:
     """The names of the models that can be fitted to `dataset`."""
     measured = {one.pattern for one in dataset.series}
     return tuple(
-        name
-        for name in model_names()
-        if measured & set(load_model(name).patterns) and suited_methods(name, None, dataset)
+        one.name
+        for one in MODELS.all()
+        if measured & set(one.patterns) and suited_methods(one.name, None, dataset)
     )
 
 

@@ -16,7 +16,8 @@ from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_reference, models_by_precedence
+from chiplog.models.registry import models_by_precedence
+from chiplog.plugins import load_reference
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker

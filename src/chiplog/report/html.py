@@ -15,7 +15,7 @@ import re
 from importlib.resources import files
 from string import Template
 
-from chiplog.models.registry import load_model, model_names
+from chiplog.models.registry import MODELS
 from chiplog.report.document import (
     Block,
     Bullets,
@@ -77,7 +77,7 @@ def render_document(document: Document) -> str:
 
 def model_colours() -> str:
     """The style sheet's rules for the colours and dashes of all models, those of other packages too."""
-    models = [load_model(name) for name in model_names()]
+    models = MODELS.all()
 
     def variables(theme: str) -> str:
         return " ".join(

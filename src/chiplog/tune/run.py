@@ -12,7 +12,7 @@ from chiplog.fit.origin import of_target
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning
 from chiplog.tune.choose import choose
-from chiplog.tune.exporters.registry import exporter_for
+from chiplog.tune.writer import WRITERS
 
 MOST_RANKS = 65536
 DEFAULT_SIZES = "1:1MiB:1"
@@ -26,6 +26,8 @@ class Written:
     text: str
     settings: Callable[[], Mapping[str, str]]
     """Of the file, once it is there."""
+    can_be_proved: bool
+    """Whether `chiplog check-tuning` can tell that it is in force."""
 
 
 def tune(
@@ -49,18 +51,19 @@ def tune(
     Raises UsageError, also where the release can't take such a file.
     """
     path = Path(out)
-    exporter, release = exporter_for(program, path, version, mpi)
+    writer = WRITERS.load(program)
+    chosen, release = writer.format_for(path, version, mpi)
     is_barrier = operation == "barrier"
     tuning = choose(
         of_target(read_model(model_file), target, str(model_file)),
         operation,
         parse_ranks(ranks, every=is_barrier),
-        exporter.offered(operation, release),
+        chosen.offered(operation, release),
         sizes=(1,) if is_barrier else parse_sizes(sizes),
         model=model,
     )
-    text = exporter.text(tuning, release)
-    return Written(tuning, text, lambda: exporter.settings(path, release))
+    text = chosen.text(tuning, release)
+    return Written(tuning, text, lambda: chosen.settings(path, release), writer.proof is not None)
 
 
 def parse_ranks(text: str, *, every: bool) -> Sequence[int]:

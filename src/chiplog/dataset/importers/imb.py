@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.dataset.importers.base import (
+from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
     ImportedSeries,
+    Importer,
     Options,
     Source,
-    time,
-    whole,
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
@@ -119,3 +119,10 @@ def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
         raise UsageError(
             f"--pattern {options.pattern} does not fit: the file holds {', '.join(sorted(held))}."
         )
+
+
+IMB = Importer(
+    name="imb",
+    summary="Intel MPI Benchmarks: PingPong, also of -multi",
+    read=read,
+)

@@ -15,14 +15,14 @@ from collections import defaultdict
 
 import numpy as np
 
-from chiplog.dataset.importers.base import (
+from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
     ImportedSeries,
+    Importer,
     Options,
     Source,
-    time,
-    whole,
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
@@ -114,3 +114,10 @@ def _series(size: int, train: int, delay_seconds: float, seconds: float) -> Impo
         train=train,
         delay_seconds=delay_seconds,
     )
+
+
+NETGAUGE = Importer(
+    name="netgauge",
+    summary="Netgauge's loggp output, also CODES's table",
+    read=read,
+)

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.dataset.importers.base import (
+from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
     ImportedSeries,
+    Importer,
     Options,
     Source,
-    time,
-    whole,
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
@@ -112,3 +112,10 @@ def _series(message_bytes: int, pairs: int, seconds: float) -> ImportedSeries:
         bytes_per_sample=2 * pairs * message_bytes,
         pairs=pairs,
     )
+
+
+NODECOMM = Importer(
+    name="nodecomm",
+    summary="nodecomm: ping-pongs of k pairs between two nodes",
+    read=read,
+)

@@ -21,16 +21,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.dataset.importers.base import (
-    LONGEST_SECONDS,
+from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
+from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
     ImportedSeries,
+    Importer,
     Options,
     Source,
-    number,
-    time,
-    whole,
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
@@ -208,3 +206,10 @@ def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]
             }
         )
     return tuple(found)
+
+
+OSU = Importer(
+    name="osu",
+    summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr",
+    read=read,
+)

@@ -16,15 +16,14 @@ from collections import defaultdict
 
 import numpy as np
 
-from chiplog.dataset.importers.base import (
+from chiplog.dataset.import_values import number, time, whole
+from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
     ImportedSeries,
+    Importer,
     Options,
     Source,
-    number,
-    time,
-    whole,
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
@@ -133,3 +132,10 @@ def _ping_pong(calls: _Calls, size: int, source: Source) -> ImportedRecord:
     )
     call = _call("MPI_Send", size, sent, on_the_wire=False)
     return ImportedRecord((whole_trip, call), tag={"calibration": "PingPong"})
+
+
+SIMGRID_CALIBRATION = Importer(
+    name="simgrid-calibration",
+    summary="SimGrid's platform calibration: durations of MPI calls",
+    read=read,
+)

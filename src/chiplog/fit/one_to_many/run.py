@@ -30,7 +30,7 @@ from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
 from chiplog.models.protocol import Model, points
-from chiplog.models.registry import load_reference
+from chiplog.plugins import load_reference
 
 ROUND_TRIPS, POSTS = "one_to_many", "send_overhead"
 KEPT_DRAWS = 200

@@ -25,7 +25,7 @@ from chiplog.fit.pairs.table import Floats, PairTable
 from chiplog.fit.text import rate_text, sizes_text
 from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_reference
+from chiplog.plugins import load_reference
 
 REPLICATES = 200
 LEAST_SPREAD = 1e-9

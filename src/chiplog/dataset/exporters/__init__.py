@@ -1,1 +1,0 @@
-"""Exporters of a dataset as a table: one module each."""

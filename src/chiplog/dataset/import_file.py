@@ -1,0 +1,164 @@
+"""`chiplog import` as a function: another tool's file becomes a run file."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import chiplog
+from chiplog.dataset.fields import LARGEST
+from chiplog.dataset.import_values import ROUNDING
+from chiplog.dataset.importer import (
+    IMPORTERS,
+    ImportedRecord,
+    ImportedSeries,
+    Importer,
+    Options,
+    Source,
+)
+from chiplog.dataset.input_file import open_input
+from chiplog.dataset.records import DIRECTIONS, PATTERNS, SCHEMA
+from chiplog.dataset.run_file import RunWriter
+from chiplog.errors import CorruptFile, UsageError
+
+MAX_SOURCE_BYTES = 1 << 30
+"""Longest source, unpacked, that an importer takes."""
+
+
+def import_file(
+    kind: str,
+    path: str | Path,
+    out: str | Path,
+    *,
+    pattern: str | None = None,
+    direction: str | None = None,
+    transport: str | None = None,
+) -> Path:
+    """Writes the measurements of another tool's file as a run file at `out`, replacing it, and returns its path.
+
+    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured.
+
+    Raises UsageError for an unknown kind, pattern or direction, and where the file needs one that is not given;
+    CorruptFile that names file, line and field where the file is not what the kind says.
+    """
+    importer = IMPORTERS.load(kind)
+    _among("--pattern", pattern, PATTERNS)
+    _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
+    options = Options(pattern=pattern, direction=direction, transport=transport)
+    return _write(importer, Path(path), Path(out), options)
+
+
+def _among(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    if value is not None and value not in known:
+        raise UsageError(f"{option} {value!r} is unknown; it accepts {', '.join(known)}.")
+
+
+def _write(importer: Importer, path: Path, out: Path, options: Options) -> Path:
+    source = read_source(path)
+    if out.exists() and out.samefile(path):
+        raise UsageError(f"-o {out} is the file to import; name another one.")
+    imported = importer.read(source, options)
+    header = {
+        "schema": SCHEMA,
+        "chiplog": chiplog.__version__,
+        "run_id": source.sha256[:16],
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "target": f"import:{importer.name}",
+        "transport": options.transport or imported.transport or "unknown",
+        "ranks": imported.ranks,
+        "provenance": {
+            "kind": importer.name,
+            "file": path.name,
+            "sha256": source.sha256,
+            "convention": imported.convention,
+        },
+        "warnings": list(imported.warnings),
+    }
+    lines = [_record(index, record) for index, record in enumerate(imported.records)]
+    if not lines:
+        raise source.where(1).corrupt(None, "the file holds no measurement")
+    with RunWriter.create(out, header, overwrite=True) as writer:
+        for line in lines:
+            writer.append(line)
+    return out
+
+
+def read_source(path: Path) -> Source:
+    """The text of `path`, unpacked if it is a gzip file; CorruptFile where it is damaged, too long or no text."""
+    with open_input(path) as stream:
+        packed = stream.read(MAX_SOURCE_BYTES + 1)
+    digest = hashlib.sha256(packed).hexdigest()
+    content = _unpacked(packed, str(path)) if packed[:2] == b"\x1f\x8b" else packed
+    if len(content) > MAX_SOURCE_BYTES:
+        raise CorruptFile(f"{path}, line 1: the file holds more than {MAX_SOURCE_BYTES >> 20} MiB")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CorruptFile(
+            f"{path}, line {line}: byte {error.start} of the file is not UTF-8"
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise CorruptFile(f"{path}, line {line}: the file holds a zero byte: it is no text")
+    return Source(str(path), text, digest)
+
+
+def _unpacked(packed: bytes, path: str) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
+            return stream.read(MAX_SOURCE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorruptFile(f"{path}, line 1: the gzip file is damaged: {error}") from None
+
+
+def _record(index: int, record: ImportedRecord) -> dict[str, object]:
+    """The members of a record line; the sum of its samples stands for its duration, which is not known."""
+    total = sum(float(one.seconds.sum()) * one.batch for one in record.series)
+    return {
+        "id": index,
+        "visit": record.visit,
+        "launch": record.launch,
+        "started_ns": 0,
+        "elapsed_ns": min(LARGEST, round(total * 1e9)),
+        "placement_ns": None,
+        "payload": "unchecked",
+        "stopped": "samples",
+        "series": [_series(one) for one in record.series],
+        "tag": dict(record.tag),
+    }
+
+
+def _series(one: ImportedSeries) -> dict[str, object]:
+    samples = int(one.seconds.size)
+    return {
+        "pattern": one.pattern,
+        "operation": one.operation,
+        "posting": one.posting,
+        "direction": one.direction,
+        "message_bytes": one.message_bytes,
+        "train": one.train,
+        "delay_ns": round(one.delay_seconds * 1e9, 6),
+        "batch": one.batch,
+        "pairs": one.pairs,
+        "peers": one.peers,
+        "warmup": 0,
+        "messages": min(LARGEST, samples * one.batch * one.messages_per_sample),
+        "bytes": min(LARGEST, samples * one.batch * one.bytes_per_sample),
+        **_samples(one.seconds * one.batch),
+    }
+
+
+def _samples(interval_seconds: NDArray[np.float64]) -> dict[str, list[int]]:
+    """Whole nanoseconds where the source's times are such but for rounding, whole picoseconds where they are finer."""
+    nanoseconds = np.rint(interval_seconds * 1e9)
+    if np.allclose(nanoseconds / 1e9, interval_seconds, rtol=ROUNDING, atol=0.0):
+        return {"samples_ns": nanoseconds.astype(np.int64).tolist()}
+    return {"samples_ps": np.rint(interval_seconds * 1e12).astype(np.int64).tolist()}

@@ -1,0 +1,50 @@
+"""Numbers in other tools' files, bounded: what is none of them is named by file, line and field."""
+
+from __future__ import annotations
+
+import math
+
+from chiplog.dataset.lines import Where
+
+LONGEST_SECONDS = 1e6
+"""No single time may be longer: it would not fit the storage in picoseconds, and is surely in another unit."""
+
+ROUNDING = 1e-15
+"""Relative difference that a product and a quotient of float64 may make."""
+
+
+def number(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
+    """`text` as a finite number that is not negative, times `factor`."""
+    try:
+        value = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        raise where.corrupt(name, f"{text[:40]!r} is not a number") from None
+    if not math.isfinite(value):
+        raise where.corrupt(name, f"{text[:40]!r} is not a finite number")
+    if value < 0:
+        raise where.corrupt(name, f"{text[:40]!r} is negative")
+    return value * factor
+
+
+def too_long(seconds: float) -> bool:
+    """Whether a duration exceeds LONGEST_SECONDS by more than rounding."""
+    return seconds > LONGEST_SECONDS * (1 + ROUNDING)
+
+
+def time(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
+    """`text` times `factor` as a duration in seconds, bounded by LONGEST_SECONDS."""
+    seconds = number(text, name, where, factor=factor)
+    if too_long(seconds):
+        raise where.corrupt(name, f"{text[:40]!r} is more than {LONGEST_SECONDS:g} s")
+    return seconds
+
+
+def whole(text: str, name: str, where: Where, *, minimum: int = 0, maximum: int = 1 << 48) -> int:
+    """`text` as an integer from `minimum` to `maximum`."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        raise where.corrupt(name, f"{text[:40]!r} is not a whole number")
+    value = int(digits)
+    if not minimum <= value <= maximum:
+        raise where.corrupt(name, f"must be from {minimum} to {maximum}, but is {value}")
+    return value

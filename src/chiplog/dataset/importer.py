@@ -1,0 +1,108 @@
+"""What an importer of another tool's files is, what it gets and what it gives; and which there are.
+
+A new one is a module in `chiplog.dataset.importers` and its name in `IMPORTERS`, or an entry point of another package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chiplog.plugins import Registry
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chiplog.dataset.lines import Where
+
+
+@dataclass(frozen=True)
+class Source:
+    """The unpacked text of a file and where it came from."""
+
+    path: str
+    text: str
+    sha256: str
+
+    def lines(self) -> list[str]:
+        """Its lines without their ends; the line with index i has the number i + 1."""
+        return self.text.splitlines()
+
+    def where(self, line: int) -> Where:
+        """The place of a line, counted from 1."""
+        from chiplog.dataset.lines import Where
+
+        return Where(self.path, line)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller says about a file that can't say it of itself."""
+
+    pattern: str | None = None
+    direction: str | None = None
+    transport: str | None = None
+
+
+@dataclass(frozen=True)
+class ImportedSeries:
+    """One series of an imported record; `seconds`, shape (samples,), are durations of one operation."""
+
+    pattern: str
+    direction: str
+    message_bytes: int
+    seconds: NDArray[np.float64]
+    messages_per_sample: int
+    bytes_per_sample: int
+    operation: str = "send"
+    posting: str = "normal"
+    train: int = 1
+    delay_seconds: float = 0.0
+    batch: int = 1
+    pairs: int = 1
+    peers: int = 1
+
+
+@dataclass(frozen=True)
+class ImportedRecord:
+    """Series whose samples belong together."""
+
+    series: Sequence[ImportedSeries]
+    visit: int = 0
+    launch: int = 0
+    tag: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an importer found."""
+
+    records: Iterable[ImportedRecord]
+    convention: str
+    """What the times of the source are, in one sentence."""
+    transport: str | None = None
+    ranks: int = 2
+    warnings: tuple[Mapping[str, object], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importer:
+    """One kind of another tool's files; its name is the KIND of `chiplog import KIND FILE`."""
+
+    name: str
+    summary: str
+    """What the files are, in a few words, for help and lists."""
+    read: Callable[[Source, Options], Imported]
+    """What a file holds; CorruptFile names line and field of what is wrong, UsageError what the caller must say."""
+
+
+IMPORTERS: Registry[Importer] = Registry(
+    "importer",
+    "chiplog.dataset.importer:Importer",
+    group="chiplog.importers",
+    folder="chiplog.dataset.importers",
+    built_in=("csv", "netgauge", "nodecomm", "simgrid-calibration", "osu", "imb"),
+    unknown="there is no importer '{name}'; known are {known}.",
+)

@@ -1,1 +1,0 @@
-"""One small module a format."""

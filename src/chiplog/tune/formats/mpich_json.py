@@ -1,0 +1,175 @@
+"""MPICH's JSON tree of 4.0 and later: that of the release itself, with the choices put before its own.
+
+What the choices leave open keeps the release's own branch. Barriers of communicators with a hierarchy keep going node
+by node; the choice holds for the flat ones that they are made of.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import mmap
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from chiplog.errors import UsageError
+from chiplog.predict.n_way import N_WAY
+from chiplog.tune.check.launch import MARKED_RANKS
+from chiplog.tune.check.proof import NotRules, json_object
+from chiplog.tune.choice import Tuning
+from chiplog.tune.mpich_tree import Tree
+from chiplog.tune.ranges import Key, RankRule, rules
+from chiplog.tune.version import Version, version_text
+from chiplog.tune.writer import TuningFormat
+
+FIRST_VERSION = (4, 0)
+RADIX_SINCE = (4, 1)
+VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+INTRA = "comm_type=intra"
+NOT_A_BARRIER: Tree = {"algorithm=MPIR_Bcast_intra_binomial": {}}
+"""A leaf that MPICH knows and asserts against in a barrier."""
+
+ALGORITHMS: Mapping[str, Mapping[str, str]] = {
+    "bcast": {
+        "binomial": "MPIR_Bcast_intra_binomial",
+        "scatter-allgather": "MPIR_Bcast_intra_scatter_ring_allgather",
+    },
+    "allreduce": {
+        "recursive-doubling": "MPIR_Allreduce_intra_recursive_doubling",
+        "rabenseifner": "MPIR_Allreduce_intra_reduce_scatter_allgather",
+    },
+    "allgather": {
+        "bruck": "MPIR_Allgather_intra_brucks",
+        "recursive-doubling": "MPIR_Allgather_intra_recursive_doubling",
+        "ring": "MPIR_Allgather_intra_ring",
+    },
+    "alltoall": {
+        "linear": "MPIR_Alltoall_intra_scattered",
+        "pairwise": "MPIR_Alltoall_intra_pairwise",
+        "bruck": "MPIR_Alltoall_intra_brucks",
+    },
+}
+TOTAL = ("allgather",)
+"""Looked up by the sum of all ranks' blocks; the others by the message or block."""
+
+
+def check_version(version: Version) -> None:
+    """UsageError below 4.0."""
+    if version < FIRST_VERSION:
+        raise UsageError(f"--version {version_text(version)}: MPICH reads trees since 4.0.")
+
+
+def offered(operation: str, version: Version) -> Collection[str]:
+    """Our names of what the tree can choose; a barrier needs a radix to choose."""
+    check_version(version)
+    if operation == "barrier":
+        if version < RADIX_SINCE:
+            raise UsageError(
+                f"--version {version_text(version)}: MPICH before 4.1 has one flat barrier and no radix, so there is "
+                "nothing to choose."
+            )
+        return (N_WAY,)
+    if operation not in ALGORITHMS:
+        raise UsageError(
+            f"--operation {operation}: MPICH's trees are written for barrier, {', '.join(ALGORITHMS)}; of others it "
+            "has one algorithm that a model here predicts."
+        )
+    return ALGORITHMS[operation]
+
+
+def text_from(tree: Tree, tuning: Tuning) -> str:
+    """The file, from the release's own tree."""
+    patched = copy.deepcopy(tree)
+    branch = patched[f"collective={tuning.operation}"]
+    branch[INTRA] = _with_choices(tuning, branch[INTRA])
+    text = json.dumps(patched, indent=1) + "\n"
+    return text if len(text) % mmap.PAGESIZE else text + "\n"  # MPICH reads on to a zero byte
+
+
+def _with_choices(tuning: Tuning, own: Tree) -> Tree:
+    if tuning.operation == "barrier":
+        hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
+        flat = own["comm_hierarchy=any"]
+        return {**hierarchy, "comm_hierarchy=any": _by_ranks(tuning, flat)}
+    if tuning.operation == "alltoall":
+        in_place = "is_sendbuf_inplace=no"
+        return {**own, in_place: _by_ranks(tuning, own[in_place])}
+    return _by_ranks(tuning, own)
+
+
+def _by_ranks(tuning: Tuning, own: Tree) -> Tree:
+    entries = rules(tuning)
+    branches = [_by_size(tuning.operation, entry, own) for entry in entries]
+    tests = [f"comm_size<{entry.first_ranks}" for entry in entries[1:]]
+    return dict(zip([*tests, "comm_size=any"], branches, strict=True))
+
+
+def _by_size(operation: str, entry: RankRule, own: Tree) -> Tree:
+    leaves = [_leaf(operation, rule.key, own) for rule in entry.sizes]
+    if len(leaves) == 1:
+        return leaves[0]
+    scale, size = (entry.first_ranks, "total") if operation in TOTAL else (1, "avg")
+    tests = [f"{size}_msg_size<{rule.first_bytes * scale}" for rule in entry.sizes[1:]]
+    return dict(zip([*tests, f"{size}_msg_size=any"], leaves, strict=True))
+
+
+def _leaf(operation: str, key: Key | None, own: Tree) -> Tree:
+    if key is None:
+        return copy.deepcopy(own)
+    name, peers = key
+    if operation == "barrier":
+        assert peers is not None
+        return {"algorithm=MPIR_Barrier_intra_k_dissemination": {f"k={peers + 1}": {}}}
+    chosen: Tree = {f"algorithm={ALGORITHMS[operation][name]}": {}}
+    guard = GUARDS.get(name) if operation in ("allreduce", "allgather") else None
+    return guard(operation, chosen) if guard else chosen
+
+
+def _of_reductions(operation: str, chosen: Tree) -> Tree:
+    """Rabenseifner's needs a predefined operation and at least as many elements as ranks."""
+    other: Tree = {f"algorithm={ALGORITHMS[operation]['recursive-doubling']}": {}}
+    return {
+        "is_op_built_in=no": other,
+        "is_op_built_in=yes": {"count<pow2": copy.deepcopy(other), "count=any": chosen},
+    }
+
+
+def _of_powers_of_two(operation: str, chosen: Tree) -> Tree:
+    """The allgather by recursive doubling needs a power of two; a rule may reach up to the next number of ranks."""
+    if operation != "allgather":
+        return chosen
+    return {
+        "comm_size=pow2": chosen,
+        "comm_size=any": {"algorithm=MPIR_Allgather_intra_brucks": {}},
+    }
+
+
+GUARDS: Mapping[str, Callable[[str, Tree], Tree]] = {
+    "rabenseifner": _of_reductions,
+    "recursive-doubling": _of_powers_of_two,
+}
+
+
+def settings(path: Path, _: Version) -> Mapping[str, str]:
+    """The variable that names the file."""
+    return {VARIABLE: str(path.absolute())}
+
+
+def format_from(tree: Tree) -> TuningFormat:
+    """The format for the release with that tree."""
+    return TuningFormat(offered, lambda tuning, _: text_from(tree, tuning), settings)
+
+
+def marked(text: str) -> str:
+    """MPICH's tree with a leaf for barriers of 3 ranks that is none."""
+    tree = json_object(text)
+    branch = tree.get("collective=barrier", {})
+    own = branch.get("comm_type=intra")
+    if own is None:
+        raise NotRules("there is no branch for barriers: MPICH needs a whole tree")
+    branch["comm_type=intra"] = {
+        f"comm_size<{MARKED_RANKS}": own,
+        f"comm_size<={MARKED_RANKS}": NOT_A_BARRIER,
+        "comm_size=any": own,
+    }
+    return json.dumps(tree) + "\n"

@@ -1,0 +1,89 @@
+"""What writes tuning files for a program; and for which programs there is one.
+
+A new one is a module in `chiplog.tune.writers` and its name in `WRITERS`, or an entry point of another package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chiplog.plugins import Registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from chiplog.tune.check.proof import Trial
+    from chiplog.tune.choice import Tuning
+    from chiplog.tune.version import Version
+
+NO_VERSION: Version = (0, 0)
+"""The release of a program whose files are the same for all."""
+
+
+@dataclass(frozen=True)
+class TuningFormat:
+    """One format of one program's tuning files; every function raises UsageError for what the release can't take."""
+
+    offered: Callable[[str, Version], Collection[str]]
+    """By operation and version: the algorithms, by our names, that a file can choose."""
+    text: Callable[[Tuning, Version], str]
+    """The file."""
+    settings: Callable[[Path, Version], Mapping[str, str]]
+    """The environment that makes the program read the file; the file has to be there already."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningWriter:
+    """One program; its name is that of `chiplog tune --for NAME`."""
+
+    name: str
+    summary: str
+    """What the files can choose, in a few words, for help and lists."""
+    format_for: Callable[[Path, str | None, str | None], tuple[TuningFormat, Version]]
+    """The format of a file to be written, and the release that it is for.
+
+    From the file's name, `--version` and `--mpi`, each None where it is not given; UsageError where the program can't
+    be asked for its release.
+    """
+    proof: Callable[[Trial], tuple[bool, str]] | None = None
+    """Whether a file is in force, and how that was found out; None where `chiplog check-tuning` can't tell."""
+    mpi: str | None = None
+    """The kind of MPI that the proof needs, such as "openmpi"; None where any will do."""
+
+
+def only_format(
+    one: TuningFormat,
+) -> Callable[[Path, str | None, str | None], tuple[TuningFormat, Version]]:
+    """The `format_for` of a program with one format for all releases."""
+    return lambda path, version, mpi: (one, NO_VERSION)
+
+
+def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
+    """`version`, else that of the compiler wrapper `mpi`, else that of the first MPI of that kind found here.
+
+    Raises UsageError where there is none.
+    """
+    from chiplog.errors import UsageError
+    from chiplog.measure.mpis import find_mpis, identify_mpi
+    from chiplog.tune.version import parse_version
+
+    if version:
+        return parse_version(version)
+    found = [identify_mpi(mpi)] if mpi else [one for one in find_mpis() if one.kind == kind]
+    if not found or found[0].kind != kind:
+        raise UsageError(
+            f"--version: there is no {kind} here to ask; give the release the file is for."
+        )
+    return parse_version(found[0].version)
+
+
+WRITERS: Registry[TuningWriter] = Registry(
+    "tuning writer",
+    "chiplog.tune.writer:TuningWriter",
+    group="chiplog.tuning_writers",
+    folder="chiplog.tune.writers",
+    built_in=("chiplog", "openmpi", "mpich", "ucc"),
+    unknown="--for: '{name}' is unknown; it accepts {known}.",
+)

@@ -1,0 +1,1 @@
+"""Programs that tuning files are written for: one module each."""

@@ -1,0 +1,39 @@
+"""MPICH: a name that ends in .json asks for a tree, others for control variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
+from chiplog.tune.formats import mpich_cvars, mpich_json
+from chiplog.tune.mpich_tree import mpich_here, own_tree
+from chiplog.tune.version import Version, parse_version
+from chiplog.tune.writer import TuningFormat, TuningWriter, release_of
+
+TREE = MarkedFormat("MPICH's JSON tree", mpich_json.settings, mpich_json.marked)
+VARIABLES = MarkedFormat("MPICH's control variables", mpich_cvars.settings, mpich_cvars.marked)
+
+
+def format_for(path: Path, version: str | None, mpi: str | None) -> tuple[TuningFormat, Version]:
+    """By the file's name; a tree is made from that of the library itself, which has to be here."""
+    if path.suffix != ".json":
+        return mpich_cvars.FORMAT, release_of("mpich", version, mpi)
+    asked = parse_version(version) if version else None
+    if asked is not None:
+        mpich_json.check_version(asked)
+    here = mpich_here(asked, mpi)
+    return mpich_json.format_from(own_tree(here)), parse_version(here.version)
+
+
+def format_of(text: str) -> MarkedFormat:
+    """By the first character: JSON begins with a brace."""
+    return TREE if text.lstrip().startswith("{") else VARIABLES
+
+
+MPICH = TuningWriter(
+    name="mpich",
+    summary="MPICH 4.1 and later: one radix of the barrier; as *.json also bcast, allreduce, allgather, alltoall",
+    format_for=format_for,
+    proof=by_marked_copy(format_of),
+    mpi="mpich",
+)
