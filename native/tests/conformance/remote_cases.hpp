@@ -103,7 +103,7 @@ void writes_land_exactly_once(T& transport, Rank rank, int ranks, std::size_t la
     meet(transport, rank, ranks);
     if (rank == 0) {
       fill_payload({buffer.data() + 5, bytes}, salt);
-      post(Rank{1}, buffer, std::size_t{5}, bytes, window, place);
+      post({.peer = 1, .buffer = buffer, .buffer_offset = 5, .bytes = bytes, .window = window, .window_offset = place});
       transport.wait_operations();
     }
     std::byte* const landing = window.data() + place;
@@ -120,14 +120,15 @@ void writes_land_exactly_once(T& transport, Rank rank, int ranks, std::size_t la
 template <WritesRemotely T>
 void a_write_lands_exactly_once_and_where_it_was_meant_to_be(T& transport, Rank rank, int ranks) {
   writes_land_exactly_once(transport, rank, ranks, 1'000'000,
-                           [&](auto&&... arguments) { transport.post_write(arguments...); });
+                           [&](const TransferOf<T>& transfer) { transport.post_write(transfer); });
 }
 
 template <WritesInline T>
 void an_inline_write_lands_exactly_once_and_where_it_was_meant_to_be(T& transport, Rank rank, int ranks) {
-  const auto post = [&](Rank peer, auto& buffer, std::size_t from, std::size_t bytes, auto& window, std::size_t to) {
-    transport.post_write_inline(peer, buffer, from, bytes, window, to);
-    std::fill_n(buffer.data() + from, bytes, guard);  // at once: the payload went with the request
+  const auto post = [&](const TransferOf<T>& transfer) {
+    transport.post_write_inline(transfer);
+    // At once: the payload went with the request.
+    std::fill_n(transfer.buffer.data() + transfer.buffer_offset, transfer.bytes, guard);
   };
   writes_land_exactly_once(transport, rank, ranks, transport.max_inline_bytes(), post);
 }
@@ -144,7 +145,13 @@ void writes_land_in_order(T& transport, Rank rank, int ranks, std::size_t bytes)
     meet(transport, rank, ranks);
     if (rank == 0) {
       for (std::size_t i = 0; i < train; ++i) fill_payload({buffer.data() + i * bytes, bytes}, salt(i));
-      for (std::size_t i = 0; i < train; ++i) transport.post_write(1, buffer, i * bytes, bytes, window, i * bytes);
+      for (std::size_t i = 0; i < train; ++i)
+        transport.post_write({.peer = 1,
+                              .buffer = buffer,
+                              .buffer_offset = i * bytes,
+                              .bytes = bytes,
+                              .window = window,
+                              .window_offset = i * bytes});
       transport.wait_operations();
     }
     if (rank == 1) {
@@ -181,7 +188,11 @@ void a_source_may_be_used_again_after_waiting(T& transport, Rank rank, int ranks
     if (rank == 0) {
       for (const std::uint64_t salt : {first, second}) {
         fill_payload({buffer.data(), bytes}, salt);
-        transport.post_write(1, buffer, 0, bytes, window, salt == first ? 0 : bytes);
+        transport.post_write({.peer = 1,
+                              .buffer = buffer,
+                              .bytes = bytes,
+                              .window = window,
+                              .window_offset = salt == first ? 0 : bytes});
         transport.wait_operations();
       }
       fill_payload({buffer.data(), bytes}, 99);
@@ -207,7 +218,13 @@ void as_many_operations_as_declared_may_be_posted(T& transport, Rank rank, int r
     meet(transport, rank, ranks);
     if (rank == 0) {
       fill_payload({buffer.data(), 8 * count}, salt);
-      for (std::size_t i = 0; i < count; ++i) transport.post_write(1, buffer, 8 * i, 8, window, 8 * i);
+      for (std::size_t i = 0; i < count; ++i)
+        transport.post_write({.peer = 1,
+                              .buffer = buffer,
+                              .buffer_offset = 8 * i,
+                              .bytes = 8,
+                              .window = window,
+                              .window_offset = 8 * i});
       transport.wait_operations();
     }
     if (rank == 1) {
@@ -229,7 +246,11 @@ void writes_of_several_ranks_keep_apart(T& transport, Rank rank, int ranks) {
   meet(transport, rank, ranks);
   if (rank != 0) {
     fill_payload({buffer.data(), part}, salt(rank));
-    transport.post_write(0, buffer, 0, part, window, part * static_cast<std::size_t>(rank));
+    transport.post_write({.peer = 0,
+                          .buffer = buffer,
+                          .bytes = part,
+                          .window = window,
+                          .window_offset = part * static_cast<std::size_t>(rank)});
     transport.wait_operations();
   } else {
     for (Rank peer = 1; peer < ranks; ++peer) {
@@ -255,7 +276,8 @@ void a_read_returns_what_was_written(T& transport, Rank rank, int ranks) {
     meet(transport, rank, ranks);
     if (rank == 0) {
       std::fill_n(buffer.data(), room, guard);
-      transport.post_read(1, buffer, 7, bytes, window, place);
+      transport.post_read(
+          {.peer = 1, .buffer = buffer, .buffer_offset = 7, .bytes = bytes, .window = window, .window_offset = place});
       transport.wait_operations();
       const std::string what = "a read of " + std::to_string(bytes) + " bytes";
       expect_payload(buffer.data() + 7, bytes, bytes, what);
@@ -283,7 +305,8 @@ void fetch_add_is_atomic_under_several_ranks(T& transport, Rank rank, int ranks)
   meet(transport, rank, ranks);
   if (rank != 0) {
     for (std::size_t i = 0; i < each; ++i) {
-      transport.post_fetch_add(0, fetched, 8 * i, window, place, 1);
+      transport.post_fetch_add(
+          {.peer = 0, .buffer = fetched, .buffer_offset = 8 * i, .window = window, .window_offset = place}, 1);
       if (i % 5 == 4) transport.wait_operations();
     }
     transport.send(0, fetched, 8 * each);
@@ -313,7 +336,8 @@ void compare_swap_changes_only_what_it_expects(T& transport, Rank rank, int rank
   meet(transport, rank, ranks);
   if (rank == 0) {
     const auto expect_old = [&](std::uint64_t expected, std::uint64_t desired, std::uint64_t found) {
-      transport.post_compare_swap(1, old, 8, window, place, expected, desired);
+      transport.post_compare_swap(
+          {.peer = 1, .buffer = old, .buffer_offset = 8, .window = window, .window_offset = place}, expected, desired);
       transport.wait_operations();
       require(number_at(old.data() + 8) == found, "compare-swap did not return what was there");
     };
@@ -338,7 +362,7 @@ void compare_swap_is_atomic_under_several_ranks(T& transport, Rank rank, int ran
   if (rank != 0) {
     std::uint64_t guess = 0;
     for (std::uint64_t done = 0; done < each;) {
-      transport.post_compare_swap(0, old, 0, window, 8, guess, guess + 1);
+      transport.post_compare_swap({.peer = 0, .buffer = old, .window = window, .window_offset = 8}, guess, guess + 1);
       transport.wait_operations();
       const std::uint64_t found = number_at(old.data());
       done += found == guess ? 1 : 0;
@@ -364,7 +388,12 @@ void immediates_arrive(T& transport, Rank rank, int ranks, std::size_t bytes, Po
   if (rank != 0) {
     for (std::size_t i = 0; i < count; ++i) {
       fill_payload({buffer.data() + i * bytes, bytes}, salt(rank, i));
-      post(Rank{0}, buffer, i * bytes, bytes, window, part * static_cast<std::size_t>(rank) + i * bytes);
+      post({.peer = 0,
+            .buffer = buffer,
+            .buffer_offset = i * bytes,
+            .bytes = bytes,
+            .window = window,
+            .window_offset = part * static_cast<std::size_t>(rank) + i * bytes});
     }
     transport.wait_operations();
     transport.wait_immediate(0);
@@ -376,7 +405,7 @@ void immediates_arrive(T& transport, Rank rank, int ranks, std::size_t bytes, Po
         expect_payload(begin + i * bytes, bytes, salt(peer, i), "write " + std::to_string(i));
       }
     }
-    for (Rank peer = 1; peer < ranks; ++peer) post(peer, buffer, std::size_t{0}, bytes, window, std::size_t{0});
+    for (Rank peer = 1; peer < ranks; ++peer) post({.peer = peer, .buffer = buffer, .bytes = bytes, .window = window});
     transport.wait_operations();
   }
   meet(transport, rank, ranks);
@@ -386,16 +415,16 @@ template <WritesWithImmediate T>
 void immediates_arrive_in_number_behind_their_bytes(T& transport, Rank rank, int ranks) {
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{3000}, std::size_t{40'000}}) {
     immediates_arrive(transport, rank, ranks, bytes,
-                      [&](auto&&... arguments) { transport.post_write_immediate(arguments...); });
+                      [&](const TransferOf<T>& transfer) { transport.post_write_immediate(transfer); });
   }
 }
 
 template <WritesImmediateInline T>
 void inline_immediates_arrive_in_number_behind_their_bytes(T& transport, Rank rank, int ranks) {
   const std::size_t bytes = std::min<std::size_t>(transport.max_inline_bytes(), 48);
-  const auto post = [&](Rank peer, auto& buffer, std::size_t from, std::size_t length, auto& window, std::size_t to) {
-    transport.post_write_immediate_inline(peer, buffer, from, length, window, to);
-    std::fill_n(buffer.data() + from, length, guard);
+  const auto post = [&](const TransferOf<T>& transfer) {
+    transport.post_write_immediate_inline(transfer);
+    std::fill_n(transfer.buffer.data() + transfer.buffer_offset, transfer.bytes, guard);
   };
   immediates_arrive(transport, rank, ranks, bytes, post);
 }
@@ -407,9 +436,9 @@ void immediates_and_messages_do_not_mix(T& transport, Rank rank, int ranks) {
   auto buffer = transport.make_buffer(64);
   for (std::uint64_t i = 0; i < 20; ++i) {
     if (rank == 0) {
-      transport.post_write_immediate(1, buffer, 0, 8, window, 0);
+      transport.post_write_immediate({.peer = 1, .buffer = buffer, .bytes = 8, .window = window});
       send_filled(transport, 1, buffer, 16, i);
-      transport.post_write_immediate(1, buffer, 0, 8, window, 8);
+      transport.post_write_immediate({.peer = 1, .buffer = buffer, .bytes = 8, .window = window, .window_offset = 8});
       transport.wait_operations();
     }
     if (rank == 1) {
@@ -455,7 +484,12 @@ void writes_of_a_list_land(T& transport, Rank rank, int ranks) {
       transport.begin_list();
       for (Rank peer = 1; peer < ranks; ++peer) {
         for (std::size_t i = 0; i < length; ++i) {
-          transport.post_write(peer, buffer, i * bytes, bytes, window, i * bytes);
+          transport.post_write({.peer = peer,
+                                .buffer = buffer,
+                                .buffer_offset = i * bytes,
+                                .bytes = bytes,
+                                .window = window,
+                                .window_offset = i * bytes});
         }
       }
       transport.end_list();
@@ -506,7 +540,8 @@ void inline_writes_of_a_list_keep_their_bytes(T& transport, Rank rank, int ranks
     transport.begin_list();
     for (std::size_t i = 0; i < count; ++i) {
       fill_payload({buffer.data(), bytes}, salt(i));
-      transport.post_write_inline(1, buffer, 0, bytes, window, i * bytes);
+      transport.post_write_inline(
+          {.peer = 1, .buffer = buffer, .bytes = bytes, .window = window, .window_offset = i * bytes});
       std::fill_n(buffer.data(), bytes, guard);
     }
     transport.end_list();
@@ -545,7 +580,7 @@ void a_write_outside_the_window_is_an_error(T& transport, Rank rank, int /*ranks
     return;
   }
   expect_error("a write outside the window", [&] {
-    transport.post_write(1, buffer, 0, bytes, window, place);
+    transport.post_write({.peer = 1, .buffer = buffer, .bytes = bytes, .window = window, .window_offset = place});
     transport.wait_operations();
   });
 }
@@ -572,7 +607,7 @@ void a_write_into_a_window_that_is_gone_is_an_error(T& transport, Rank rank, int
   meet(transport, rank, ranks);
   if (rank == 0) {
     expect_error("a write into a window that is gone", [&] {
-      transport.post_write(1, buffer, 0, bytes, window, 0);
+      transport.post_write({.peer = 1, .buffer = buffer, .bytes = bytes, .window = window});
       transport.wait_operations();
     });
     return;

@@ -42,7 +42,7 @@ void a_write_outside_is_an_error(MpiTransport& transport, Rank rank, int /*ranks
   auto buffer = transport.make_buffer(16);
   if (rank != 0) return;
   cases::expect_error("a write outside the window", [&] {
-    transport.post_write(1, buffer, 0, 8, window, 4090);
+    transport.post_write({.peer = 1, .buffer = buffer, .bytes = 8, .window = window, .window_offset = 4090});
     transport.wait_operations();
   });
 }

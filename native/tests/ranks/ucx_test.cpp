@@ -60,7 +60,7 @@ TEST_F(Ucx, RefusesAtomicOperationsBetweenWords) {
   const std::string outcome = run_two({.tls = "shm"}, [](UcxTransport& transport, Rank rank) {
     auto window = transport.make_window(64);
     auto buffer = transport.make_buffer(8);
-    if (rank == 0) transport.post_fetch_add(1, buffer, 0, window, 4, 1);
+    if (rank == 0) transport.post_fetch_add({.peer = 1, .buffer = buffer, .window = window, .window_offset = 4}, 1);
     if (rank == 1) transport.recv(0, buffer, 8);
   });
   EXPECT_TRUE(outcome.find("an atomic operation at 4 of a window") != std::string::npos) << outcome;

@@ -56,13 +56,14 @@ class LateTransport : public sim::SimTransport {
   LateTransport(sim::Network& network, Rank rank, FirstByte& first)
       : SimTransport(network, rank), network_(network), rank_(rank), first_(first) {}
 
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
-    std::byte& sent = buffer.data()[buffer_offset];
+  void post_write(const Transfer& transfer) {
+    std::byte& sent = transfer.buffer.data()[transfer.buffer_offset];
     if (rank_ == 0) sent ^= flipped;
-    SimTransport::post_write(peer, buffer, buffer_offset, bytes, window, window_offset);
+    SimTransport::post_write(transfer);
     if (rank_ == 0) sent ^= flipped;
-    if (rank_ == 0) first_.wrong = network_.window_of(peer, window.number) + window_offset;
+    if (rank_ == 0) {
+      first_.wrong = network_.window_of(transfer.peer, transfer.window.number) + transfer.window_offset;
+    }
   }
   void progress() {
     if (first_.wrong != nullptr && --first_.looks_until_right == 0) *first_.wrong ^= flipped;

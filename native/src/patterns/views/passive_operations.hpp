@@ -38,9 +38,10 @@ class PassiveOperations : public View<T> {
     }
     if (posted_ == max_posted_sends) wait_sends();
     if constexpr (adds) {
-      this->transport_.post_fetch_add(peer, buffer, 0, *window_, own_word(), 1);
+      this->transport_.post_fetch_add({.peer = peer, .buffer = buffer, .window = *window_, .window_offset = own_word()},
+                                      1);
     } else {
-      this->transport_.post_read(peer, buffer, 0, bytes, *window_, 0);
+      this->transport_.post_read({.peer = peer, .buffer = buffer, .bytes = bytes, .window = *window_});
     }
     ++posted_;
   }

@@ -66,7 +66,12 @@ class RemoteWrites : public View<T> {
     if (posted_ == depth) wait_sends();
     const std::size_t source = in_line ? 0 : posted_ * line_bytes;
     if constexpr (counts) buffer.data()[source + bytes - 1] = std::byte{++sent_[static_cast<std::size_t>(peer)]};
-    post(peer, buffer, source, bytes, end_of_mailbox(viewer_.rank) - bytes);
+    post({.peer = peer,
+          .buffer = buffer,
+          .buffer_offset = source,
+          .bytes = bytes,
+          .window = *window_,
+          .window_offset = end_of_mailbox(viewer_.rank) - bytes});
     ++posted_;
   }
 
@@ -103,12 +108,12 @@ class RemoteWrites : public View<T> {
     return (static_cast<std::size_t>(of) + 1) * mailbox_bytes_;
   }
 
-  void post(Rank peer, Buffer& buffer, std::size_t at, std::size_t bytes, std::size_t to) {
+  void post(const TransferOf<T>& transfer) {
     T& transport = this->transport_;
-    if constexpr (counts && in_line) transport.post_write_inline(peer, buffer, at, bytes, *window_, to);
-    if constexpr (counts && !in_line) transport.post_write(peer, buffer, at, bytes, *window_, to);
-    if constexpr (!counts && in_line) transport.post_write_immediate_inline(peer, buffer, at, bytes, *window_, to);
-    if constexpr (!counts && !in_line) transport.post_write_immediate(peer, buffer, at, bytes, *window_, to);
+    if constexpr (counts && in_line) transport.post_write_inline(transfer);
+    if constexpr (counts && !in_line) transport.post_write(transfer);
+    if constexpr (!counts && in_line) transport.post_write_immediate_inline(transfer);
+    if constexpr (!counts && !in_line) transport.post_write_immediate(transfer);
   }
 
   // A later number is there already where messages have overtaken the one that is waited for.

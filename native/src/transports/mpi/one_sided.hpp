@@ -44,38 +44,40 @@ class MpiOneSided {
  public:
   using Buffer = MpiBuffer;
   using Window = MpiWindow;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::size_t max_posted_operations = 1024;
   static constexpr bool operations_begin_at_wait = true;
 
   // Collective.
   [[nodiscard]] Window make_window(std::size_t bytes);
 
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
+  void post_write(const Transfer& transfer) {
+    const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     prepare(peer, window, window_offset, bytes);
     const auto count = static_cast<int>(bytes);
     check(MPI_Put(buffer.data() + buffer_offset, count, MPI_BYTE, peer, static_cast<MPI_Aint>(window_offset), count,
                   MPI_BYTE, window.get()),
           "MPI_Put", peer);
   }
-  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                 std::size_t window_offset) {
+  void post_read(const Transfer& transfer) {
+    const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     prepare(peer, window, window_offset, bytes);
     const auto count = static_cast<int>(bytes);
     check(MPI_Get(buffer.data() + buffer_offset, count, MPI_BYTE, peer, static_cast<MPI_Aint>(window_offset), count,
                   MPI_BYTE, window.get()),
           "MPI_Get", peer);
   }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
-                      std::uint64_t addend) {
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) {
+    const auto& [peer, buffer, buffer_offset, window, window_offset] = word;
     Operands& operands = prepare(peer, window, window_offset, sizeof addend);
     operands.origin = addend;
     check(MPI_Fetch_and_op(&operands.origin, buffer.data() + buffer_offset, MPI_UINT64_T, peer,
                            static_cast<MPI_Aint>(window_offset), MPI_SUM, window.get()),
           "MPI_Fetch_and_op", peer);
   }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
-                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
+    const auto& [peer, buffer, buffer_offset, window, window_offset] = word;
     Operands& operands = prepare(peer, window, window_offset, sizeof desired);
     operands = {desired, expected};
     check(MPI_Compare_and_swap(&operands.origin, &operands.compared, buffer.data() + buffer_offset, MPI_UINT64_T, peer,

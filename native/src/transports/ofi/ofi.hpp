@@ -27,6 +27,8 @@ class OfiTransport {
  public:
   using Buffer = ofi::OfiBuffer;
   using Window = ofi::OfiWindow;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::string_view name = "ofi";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -71,30 +73,20 @@ class OfiTransport {
     return completions_.received_bytes();
   }
 
-  void post_write(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window, std::size_t to) {
-    post(one_sided(Kind::write, peer, buffer, from, bytes, window, to, take_slot(peer)));
+  void post_write(const Transfer& transfer) { post(one_sided(Kind::write, transfer, take_slot(transfer.peer))); }
+  void post_write_inline(const Transfer& transfer) { post(one_sided(Kind::write, transfer, nullptr)); }
+  void post_write_immediate(const Transfer& transfer) {
+    post(one_sided(Kind::write_immediate, transfer, take_slot(transfer.peer)));
   }
-  void post_write_inline(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
-                         std::size_t to) {
-    post(one_sided(Kind::write, peer, buffer, from, bytes, window, to, nullptr));
+  void post_write_immediate_inline(const Transfer& transfer) {
+    post(one_sided(Kind::write_immediate, transfer, nullptr));
   }
-  void post_write_immediate(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
-                            std::size_t to) {
-    post(one_sided(Kind::write_immediate, peer, buffer, from, bytes, window, to, take_slot(peer)));
+  void post_read(const Transfer& transfer) { post(one_sided(Kind::read, transfer, take_slot(transfer.peer))); }
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) {
+    post(atomic(Kind::fetch_add, word, addend, 0));
   }
-  void post_write_immediate_inline(Rank peer, Buffer& buffer, std::size_t from, std::size_t bytes, Window& window,
-                                   std::size_t to) {
-    post(one_sided(Kind::write_immediate, peer, buffer, from, bytes, window, to, nullptr));
-  }
-  void post_read(Rank peer, Buffer& buffer, std::size_t to, std::size_t bytes, Window& window, std::size_t from) {
-    post(one_sided(Kind::read, peer, buffer, to, bytes, window, from, take_slot(peer)));
-  }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t to, Window& window, std::size_t at, std::uint64_t addend) {
-    post(atomic(Kind::fetch_add, peer, buffer, to, window, at, addend, 0));
-  }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t to, Window& window, std::size_t at,
-                         std::uint64_t expected, std::uint64_t desired) {
-    post(atomic(Kind::compare_swap, peer, buffer, to, window, at, desired, expected));
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
+    post(atomic(Kind::compare_swap, word, desired, expected));
   }
   void wait_operations() {
     for (std::size_t i = 0; i < posted_; ++i) await(slots_[i]);
@@ -151,19 +143,26 @@ class OfiTransport {
   }
 
   // The range is checked here, because some providers lose what a peer refuses.
-  ofi::Operation one_sided(Kind kind, Rank peer, Buffer& buffer, std::size_t at, std::size_t bytes, Window& window,
-                           std::size_t window_at, ofi::Slot* slot) {
-    if (window_at > window.capacity() || bytes > window.capacity() - window_at) [[unlikely]] {
-      throw_outside(bytes, window_at, window.capacity());
+  ofi::Operation one_sided(Kind kind, const Transfer& transfer, ofi::Slot* slot) {
+    const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
+    if (window_offset > window.capacity() || bytes > window.capacity() - window_offset) [[unlikely]] {
+      throw_outside(bytes, window_offset, window.capacity());
     }
     const Window::Part& part = window.part_of(peer);
-    return {kind, peer, buffer.data() + at, bytes, buffer.descriptor(), {part.address + window_at, part.key}, slot};
+    return {
+        kind, peer, buffer.data() + buffer_offset, bytes, buffer.descriptor(), {part.address + window_offset, part.key},
+        slot};
   }
-  ofi::Operation atomic(Kind kind, Rank peer, Buffer& buffer, std::size_t at, Window& window, std::size_t window_at,
-                        std::uint64_t operand, std::uint64_t expected) {
+  ofi::Operation atomic(Kind kind, const WordTransfer& word, std::uint64_t operand, std::uint64_t expected) {
     std::byte* const operands = operands_.data() + posted_ * operand_bytes;
-    ofi::Slot* const slot = take_slot(peer);
-    ofi::Operation operation = one_sided(kind, peer, buffer, at, sizeof(std::uint64_t), window, window_at, slot);
+    ofi::Slot* const slot = take_slot(word.peer);
+    const Transfer transfer{.peer = word.peer,
+                            .buffer = word.buffer,
+                            .buffer_offset = word.buffer_offset,
+                            .bytes = sizeof(std::uint64_t),
+                            .window = word.window,
+                            .window_offset = word.window_offset};
+    ofi::Operation operation = one_sided(kind, transfer, slot);
     operation.operands = reinterpret_cast<std::uint64_t*>(operands);
     operation.operands[0] = operand;
     operation.operands[1] = expected;

@@ -29,6 +29,8 @@ class ShmTransport {
  public:
   using Buffer = AlignedBuffer<0>;
   using Window = shm::Window;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::string_view name = "shm";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -59,23 +61,21 @@ class ShmTransport {
 
   // One-sided operations are the processor's own loads, stores and atomic instructions, complete when they return.
   [[nodiscard]] Window make_window(std::size_t bytes) const { return {*bootstrap_, bytes}; }
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
-    window.write(peer, window_offset, buffer.data() + buffer_offset, bytes);
+  void post_write(const Transfer& transfer) {
+    transfer.window.write(transfer.peer, transfer.window_offset, transfer.buffer.data() + transfer.buffer_offset,
+                          transfer.bytes);
   }
-  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                 std::size_t window_offset) {
-    window.read(peer, window_offset, buffer.data() + buffer_offset, bytes);
+  void post_read(const Transfer& transfer) {
+    transfer.window.read(transfer.peer, transfer.window_offset, transfer.buffer.data() + transfer.buffer_offset,
+                         transfer.bytes);
   }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
-                      std::uint64_t addend) {
-    const std::uint64_t before = window.word(peer, window_offset).fetch_add(addend);
-    std::memcpy(buffer.data() + buffer_offset, &before, sizeof before);
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) {
+    const std::uint64_t before = word.window.word(word.peer, word.window_offset).fetch_add(addend);
+    std::memcpy(word.buffer.data() + word.buffer_offset, &before, sizeof before);
   }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
-                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
-    window.word(peer, window_offset).compare_exchange_strong(expected, desired);
-    std::memcpy(buffer.data() + buffer_offset, &expected, sizeof expected);
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
+    word.window.word(word.peer, word.window_offset).compare_exchange_strong(expected, desired);
+    std::memcpy(word.buffer.data() + word.buffer_offset, &expected, sizeof expected);
   }
   void wait_operations() {}
   void progress() {}

@@ -30,6 +30,8 @@ class SimTransport {
  public:
   using Buffer = SimBuffer;
   using Window = SimWindow;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::string_view name = "sim";
   static constexpr std::size_t max_posted_sends = 1'000'000;
   static constexpr std::size_t max_posted_operations = 1'000'000;
@@ -61,35 +63,22 @@ class SimTransport {
     return window;
   }
   // Contents that nobody looks at stay behind, but for the last byte.
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
-    network_.post_write(rank_, peer, buffer.data() + buffer_offset, bytes, carries_payloads_ ? bytes : 1,
-                        network_.window_of(peer, window.number) + window_offset);
+  void post_write(const Transfer& transfer) {
+    network_.post_write(rank_, transfer.peer, transfer.buffer.data() + transfer.buffer_offset, transfer.bytes,
+                        carries_payloads_ ? transfer.bytes : 1, target_of(transfer));
   }
-  void post_write_immediate(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                            std::size_t window_offset) {
-    post_write(peer, buffer, buffer_offset, bytes, window, window_offset);
-  }
+  void post_write_immediate(const Transfer& transfer) { post_write(transfer); }
   void wait_immediate(Rank peer) { network_.await_write(rank_, peer, true); }
-  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                 std::size_t window_offset) {
-    network_.post_fetch(rank_, peer, bytes);
-    if (carries_payloads_)
-      std::memcpy(buffer.data() + buffer_offset, network_.window_of(peer, window.number) + window_offset, bytes);
+  void post_read(const Transfer& transfer) {
+    network_.post_fetch(rank_, transfer.peer, transfer.bytes);
+    if (carries_payloads_) {
+      std::memcpy(transfer.buffer.data() + transfer.buffer_offset, target_of(transfer), transfer.bytes);
+    }
   }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
-                      std::uint64_t addend) {
-    network_.post_fetch(rank_, peer, sizeof addend);
-    auto& word = *reinterpret_cast<std::uint64_t*>(network_.window_of(peer, window.number) + window_offset);
-    std::memcpy(buffer.data() + buffer_offset, &word, sizeof word);
-    word += addend;
-  }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
-                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
-    network_.post_fetch(rank_, peer, sizeof desired);
-    auto& word = *reinterpret_cast<std::uint64_t*>(network_.window_of(peer, window.number) + window_offset);
-    std::memcpy(buffer.data() + buffer_offset, &word, sizeof word);
-    if (word == expected) word = desired;
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) { fetch(word) += addend; }
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
+    std::uint64_t& there = fetch(word);
+    if (there == expected) there = desired;
   }
   void wait_operations() { network_.wait_fetches(rank_); }
   void progress() {}
@@ -112,6 +101,19 @@ class SimTransport {
   void settle_together(int parties) { network_.settle(rank_, parties); }
 
  private:
+  // Where a transfer lands; `AnyTransfer` is a Transfer or a WordTransfer.
+  template <class AnyTransfer>
+  [[nodiscard]] std::byte* target_of(const AnyTransfer& transfer) const {
+    return network_.window_of(transfer.peer, transfer.window.number) + transfer.window_offset;
+  }
+  // Puts the value that is there into the buffer and returns its place.
+  std::uint64_t& fetch(const WordTransfer& word) {
+    network_.post_fetch(rank_, word.peer, sizeof(std::uint64_t));
+    auto& there = *reinterpret_cast<std::uint64_t*>(target_of(word));
+    std::memcpy(word.buffer.data() + word.buffer_offset, &there, sizeof there);
+    return there;
+  }
+
   Network& network_;
   Rank rank_;
   bool carries_payloads_ = true;

@@ -26,6 +26,8 @@ class UcxTransport {
  public:
   using Buffer = AlignedBuffer<0>;
   using Window = UcxWindow;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::string_view name = "ucx";
   static constexpr std::size_t max_posted_sends = ucx::Pending::capacity;
   static constexpr std::size_t max_posted_operations = ucx::Pending::capacity;
@@ -67,8 +69,8 @@ class UcxTransport {
   }
 
   // UCX may let writes overtake each other unless there is a fence between them.
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
+  void post_write(const Transfer& transfer) {
+    const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     const UcxWindow::Remote to = window.at(peer, window_offset, bytes);
     prepare_operation(peer);
     const ucs_status_t fenced = ucx_.worker_fence(worker_);
@@ -78,22 +80,18 @@ class UcxTransport {
     add_operation(ucx_.put_nbx(endpoint(peer), buffer.data() + buffer_offset, bytes, to.address, to.key, &plain_),
                   peer);
   }
-  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                 std::size_t window_offset) {
+  void post_read(const Transfer& transfer) {
+    const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     const UcxWindow::Remote from = window.at(peer, window_offset, bytes);
     prepare_operation(peer);
     add_operation(ucx_.get_nbx(endpoint(peer), buffer.data() + buffer_offset, bytes, from.address, from.key, &plain_),
                   peer);
   }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
-                      std::uint64_t addend) {
-    post_atomic(UCP_ATOMIC_OP_ADD, peer, buffer.data() + buffer_offset, window, window_offset, addend);
-  }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
-                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) { post_atomic(UCP_ATOMIC_OP_ADD, word, addend); }
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
     // UCX takes what to write from where it then puts what was there.
-    std::memcpy(buffer.data() + buffer_offset, &desired, sizeof desired);
-    post_atomic(UCP_ATOMIC_OP_CSWAP, peer, buffer.data() + buffer_offset, window, window_offset, expected);
+    std::memcpy(word.buffer.data() + word.buffer_offset, &desired, sizeof desired);
+    post_atomic(UCP_ATOMIC_OP_CSWAP, word, expected);
   }
   void wait_operations() { finish_all(operations_); }
   void progress() { ucx_.worker_progress(worker_); }
@@ -154,8 +152,8 @@ class UcxTransport {
     if (request != nullptr) operations_.add(request, peer);
   }
 
-  void post_atomic(ucp_atomic_op_t operation, Rank peer, std::byte* result, Window& window, std::size_t window_offset,
-                   std::uint64_t operand) {
+  void post_atomic(ucp_atomic_op_t operation, const WordTransfer& word, std::uint64_t operand) {
+    const auto& [peer, buffer, buffer_offset, window, window_offset] = word;
     const UcxWindow::Remote at = window.at(peer, window_offset, sizeof operand);
     prepare_operation(peer);
     if (window_offset % sizeof operand != 0) [[unlikely]] {
@@ -164,7 +162,7 @@ class UcxTransport {
     // UCX may read it later.
     std::uint64_t& kept = operands_[operations_.count()];
     kept = operand;
-    atomic_.reply_buffer = result;
+    atomic_.reply_buffer = buffer.data() + buffer_offset;
     add_operation(ucx_.atomic_op_nbx(endpoint(peer), operation, &kept, 1, at.address, at.key, &atomic_), peer);
   }
 

@@ -34,6 +34,8 @@ class VerbsTransport {
  public:
   using Buffer = verbs::RegisteredMemory;
   using Window = verbs::Window;
+  using Transfer = chiplog::Transfer<Buffer, Window>;
+  using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::string_view name = "verbs";
   static constexpr std::size_t max_posted_sends = verbs::Connection::max_posted;
   static constexpr std::size_t max_posted_operations = verbs::Connection::max_posted;
@@ -64,37 +66,20 @@ class VerbsTransport {
   void begin_list();
   void end_list();
 
-  void post_write(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                  std::size_t window_offset) {
-    post({.opcode = IBV_WR_RDMA_WRITE}, peer, buffer.part(buffer_offset, bytes), window, window_offset);
+  void post_write(const Transfer& transfer) { post({.opcode = IBV_WR_RDMA_WRITE}, transfer); }
+  void post_write_inline(const Transfer& transfer) {
+    post({.opcode = IBV_WR_RDMA_WRITE, .placed = verbs::Placed::in_request}, transfer);
   }
-  void post_write_inline(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                         std::size_t window_offset) {
-    post({.opcode = IBV_WR_RDMA_WRITE, .placed = verbs::Placed::in_request}, peer, buffer.part(buffer_offset, bytes),
-         window, window_offset);
+  void post_write_immediate(const Transfer& transfer) { post({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM}, transfer); }
+  void post_write_immediate_inline(const Transfer& transfer) {
+    post({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .placed = verbs::Placed::in_request}, transfer);
   }
-  void post_write_immediate(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                            std::size_t window_offset) {
-    post({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM}, peer, buffer.part(buffer_offset, bytes), window, window_offset);
+  void post_read(const Transfer& transfer) { post({.opcode = IBV_WR_RDMA_READ}, transfer); }
+  void post_fetch_add(const WordTransfer& word, std::uint64_t addend) {
+    post({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .compare_or_add = addend}, transfer_of(word));
   }
-  void post_write_immediate_inline(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes,
-                                   Window& window, std::size_t window_offset) {
-    post({.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .placed = verbs::Placed::in_request}, peer,
-         buffer.part(buffer_offset, bytes), window, window_offset);
-  }
-  void post_read(Rank peer, Buffer& buffer, std::size_t buffer_offset, std::size_t bytes, Window& window,
-                 std::size_t window_offset) {
-    post({.opcode = IBV_WR_RDMA_READ}, peer, buffer.part(buffer_offset, bytes), window, window_offset);
-  }
-  void post_fetch_add(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window, std::size_t window_offset,
-                      std::uint64_t addend) {
-    post({.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .compare_or_add = addend}, peer,
-         buffer.part(buffer_offset, sizeof addend), window, window_offset);
-  }
-  void post_compare_swap(Rank peer, Buffer& buffer, std::size_t buffer_offset, Window& window,
-                         std::size_t window_offset, std::uint64_t expected, std::uint64_t desired) {
-    post({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .compare_or_add = expected, .swap = desired}, peer,
-         buffer.part(buffer_offset, sizeof desired), window, window_offset);
+  void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
+    post({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .compare_or_add = expected, .swap = desired}, transfer_of(word));
   }
   void wait_operations();
   void wait_immediate(Rank peer) { with(peer).wait_immediate(); }
@@ -108,9 +93,18 @@ class VerbsTransport {
 
  private:
   verbs::Connection& with(Rank peer) { return *connections_[static_cast<std::size_t>(peer)]; }
-  void post(const verbs::Connection::Operation& operation, Rank peer, const ibv_sge& here, const Window& window,
-            std::size_t window_offset) {
-    with(peer).post(operation, here, window.at(peer, window_offset));
+  static Transfer transfer_of(const WordTransfer& word) {
+    return {.peer = word.peer,
+            .buffer = word.buffer,
+            .buffer_offset = word.buffer_offset,
+            .bytes = sizeof(std::uint64_t),
+            .window = word.window,
+            .window_offset = word.window_offset};
+  }
+  void post(const verbs::Connection::Operation& operation, const Transfer& transfer) {
+    with(transfer.peer)
+        .post(operation, transfer.buffer.part(transfer.buffer_offset, transfer.bytes),
+              transfer.window.at(transfer.peer, transfer.window_offset));
   }
   void connect_all();
 
