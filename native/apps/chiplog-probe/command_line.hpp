@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/run_context.hpp"
+#include "core/run_settings.hpp"
 
 namespace chiplog {
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "bootstrap/make.hpp"
 #include "chiplog/error.hpp"
@@ -19,6 +20,7 @@
 #include "core/placement.hpp"
 #include "core/record_sink.hpp"
 #include "core/request_source.hpp"
+#include "core/session.hpp"
 #include "files.hpp"
 #include "transports/registry.hpp"
 
@@ -70,7 +72,7 @@ bool is_one_of_many() {
   return identity && identity->size > 1 && (identity->launcher != "Slurm" || identity->rank > 0);
 }
 
-BootstrapKind choose_bootstrap(BootstrapKind asked, const TransportEntry& transport) {
+BootstrapKind choose_bootstrap(BootstrapKind asked, const OneProcessARank& transport) {
   if (asked != BootstrapKind::automatic) return asked;
   if (transport.needs_mpi) return BootstrapKind::mpi;
   if (std::getenv("CHIPLOG_RENDEZVOUS") != nullptr) return BootstrapKind::rendezvous;
@@ -85,6 +87,18 @@ struct Meeting {
 #endif
   std::unique_ptr<PlacementPage> placement;
   std::unique_ptr<Bootstrap> bootstrap;
+};
+
+// Where rank 0 reads requests and writes records.
+struct RecordFiles {
+  explicit RecordFiles(const CommandLine& line)
+      : requests_file(Descriptor::open_requests(line.requests_path)),
+        records_file(Descriptor::open_records(line.records_path)) {}
+
+  Descriptor requests_file;
+  Descriptor records_file;
+  RequestSource requests{requests_file.number()};
+  RecordSink records{records_file.number()};
 };
 
 class Probe {
@@ -130,32 +144,45 @@ class Probe {
     Options options = parse_target(line.settings.target);
     const TransportEntry& transport = find_transport(options.transport());
     std::signal(SIGPIPE, SIG_IGN);
-    RunContext context{line.settings, std::move(options)};
-    if (transport.in_process) return run_rank_0(line, transport, context);
-
-    meet(line, transport);
-    context.bootstrap = meeting_.bootstrap.get();
-    context.placement = meeting_.placement.get();
-    rank_ = context.bootstrap->rank();
-    const PinRequest pin = parse_pin(line.settings.pin, context.bootstrap->size());
-    context.binding = bind_ranks(pin, *context.bootstrap, find_nodes(*context.bootstrap));
-    if (rank_ == 0) return run_rank_0(line, transport, context);
-    ignore_interruption();
-    return transport.run(context);
+    if (const auto* together = std::get_if<OneProcessForAll>(&transport.ranks)) {
+      return measure_here(line, *together, options);
+    }
+    return measure_as_one_rank(line, std::get<OneProcessARank>(transport.ranks), options);
   }
 
-  static int run_rank_0(const CommandLine& line, const TransportEntry& transport, RunContext& context) {
+  static int measure_here(const CommandLine& line, const OneProcessForAll& transport, Options& options) {
     watch_for_interruption();
-    const Descriptor requests_file = Descriptor::open_requests(line.requests_path);
-    const Descriptor records_file = Descriptor::open_records(line.records_path);
-    RequestSource requests(requests_file.number());
-    RecordSink records(records_file.number());
-    context.requests = &requests;
-    context.records = &records;
-    return transport.run(context);
+    RecordFiles files(line);
+    int exit_code = 0;
+    transport.run_ranks(options, line.settings, [&](Bootstrap& bootstrap, Endpoint& endpoint) {
+      if (bootstrap.rank() == 0) {
+        exit_code = lead_session(endpoint, bootstrap, line.settings, {}, files.requests, files.records);
+      } else {
+        follow_session(endpoint, bootstrap, line.settings, {});
+      }
+    });
+    return exit_code;
   }
 
-  void meet(const CommandLine& line, const TransportEntry& transport) {
+  int measure_as_one_rank(const CommandLine& line, const OneProcessARank& transport, Options& options) {
+    meet(line, transport);
+    Bootstrap& bootstrap = *meeting_.bootstrap;
+    rank_ = bootstrap.rank();
+    const PinRequest pin = parse_pin(line.settings.pin, bootstrap.size());
+    RankStart start{bind_ranks(pin, bootstrap, find_nodes(bootstrap)), std::move(meeting_.placement)};
+    if (rank_ == 0) {
+      watch_for_interruption();
+      RecordFiles files(line);
+      const auto endpoint = transport.make_endpoint(bootstrap, options, line.settings);
+      return lead_session(*endpoint, bootstrap, line.settings, std::move(start), files.requests, files.records);
+    }
+    ignore_interruption();
+    const auto endpoint = transport.make_endpoint(bootstrap, options, line.settings);
+    follow_session(*endpoint, bootstrap, line.settings, std::move(start));
+    return 0;
+  }
+
+  void meet(const CommandLine& line, const OneProcessARank& transport) {
     const RunSettings& settings = line.settings;
     switch (choose_bootstrap(line.bootstrap, transport)) {
       case BootstrapKind::mpi:

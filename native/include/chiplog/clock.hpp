@@ -10,10 +10,12 @@ namespace chiplog {
 // Raw counts of a clock; only differences mean anything, and only through `interval_ns`.
 using Ticks = std::uint64_t;
 
-// `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval. A busy wait gives
-// back what passed between its first look at the time and its last: at least what was asked for.
+// `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval. A busy wait
+// returns the time that passed between its first and its last reading of the clock, which is at least what was asked
+// for.
 template <class C>
 concept Clock = requires(C clock, Ticks ticks, double nanoseconds) {
+  typename C::Abilities;  // see abilities.hpp
   { clock.now() } -> std::same_as<Ticks>;
   { clock.interval_ns(ticks, ticks) } -> std::convertible_to<double>;
   { clock.resolution_ns() } -> std::convertible_to<double>;  // the real step, not the unit

@@ -59,7 +59,7 @@ using WordTransferOf = WordTransfer<typename T::Buffer, typename T::Window>;
 // At least `max_posted_operations` may be outstanding. A key that is wrong or a range outside the window ends in Error,
 // never in waiting: at the latest from wait_operations.
 template <class T>
-concept WritesRemotely = Transport<T> && requires(T transport, const TransferOf<T>& transfer, std::size_t bytes) {
+concept WritesRemotely = Messaging<T> && requires(T transport, const TransferOf<T>& transfer, std::size_t bytes) {
   requires MemoryWindow<typename T::Window>;
   { T::max_posted_operations } -> std::convertible_to<std::size_t>;
   { transport.make_window(bytes) } -> std::same_as<typename T::Window>;
@@ -93,7 +93,7 @@ concept AtomicOperations =
 // The payload goes with the request, so that its bytes may be used again at once (IBV_SEND_INLINE, fi_inject). Each
 // form has the arguments of the one that it is a variant of, for up to `max_inline_bytes()`.
 template <class T>
-concept SendsInline = Transport<T> && requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
+concept SendsInline = Messaging<T> && requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
   { transport.max_inline_bytes() } -> std::convertible_to<std::size_t>;
   { transport.post_send_inline(peer, buffer, bytes) } -> std::same_as<void>;
 };
@@ -110,9 +110,24 @@ concept WritesImmediateInline =
 // What is posted between begin_list and end_list is handed over together by end_list at the latest (linked work
 // requests, FI_MORE). Only posts, no waiting, may stand between them; up to max_posted_sends.
 template <class T>
-concept CollectsPosts = Transport<T> && requires(T transport) {
+concept CollectsPosts = Messaging<T> && requires(T transport) {
   { transport.begin_list() } -> std::same_as<void>;
   { transport.end_list() } -> std::same_as<void>;
 };
+
+// Sends to several ranks, handed over by one call. `prepare_list` makes one send to each of the ranks `first` to
+// `last`, `start_list` posts them all, `wait_list` waits until the buffer may be used again and `drop_list` forgets
+// them.
+template <class T>
+concept PreparesLists =
+    Messaging<T> && requires(T transport, typename T::Buffer& buffer, Rank rank, std::size_t bytes) {
+      { transport.prepare_list(rank, rank, buffer, bytes) } -> std::same_as<void>;
+      { transport.start_list() } -> std::same_as<void>;
+      { transport.wait_list() } -> std::same_as<void>;
+      { transport.drop_list() } -> std::same_as<void>;
+    };
+
+template <class T>
+concept PostsLists = PreparesLists<T> || CollectsPosts<T>;
 
 }  // namespace chiplog

@@ -47,17 +47,29 @@ concept MessageBuffer = std::movable<B> && requires(B buffer, const B constant) 
 //              (which is at most buffer.capacity()). What is behind a shorter message, up to that capacity, is
 //              undefined.
 template <class T>
-concept Transport = requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
+concept Messaging = requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
   requires MessageBuffer<typename T::Buffer>;
-  { T::name } -> std::convertible_to<std::string_view>;
   { T::max_posted_sends } -> std::convertible_to<std::size_t>;
-  { transport.capabilities() } -> std::same_as<Capabilities>;
-  { transport.options_json() } -> std::same_as<std::string>;  // options in force, as one JSON object
   { transport.make_buffer(bytes) } -> std::same_as<typename T::Buffer>;
   { transport.send(peer, buffer, bytes) } -> std::same_as<void>;
   { transport.post_send(peer, buffer, bytes) } -> std::same_as<void>;
   { transport.wait_sends() } -> std::same_as<void>;
   { transport.recv(peer, buffer, bytes) } -> std::convertible_to<std::size_t>;
 };
+
+// What a transport says of itself. `declared_capabilities()` is constexpr and says what it can do with the best device
+// and options; `capabilities()` says what it can do here, which is never more.
+template <class T>
+concept Described = requires(T transport) {
+  typename T::Abilities;
+  { T::name } -> std::convertible_to<std::string_view>;
+  { T::declared_capabilities() } -> std::same_as<Capabilities>;
+  { transport.capabilities() } -> std::same_as<Capabilities>;
+  { transport.options_json() } -> std::same_as<std::string>;  // options in force, as one JSON object
+};
+
+// All that a transport must have; see TransportContract for what it may have.
+template <class T>
+concept Transport = Messaging<T> && Described<T>;
 
 }  // namespace chiplog

@@ -1,4 +1,4 @@
-// One rank's transport and clock, as the session drives them: at most one indirect call a sample.
+// One rank's transport, clock and patterns, as the session drives them: one indirect call a sample.
 #pragma once
 
 #include <compare>
@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "chiplog/abilities.hpp"
+#include "chiplog/clock.hpp"
 #include "chiplog/transport.hpp"
 #include "core/pattern.hpp"
 #include "core/samples.hpp"
@@ -25,15 +27,14 @@ struct ClockFacts {
   bool is_virtual = false;
 };
 
-// `frequency_hz`, `frequency_relative_error` and `is_virtual` of a clock are used where it has them.
-template <class C>
+template <Clock C>
 ClockFacts clock_facts(const C& clock) {
   ClockFacts facts{std::string(clock.name()), clock.resolution_ns(), clock.overhead_ns()};
-  if constexpr (requires { clock.frequency_hz(); }) {
+  if constexpr (offers<C, ability::MeasuresFrequency>) {
     facts.frequency_hz = clock.frequency_hz();
     facts.frequency_relative_error = clock.frequency_relative_error();
   }
-  if constexpr (requires { clock.is_virtual(); }) facts.is_virtual = clock.is_virtual();
+  facts.is_virtual = offers<C, ability::RunsInVirtualTime>;
   return facts;
 }
 
@@ -43,12 +44,6 @@ struct Link {
   Rank server = 1;
 
   auto operator<=>(const Link&) const = default;
-};
-
-// A count of what happened on the way, such as lost datagrams, since the transport was made.
-struct Counter {
-  std::string_view name;
-  std::uint64_t count = 0;
 };
 
 class Endpoint {
@@ -61,6 +56,7 @@ class Endpoint {
   [[nodiscard]] virtual std::string options_json() = 0;
   // Of this rank; the same names on all ranks, none where the transport counts nothing.
   [[nodiscard]] virtual std::vector<Counter> counters() = 0;
+  [[nodiscard]] virtual Hosts hosts() = 0;
   // What the header's "mpi" holds; "null" unless the transport knows.
   [[nodiscard]] virtual std::string mpi_json() = 0;
   [[nodiscard]] virtual ClockFacts clock_facts() = 0;

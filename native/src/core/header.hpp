@@ -13,7 +13,7 @@
 #include "core/nodes.hpp"
 #include "core/pair_groups.hpp"
 #include "core/pinning.hpp"
-#include "core/run_context.hpp"
+#include "core/run_settings.hpp"
 
 namespace chiplog {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "chiplog/clock.hpp"
+#include "chiplog/contract.hpp"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -31,6 +32,8 @@ struct ClockPair {
 // The CPU's own counter: the time stamp counter of x86, cntvct_el0 of Arm.
 class CounterClock {
  public:
+  using Abilities = AbilityList<ability::MeasuresFrequency>;
+
   // Nothing, with the reason in `why_not`, where the counter is not invariant or the kernel doesn't trust it.
   // Calibrates for about 20 ms.
   static std::optional<CounterClock> make(std::string& why_not);
@@ -104,6 +107,8 @@ class CounterClock {
 // CLOCK_MONOTONIC_RAW, where there is no counter to trust.
 class RawClock {
  public:
+  using Abilities = AbilityList<>;
+
   RawClock();
 
   [[nodiscard]] Ticks now() const { return raw_now_ns(); }
@@ -127,15 +132,6 @@ class RawClock {
   double overhead_ns_ = 0.0;
 };
 
-static_assert(Clock<CounterClock> && Clock<RawClock>);
-
-// Calls `use` with the best clock of this machine and returns what it returns.
-template <class Use>
-auto with_machine_clock(Use&& use) {
-  std::string why_not;
-  if (auto counter = CounterClock::make(why_not)) return use(*counter);
-  RawClock raw;
-  return use(raw);
-}
+static_assert(ClockContract<CounterClock>::holds && ClockContract<RawClock>::holds);
 
 }  // namespace chiplog

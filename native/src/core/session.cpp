@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "chiplog/error.hpp"
 #include "core/experiment.hpp"
 #include "core/header.hpp"
 #include "core/interruption.hpp"
 #include "core/machine.hpp"
-#include "core/placement.hpp"
-#include "core/record_sink.hpp"
-#include "core/request_source.hpp"
 
 namespace chiplog {
 namespace {
@@ -32,20 +30,32 @@ RankFacts own_facts() {
   return facts;
 }
 
+// What a rank knows and does, whether it leads or follows.
 class Session {
  public:
-  Session(Endpoint& endpoint, RunContext& context)
-      : endpoint_(endpoint), context_(context), bootstrap_(*context.bootstrap) {}
-
-  int run() {
+  Session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start)
+      : endpoint_(endpoint), bootstrap_(bootstrap), settings_(settings), placement_(std::move(start.placement)) {
     if (bootstrap_.size() < 2) throw UsageError("a run needs at least 2 ranks; there is 1");
-    meet();
-    return bootstrap_.rank() == 0 ? lead() : follow();
+    meet(start.binding);
   }
+
+ protected:
+  Record measure(const MeasureRequest& request, bool with_placement) {
+    const Witnesses witnesses{.placement = with_placement ? placement_.get() : nullptr,
+                              .reference = endpoint_.hosts() != Hosts::simulated};
+    return Experiment(endpoint_, bootstrap_, witnesses, settings_.time_limit, world_.pair_groups, request).run();
+  }
+
+  Endpoint& endpoint_;
+  Bootstrap& bootstrap_;
+  const RunSettings& settings_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+  std::unique_ptr<PlacementPage> placement_;
+  World world_;
 
  private:
   // Every rank learns of all, so that all take the same decisions.
-  void meet() {
+  void meet(const Binding& binding) {
     for (const std::string& facts : bootstrap_.all_gather(rank_facts_json(own_facts()))) {
       world_.ranks.push_back(parse_rank_facts(facts));
     }
@@ -53,33 +63,43 @@ class Session {
     for (const RankFacts& rank : world_.ranks) places.push_back(rank.place);
     world_.nodes = find_nodes(bootstrap_);
     world_.pair_groups = find_pair_groups(world_.nodes, places);
-    world_.binding = context_.binding;
-    if (!context_.watch_machine) return;
-    placement_ = context_.placement;
-    if (placement_ != nullptr) return;
+    world_.binding = binding;
+    if (endpoint_.hosts() != Hosts::real) placement_.reset();
+    if (placement_ != nullptr || endpoint_.hosts() != Hosts::real) return;
     const RankFacts& first = world_.ranks[0];
     const RankFacts& second = world_.ranks[1];
     const bool share_host = first.host == second.host && first.boot == second.boot;
-    own_placement_ = PlacementPage::agree(bootstrap_, share_host);
-    placement_ = own_placement_.get();
+    placement_ = PlacementPage::agree(bootstrap_, share_host);
   }
+};
 
-  int follow() {
+class Follower : public Session {
+ public:
+  using Session::Session;
+
+  void run() {
     while (true) {
       const std::string command = bootstrap_.broadcast({});
-      if (command.empty() || command.front() == do_quit) return 0;
+      if (command.empty() || command.front() == do_quit) return;
       if (command.front() == do_wait) continue;
       const Request request = parse_request(std::string_view(command).substr(1));
       try {
-        measure(request.measure, command.front() == do_measure ? placement_ : nullptr);
+        measure(request.measure, command.front() == do_measure);
       } catch (const UsageError&) {
         // Rank 0 met the same and answers for all.
       }
     }
   }
+};
 
-  int lead() {
-    context_.records->write(header_json(context_.settings, endpoint_, world_));
+class Leader : public Session {
+ public:
+  Leader(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start,
+         RequestSource& requests, RecordSink& records)
+      : Session(endpoint, bootstrap, settings, std::move(start)), requests_(requests), records_(records) {}
+
+  int run() {
+    records_.write(header_json(settings_, endpoint_, world_));
     FooterFacts footer;
     try {
       take_requests();
@@ -96,14 +116,14 @@ class Session {
     return static_cast<int>(footer.complete ? ExitCode::done : ExitCode::interrupted);
   }
 
+ private:
   void take_requests() {
-    const auto patience =
-        std::min(std::chrono::milliseconds(250),
-                 std::chrono::duration_cast<std::chrono::milliseconds>(context_.settings.time_limit) / 4);
+    const auto patience = std::min(std::chrono::milliseconds(250),
+                                   std::chrono::duration_cast<std::chrono::milliseconds>(settings_.time_limit) / 4);
     std::string line;
     while (!interrupted()) {
       try {
-        const RequestSource::Outcome outcome = context_.requests->next(line, patience);
+        const RequestSource::Outcome outcome = requests_.next(line, patience);
         if (outcome == RequestSource::Outcome::end) return;
         if (outcome == RequestSource::Outcome::idle) {
           bootstrap_.broadcast(std::string(1, do_wait));
@@ -112,68 +132,68 @@ class Session {
         const Request request = parse_request(line);
         if (request.quit) return;
         check_against(limits(), request.measure);
-        bootstrap_.broadcast((placement_ != nullptr ? do_measure : do_measure_without_placement) + line);
+        bootstrap_.broadcast((takes_placement() ? do_measure : do_measure_without_placement) + line);
         write_record(request.measure);
       } catch (const UsageError& error) {
-        context_.records->write(error_json(static_cast<int>(error.exit_code()), error.what()));
+        records_.write(error_json(static_cast<int>(error.exit_code()), error.what()));
       }
     }
   }
 
   void write_record(const MeasureRequest& request) {
     const std::int64_t started_ns = elapsed_ns();
-    Record record = measure(request, placement_);
-    if (record.placement_ns) missed_placements_ = 0;
-    if (!record.placement_ns && ++missed_placements_ == max_missed_placements) placement_ = nullptr;
+    Record record = measure(request, takes_placement());
+    if (takes_placement()) missed_placements_ = record.placement_ns ? 0 : missed_placements_ + 1;
     record.started_ns = started_ns;
     record.placement = world_.binding.placement;
-    record.launch = context_.settings.launch;
-    context_.records->write(record_json(request, record));
-    ++records_;
-  }
-
-  Record measure(const MeasureRequest& request, PlacementPage* placement) {
-    const Witnesses witnesses{placement, context_.watch_machine || context_.takes_reference};
-    return Experiment(endpoint_, bootstrap_, witnesses, context_.settings.time_limit, world_.pair_groups, request)
-        .run();
+    record.launch = settings_.launch;
+    records_.write(record_json(request, record));
+    ++record_count_;
   }
 
   // `exit_code` 0 for an end without error. What has gone wrong already matters more than that it can't be written.
   void write_ending(FooterFacts& footer, int exit_code) {
-    footer.records = records_;
+    footer.records = record_count_;
     footer.elapsed_ns = elapsed_ns();
     footer.frequency_hz = endpoint_.clock_facts().frequency_hz;
     footer.measured_frequency_hz = endpoint_.measured_frequency_hz();
     try {
-      if (exit_code != 0) context_.records->write(error_json(exit_code, footer.reason));
-      context_.records->write(footer_json(footer));
+      if (exit_code != 0) records_.write(error_json(exit_code, footer.reason));
+      records_.write(footer_json(footer));
     } catch (const Error&) {
       if (exit_code == 0) throw;
     }
   }
 
+  // Until ranks 0 and 1 have missed each other too often.
+  [[nodiscard]] bool takes_placement() const {
+    return placement_ != nullptr && missed_placements_ < max_missed_placements;
+  }
+
   RequestLimits limits() {
     return {endpoint_.transport_name(), endpoint_.capabilities(), endpoint_.max_posted_sends(),
-            bootstrap_.size(),          world_.pair_groups,       context_.settings.time_limit};
+            bootstrap_.size(),          world_.pair_groups,       settings_.time_limit};
   }
 
   [[nodiscard]] std::int64_t elapsed_ns() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_).count();
   }
 
-  Endpoint& endpoint_;
-  RunContext& context_;
-  Bootstrap& bootstrap_;
-  SteadyClock::time_point start_ = SteadyClock::now();
-  World world_;
-  PlacementPage* placement_ = nullptr;
-  std::unique_ptr<PlacementPage> own_placement_;
+  RequestSource& requests_;
+  RecordSink& records_;
   int missed_placements_ = 0;
-  std::int64_t records_ = 0;
+  std::int64_t record_count_ = 0;
 };
 
 }  // namespace
 
-int run_session(Endpoint& endpoint, RunContext& context) { return Session(endpoint, context).run(); }
+int lead_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start,
+                 RequestSource& requests, RecordSink& records) {
+  return Leader(endpoint, bootstrap, settings, std::move(start), requests, records).run();
+}
+
+void follow_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start) {
+  Follower(endpoint, bootstrap, settings, std::move(start)).run();
+}
 
 }  // namespace chiplog

@@ -1,12 +1,30 @@
 // One run from its header to its footer, the same for every transport.
 #pragma once
 
+#include <memory>
+
+#include "chiplog/bootstrap.hpp"
 #include "core/endpoint.hpp"
-#include "core/run_context.hpp"
+#include "core/pinning.hpp"
+#include "core/placement.hpp"
+#include "core/record_sink.hpp"
+#include "core/request_source.hpp"
+#include "core/run_settings.hpp"
 
 namespace chiplog {
 
-// Every rank calls this. Rank 0 reads requests and writes records; the others follow it. Returns the exit code.
-int run_session(Endpoint& endpoint, RunContext& context);
+// How this rank came to be, as far as the run's records tell of it.
+struct RankStart {
+  // How the ranks were bound before the endpoint was made.
+  Binding binding = {};
+  // Made before the ranks were forked. Without it the ranks of a real machine agree on one of their own.
+  std::unique_ptr<PlacementPage> placement = {};
+};
+
+// Rank 0 reads requests and writes records. Returns the exit code.
+[[nodiscard]] int lead_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start,
+                               RequestSource& requests, RecordSink& records);
+// All other ranks do as rank 0 says until it ends the run.
+void follow_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start);
 
 }  // namespace chiplog

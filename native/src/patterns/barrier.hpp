@@ -4,36 +4,36 @@
 #include <vector>
 
 #include "core/dissemination.hpp"
-#include "patterns/bench.hpp"
+#include "patterns/workspace.hpp"
 
 namespace chiplog::patterns {
 
 using DisseminationRounds = std::vector<std::vector<int>>;
 
 // All sends are waited for at the end: none goes to a peer that another one goes to.
-template <Transport T, Clock C>
-void pass_barrier(Bench<T, C>& bench, const SeriesSetup& setup, const DisseminationRounds& rounds) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C>
+void pass_barrier(Workspace<M, C>& work, const SeriesSetup& setup, const DisseminationRounds& rounds) {
+  auto& [messages, clock, out, in] = work;
   for (const std::vector<int>& steps : rounds) {
     for (const int step : steps) {
-      transport.post_send((setup.self + step) % setup.ranks, out, setup.message_bytes);
+      messages.post_send((setup.self + step) % setup.ranks, out, setup.message_bytes);
     }
     for (const int step : steps) {
-      transport.recv((setup.self - step + setup.ranks) % setup.ranks, in, setup.message_bytes);
+      messages.recv((setup.self - step + setup.ranks) % setup.ranks, in, setup.message_bytes);
     }
   }
-  transport.wait_sends();
+  messages.wait_sends();
 }
 
 // The same on every rank. The first barrier only brings them together.
-template <Transport T, Clock C>
-Interval barrier(Bench<T, C>& bench, const SeriesSetup& setup) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C>
+Interval barrier(Workspace<M, C>& work, const SeriesSetup& setup) {
+  auto& [messages, clock, out, in] = work;
   const DisseminationRounds rounds = dissemination_steps(setup.ranks, static_cast<int>(setup.peers));
-  pass_barrier(bench, setup, rounds);
-  if constexpr (requires { bench.transport.settle_together(1); }) transport.settle_together(setup.ranks);
+  pass_barrier(work, setup, rounds);
+  settle_together(work, setup.ranks);
   const Ticks begin = clock.now();
-  for (std::int64_t i = 0; i < setup.batch; ++i) pass_barrier(bench, setup, rounds);
+  for (std::int64_t i = 0; i < setup.batch; ++i) pass_barrier(work, setup, rounds);
   return {begin, clock.now()};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "chiplog/abilities.hpp"
 #include "chiplog/clock.hpp"
 
 namespace chiplog::patterns {
@@ -14,7 +15,7 @@ namespace chiplog::patterns {
 // The time in nanoseconds between the first look of a wait at the clock and its last.
 template <Clock C>
 double waited_ns(C& clock, Ticks waited) {
-  if constexpr (requires { clock.exact_wait_ns(waited); }) {
+  if constexpr (offers<C, ability::WaitsExactly>) {
     return clock.exact_wait_ns(waited);
   } else {
     return clock.interval_ns(0, waited);
@@ -25,7 +26,7 @@ double waited_ns(C& clock, Ticks waited) {
 // an interrupt in one of them doesn't count. Blocks for about 0.2 ms; at once where waits are exact.
 template <Clock C>
 double busy_wait_overhead_ns(C& clock) {
-  if constexpr (requires { clock.exact_wait_ns(Ticks{}); }) {
+  if constexpr (offers<C, ability::WaitsExactly>) {
     return 0.0;
   } else {
     constexpr double delay_ns = 500.0;

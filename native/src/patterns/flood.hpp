@@ -1,29 +1,29 @@
 // n messages back to back, then an empty acknowledgement after all of them: total/n approaches the gap.
 #pragma once
 
-#include "patterns/bench.hpp"
+#include "patterns/workspace.hpp"
 
 namespace chiplog::patterns {
 
-template <Transport T, Clock C>
-Interval flood_client(Bench<T, C>& bench, const SeriesSetup& setup) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C>
+Interval flood_client(Workspace<M, C>& work, const SeriesSetup& setup) {
+  auto& [messages, clock, out, in] = work;
   const Ticks begin = clock.now();
   for (std::int64_t i = 0; i < setup.batch; ++i) {
-    for (std::int64_t sent = 0; sent < setup.train; ++sent) transport.send(server_rank, out, setup.message_bytes);
-    await_acknowledgement(bench, server_rank);
+    for (std::int64_t sent = 0; sent < setup.train; ++sent) messages.send(server_rank, out, setup.message_bytes);
+    await_acknowledgement(work, server_rank);
   }
   return {begin, clock.now()};
 }
 
-template <Transport T, Clock C>
-Interval flood_server(Bench<T, C>& bench, const SeriesSetup& setup) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C>
+Interval flood_server(Workspace<M, C>& work, const SeriesSetup& setup) {
+  auto& [messages, clock, out, in] = work;
   for (std::int64_t i = 0; i < setup.batch; ++i) {
     for (std::int64_t received = 0; received < setup.train; ++received) {
-      transport.recv(client_rank, in, setup.message_bytes);
+      messages.recv(client_rank, in, setup.message_bytes);
     }
-    transport.send(client_rank, out, no_bytes);
+    messages.send(client_rank, out, no_bytes);
   }
   return {};
 }

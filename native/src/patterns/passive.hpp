@@ -2,19 +2,16 @@
 // hears that all is done. Neither is timed.
 #pragma once
 
-#include "patterns/bench.hpp"
+#include "patterns/part.hpp"
 
 namespace chiplog::patterns {
-
-template <Transport T, Clock C>
-using Part = Interval (*)(Bench<T, C>&, const SeriesSetup&);
 
 // Some patterns' servers announce themselves anyway.
 constexpr bool announces_itself(Pattern pattern) {
   return is_pairs(pattern) || pattern == Pattern::one_to_many || pattern == Pattern::one_to_many_list;
 }
 
-template <Transport T, Clock C, class Do>
+template <MessageView M, Clock C, class Do>
 void for_each_target(const SeriesSetup& setup, Do act) {
   if (is_pairs(setup.pattern)) {
     act(setup.partner);
@@ -23,24 +20,24 @@ void for_each_target(const SeriesSetup& setup, Do act) {
   for (Rank peer = server_rank; peer <= static_cast<Rank>(setup.peers); ++peer) act(peer);
 }
 
-template <Transport T, Clock C, Part<T, C> part>
-Interval passive_client(Bench<T, C>& bench, const SeriesSetup& setup) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C, PartFunction<M, C> part>
+Interval passive_client(Workspace<M, C>& work, const SeriesSetup& setup) {
+  auto& [messages, clock, out, in] = work;
   if (!announces_itself(setup.pattern)) {
-    for_each_target<T, C>(setup, [&](Rank peer) { bench.transport.recv(peer, bench.in, no_bytes); });
+    for_each_target<M, C>(setup, [&](Rank peer) { work.messages.recv(peer, work.in, no_bytes); });
   }
-  const Interval interval = part(bench, setup);
-  transport.wait_sends();
-  for_each_target<T, C>(setup, [&](Rank peer) { bench.transport.send(peer, bench.out, no_bytes); });
+  const Interval interval = part(work, setup);
+  messages.wait_sends();
+  for_each_target<M, C>(setup, [&](Rank peer) { work.messages.send(peer, work.out, no_bytes); });
   return interval;
 }
 
-template <Transport T, Clock C>
-Interval passive_server(Bench<T, C>& bench, const SeriesSetup& setup) {
-  auto& [transport, clock, out, in] = bench;
+template <MessageView M, Clock C>
+Interval passive_server(Workspace<M, C>& work, const SeriesSetup& setup) {
+  auto& [messages, clock, out, in] = work;
   const Rank client = is_pairs(setup.pattern) ? setup.partner : client_rank;
-  transport.send(client, out, no_bytes);
-  transport.recv(client, in, no_bytes);
+  messages.send(client, out, no_bytes);
+  messages.recv(client, in, no_bytes);
   return {};
 }
 

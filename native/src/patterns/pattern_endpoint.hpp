@@ -1,4 +1,4 @@
-// Every pattern over every operation that a transport has, behind the interface that the session drives.
+// A transport and a clock with every pattern over every operation, behind the interface that the session drives.
 #pragma once
 
 #include <algorithm>
@@ -7,32 +7,30 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "chiplog/contract.hpp"
 #include "chiplog/error.hpp"
 #include "core/endpoint.hpp"
 #include "patterns/busy_wait.hpp"
-#include "patterns/performer.hpp"
+#include "patterns/operation_runner.hpp"
 #include "patterns/views/inline_messages.hpp"
 #include "patterns/views/passive_operations.hpp"
+#include "patterns/views/plain_messages.hpp"
 #include "patterns/views/remote_writes.hpp"
 
 namespace chiplog {
 
-// What a transport or a clock may offer beyond its concept; each is used where it is there:
-//   transport.carry_payloads(bool)   whether contents matter (simulated messages need none while they are timed)
-//   transport.settle()               makes the simulated network idle before a sample
-//   transport.settle_together(n)     the same, for n ranks that then begin at the same time
-//   transport.flush()                what was sent has arrived when it returns; called after the last of the samples,
-//                                    where no peer may expect this rank to repeat anything
-//   transport.counters()             what happened on the way, for the record
-//   transport.mpi_json()             the header's "mpi"
-//   clock.frequency_hz(), clock.frequency_relative_error(), clock.measured_frequency_hz()
 template <Transport T, Clock C>
 class PatternEndpoint final : public Endpoint {
  public:
-  PatternEndpoint(T& transport, C& clock, const views::Viewer& viewer)
-      : transport_(transport), clock_(clock), rank_(viewer.rank) {
-    make_performers(viewer);
+  static_assert(TransportContract<T>::holds && ClockContract<C>::holds);
+
+  // `make_transport()` and `make_clock()` give what the endpoint then owns.
+  template <class MakeTransport, class MakeClock>
+  PatternEndpoint(const RankSettings& self, MakeTransport make_transport, MakeClock make_clock)
+      : transport_(make_transport()), clock_(make_clock()), rank_(self.rank) {
+    make_runners(self);
     carry_payloads(false);
   }
 
@@ -42,25 +40,30 @@ class PatternEndpoint final : public Endpoint {
   std::string options_json() override { return transport_.options_json(); }
 
   std::vector<Counter> counters() override {
-    if constexpr (requires(T transport) { transport.counters(); }) return transport_.counters();
+    if constexpr (offers<T, ability::Counts>) return transport_.counters();
     return {};
   }
 
+  Hosts hosts() override {
+    if constexpr (offers<T, ability::SimulatesHosts>) return transport_.hosts();
+    return Hosts::real;
+  }
+
   std::string mpi_json() override {
-    if constexpr (requires(T transport) { transport.mpi_json(); }) return transport_.mpi_json();
+    if constexpr (offers<T, ability::DescribesMpi>) return transport_.mpi_json();
     return "null";
   }
 
   ClockFacts clock_facts() override { return chiplog::clock_facts(clock_); }
 
   double measured_frequency_hz() override {
-    if constexpr (requires(C clock) { clock.measured_frequency_hz(); }) return clock_.measured_frequency_hz();
+    if constexpr (offers<C, ability::MeasuresFrequency>) return clock_.measured_frequency_hz();
     return 0.0;
   }
 
   double busy_wait_overhead_ns() override { return patterns::busy_wait_overhead_ns(clock_); }
 
-  void reserve(const SeriesSetup& setup) override { performer(setup).reserve(setup.message_bytes); }
+  void reserve(const SeriesSetup& setup) override { runner(setup).reserve(setup.message_bytes); }
 
   std::optional<std::string> check_payload(const SeriesSetup& setup, const Link& link) override {
     const patterns::Salts salts{2 * payload_checks_, 2 * payload_checks_ + 1};
@@ -68,8 +71,8 @@ class PatternEndpoint final : public Endpoint {
     if (rank_ != link.client && rank_ != link.server) return std::nullopt;
     carry_payloads(true);
     const bool is_client = rank_ == link.client;
-    auto mismatch = performer(setup).check_payload(is_client ? Role::client : Role::server,
-                                                   is_client ? link.server : link.client, setup.message_bytes, salts);
+    auto mismatch = runner(setup).check_payload(is_client ? Role::client : Role::server,
+                                                is_client ? link.server : link.client, setup.message_bytes, salts);
     flush();
     carry_payloads(false);
     return mismatch;
@@ -84,7 +87,8 @@ class PatternEndpoint final : public Endpoint {
       const auto more = static_cast<std::size_t>(rounds);
       if (timed_here) samples[i].durations_ns.reserve(samples[i].durations_ns.size() + more);
       if (series[i].delay_ns > 0.0) samples[i].waits_ns.reserve(samples[i].waits_ns.size() + more);
-      chosen_.push_back({&performer(series[i]), role, as_seen_here(series[i]), timed_here, samples[i]});
+      chosen_.push_back(
+          {runner(series[i]).part(role, as_seen_here(series[i])), busy_waits(series[i]), timed_here, samples[i]});
     }
     const bool there_and_back = has_several_sizes(series);
     for (std::int64_t round = 0; round < rounds; ++round) {
@@ -97,16 +101,15 @@ class PatternEndpoint final : public Endpoint {
 
  private:
   struct Chosen {
-    Performer* performer;
-    Role role;
-    SeriesSetup setup;
+    Part take_sample;
+    std::int64_t busy_waits;
     bool timed_here;
     std::reference_wrapper<SeriesSamples> samples;
   };
   // Of one operation. A list is posted like normal ones, by another pattern.
-  struct Performers {
-    std::unique_ptr<Performer> normal;
-    std::unique_ptr<Performer> in_line;
+  struct Runners {
+    std::unique_ptr<OperationRunner> normal;
+    std::unique_ptr<OperationRunner> in_line;
   };
 
   [[nodiscard]] static bool has_several_sizes(std::span<const SeriesSetup> series) {
@@ -116,46 +119,46 @@ class PatternEndpoint final : public Endpoint {
 
   void take(const Chosen& chosen) {
     settle();
-    const Interval interval = chosen.performer->perform(chosen.role, chosen.setup);
+    const Interval interval = chosen.take_sample();
     SeriesSamples& samples = chosen.samples;
     if (chosen.timed_here) samples.durations_ns.push_back(clock_.interval_ns(interval.begin, interval.end));
     if (interval.waited == 0) return;
-    const auto waits = static_cast<double>(busy_waits(chosen.setup));
+    const auto waits = static_cast<double>(chosen.busy_waits);
     samples.waits_ns.push_back(patterns::waited_ns(clock_, interval.waited) / waits);
   }
 
   // None for what the transport lacks: requests for it are refused.
-  void make_performers(const views::Viewer& viewer) {
-    of(Operation::send).normal = std::make_unique<PerformerOf<T, C>>(transport_, clock_);
-    if constexpr (SendsInline<T>) of(Operation::send).in_line = through<views::InlineMessages<T>>(viewer);
-    if constexpr (WritesRemotely<T>) make_writers<Operation::rdma_write, WritesInline<T>>(viewer);
+  void make_runners(const RankSettings& self) {
+    of(Operation::send).normal = through<views::PlainMessages<T>>(self);
+    if constexpr (SendsInline<T>) of(Operation::send).in_line = through<views::InlineMessages<T>>(self);
+    if constexpr (WritesRemotely<T>) make_writers<Operation::rdma_write, WritesInline<T>>(self);
     if constexpr (WritesWithImmediate<T>) {
-      make_writers<Operation::rdma_write_immediate, WritesImmediateInline<T>>(viewer);
+      make_writers<Operation::rdma_write_immediate, WritesImmediateInline<T>>(self);
     }
     if constexpr (ReadsRemotely<T>) {
-      of(Operation::rdma_read).normal = through<views::PassiveOperations<T, Operation::rdma_read>>(viewer);
+      of(Operation::rdma_read).normal = through<views::PassiveOperations<T, Operation::rdma_read>>(self);
     }
     if constexpr (AtomicOperations<T>) {
-      of(Operation::atomic).normal = through<views::PassiveOperations<T, Operation::atomic>>(viewer);
+      of(Operation::atomic).normal = through<views::PassiveOperations<T, Operation::atomic>>(self);
     }
   }
 
   template <Operation operation, bool has_inline>
-  void make_writers(const views::Viewer& viewer) {
-    of(operation).normal = through<views::RemoteWrites<T, operation, Posting::normal>>(viewer);
+  void make_writers(const RankSettings& self) {
+    of(operation).normal = through<views::RemoteWrites<T, operation, Posting::normal>>(self);
     if constexpr (has_inline) {
-      of(operation).in_line = through<views::RemoteWrites<T, operation, Posting::in_line>>(viewer);
+      of(operation).in_line = through<views::RemoteWrites<T, operation, Posting::in_line>>(self);
     }
   }
 
   template <class V>
-  std::unique_ptr<Performer> through(const views::Viewer& viewer) {
-    return std::make_unique<ViewPerformer<V, T, C>>(transport_, clock_, viewer);
+  std::unique_ptr<OperationRunner> through(const RankSettings& self) {
+    return std::make_unique<ViewRunner<V, C>>(transport_, clock_, self);
   }
 
-  [[nodiscard]] Performers& of(Operation operation) { return performers_[static_cast<std::size_t>(operation)]; }
-  [[nodiscard]] Performer& performer(const SeriesSetup& setup) {
-    const Performers& both = of(setup.operation);
+  [[nodiscard]] Runners& of(Operation operation) { return runners_[static_cast<std::size_t>(operation)]; }
+  [[nodiscard]] OperationRunner& runner(const SeriesSetup& setup) {
+    const Runners& both = of(setup.operation);
     return *(setup.posting == Posting::in_line ? both.in_line : both.normal);
   }
 
@@ -173,21 +176,21 @@ class PatternEndpoint final : public Endpoint {
   }
 
   void settle() {
-    if constexpr (requires(T transport) { transport.settle(); }) transport_.settle();
+    if constexpr (offers<T, ability::Settles>) transport_.settle();
   }
 
   void flush() {
-    if constexpr (requires(T transport) { transport.flush(); }) transport_.flush();
+    if constexpr (offers<T, ability::Flushes>) transport_.flush();
   }
 
   void carry_payloads([[maybe_unused]] bool carried) {
-    if constexpr (requires(T transport) { transport.carry_payloads(true); }) transport_.carry_payloads(carried);
+    if constexpr (offers<T, ability::CarriesPayloads>) transport_.carry_payloads(carried);
   }
 
-  T& transport_;
-  C& clock_;
+  T transport_;
+  C clock_;
   Rank rank_;
-  std::array<Performers, operation_names.size()> performers_;
+  std::array<Runners, operation_names.size()> runners_;
   std::uint64_t payload_checks_ = 0;
   std::vector<Chosen> chosen_;
 };

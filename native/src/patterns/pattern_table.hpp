@@ -1,4 +1,4 @@
-// Both parts of every pattern, for one transport (or view of one) and clock.
+// Both parts of every pattern, for one messages (or view of one) and clock.
 #pragma once
 
 #include <array>
@@ -16,57 +16,64 @@
 
 namespace chiplog::patterns {
 
-template <Transport T, Clock C>
+template <MessageView M, Clock C>
 struct Parts {
-  Part<T, C> client = nullptr;
-  Part<T, C> server = nullptr;
+  PartFunction<M, C> client = nullptr;
+  PartFunction<M, C> server = nullptr;
 };
 
-template <Transport T, Clock C, Part<T, C> client, Part<T, C> server>
-constexpr Parts<T, C> parts() {
-  if constexpr (has_passive_targets<T>) {
-    return {passive_client<T, C, client>, passive_server<T, C>};
+template <MessageView M, Clock C, PartFunction<M, C> client, PartFunction<M, C> server>
+constexpr Parts<M, C> parts() {
+  if constexpr (M::has_passive_targets) {
+    return {passive_client<M, C, client>, passive_server<M, C>};
   } else {
     return {client, server};
   }
 }
 
-// Null where the transport posts no lists: requests for them are refused.
-template <Transport T, Clock C>
-constexpr std::array<Parts<T, C>, 2> list_parts() {
-  if constexpr (PostsLists<T>) {
-    return {parts<T, C, one_to_many_list_client<T, C>, one_to_many_server<T, C>>(),
-            parts<T, C, send_overhead_list_client<T, C>, send_overhead_server<T, C>>()};
+// Null where the messages posts no lists: requests for them are refused.
+template <MessageView M, Clock C>
+constexpr std::array<Parts<M, C>, 2> list_parts() {
+  if constexpr (PostsLists<M>) {
+    return {parts<M, C, one_to_many_list_client<M, C>, one_to_many_server<M, C>>(),
+            parts<M, C, send_overhead_list_client<M, C>, send_overhead_server<M, C>>()};
   } else {
     return {};
   }
 }
 
 // Null where targets take no part: requests for it are refused.
-template <Transport T, Clock C>
-constexpr Parts<T, C> barrier_parts() {
-  if constexpr (has_passive_targets<T>) {
+template <MessageView M, Clock C>
+constexpr Parts<M, C> barrier_parts() {
+  if constexpr (M::has_passive_targets) {
     return {};
   } else {
-    return {barrier<T, C>, barrier<T, C>};
+    return {barrier<M, C>, barrier<M, C>};
   }
 }
 
 // In the order of enum Pattern.
-template <Transport T, Clock C>
-inline constexpr std::array<Parts<T, C>, pattern_count> table{{
-    parts<T, C, ping_pong_client<T, C>, ping_pong_server<T, C>>(),
-    parts<T, C, prtt_client<T, C>, prtt_server<T, C>>(),
-    parts<T, C, send_overhead_client<T, C>, send_overhead_server<T, C>>(),
-    parts<T, C, receive_overhead_client<T, C>, receive_overhead_server<T, C>>(),
-    parts<T, C, flood_client<T, C>, flood_server<T, C>>(),
-    parts<T, C, late_receiver_client<T, C>, late_receiver_server<T, C>>(),
-    parts<T, C, one_to_many_client<T, C>, one_to_many_server<T, C>>(),
-    parts<T, C, pairs_client<T, C>, pairs_server<T, C>>(),
-    parts<T, C, pairs_one_way_client<T, C>, pairs_one_way_server<T, C>>(),
-    list_parts<T, C>()[0],
-    list_parts<T, C>()[1],
-    barrier_parts<T, C>(),
+template <MessageView M, Clock C>
+inline constexpr std::array<Parts<M, C>, pattern_count> table{{
+    parts<M, C, ping_pong_client<M, C>, ping_pong_server<M, C>>(),
+    parts<M, C, prtt_client<M, C>, prtt_server<M, C>>(),
+    parts<M, C, send_overhead_client<M, C>, send_overhead_server<M, C>>(),
+    parts<M, C, receive_overhead_client<M, C>, receive_overhead_server<M, C>>(),
+    parts<M, C, flood_client<M, C>, flood_server<M, C>>(),
+    parts<M, C, late_receiver_client<M, C>, late_receiver_server<M, C>>(),
+    parts<M, C, one_to_many_client<M, C>, one_to_many_server<M, C>>(),
+    parts<M, C, pairs_client<M, C>, pairs_server<M, C>>(),
+    parts<M, C, pairs_one_way_client<M, C>, pairs_one_way_server<M, C>>(),
+    list_parts<M, C>()[0],
+    list_parts<M, C>()[1],
+    barrier_parts<M, C>(),
 }};
+
+template <MessageView M, Clock C>
+Part resolve(Workspace<M, C>& work, Role role, const SeriesSetup& setup) {
+  const Parts<M, C>& both = table<M, C>[static_cast<std::size_t>(setup.pattern)];
+  const PartFunction<M, C> part = role == Role::client ? both.client : both.server;
+  return [part, &work, setup] { return part(work, setup); };
+}
 
 }  // namespace chiplog::patterns

@@ -2,23 +2,8 @@
 #pragma once
 
 #include "chiplog/remote_memory.hpp"
-#include "patterns/bench.hpp"
 
 namespace chiplog {
-
-// A transport that hands sends to several ranks over with one call. `prepare_list` makes one send to each of the ranks
-// `first` to `last`, `start_list` posts them all, `wait_list` waits until the buffer may be used again and `drop_list`
-// forgets them.
-template <class T>
-concept PreparesLists = requires(T transport, typename T::Buffer& buffer, Rank rank, std::size_t bytes) {
-  { transport.prepare_list(rank, rank, buffer, bytes) } -> std::same_as<void>;
-  { transport.start_list() } -> std::same_as<void>;
-  { transport.wait_list() } -> std::same_as<void>;
-  { transport.drop_list() } -> std::same_as<void>;
-};
-
-template <class T>
-concept PostsLists = PreparesLists<T> || CollectsPosts<T>;
 
 // What can be prepared is prepared by the constructor, before the clock starts.
 template <PostsLists T>

@@ -26,7 +26,6 @@ std::span<const NotBuilt> transports_not_built() {
 }
 
 Availability availability_of(const TransportEntry& transport) {
-  if (transport.availability == nullptr) return {};
   try {
     return transport.availability();
   } catch (const Error& error) {

@@ -1,14 +1,36 @@
 // The transports of this build. A transport is one folder and one line in list.inc.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "chiplog/availability.hpp"
+#include "chiplog/bootstrap.hpp"
 #include "chiplog/transport.hpp"
-#include "core/run_context.hpp"
+#include "core/endpoint.hpp"
+#include "core/options.hpp"
+#include "core/run_settings.hpp"
 
 namespace chiplog {
+
+// Each rank is a process. They meet first; then each makes its endpoint, all at the same time.
+struct OneProcessARank {
+  // Takes what it knows from `options`, then calls `options.refuse_unknown()` before it opens anything. What is wrong
+  // is thrown as Error. The endpoint may refer to the bootstrap.
+  std::unique_ptr<Endpoint> (*make_endpoint)(Bootstrap& bootstrap, Options& options, const RunSettings& settings);
+  // MPI starts the ranks, so they meet over MPI, too.
+  bool needs_mpi = false;
+};
+
+// All ranks live in the calling process.
+struct OneProcessForAll {
+  using RankBody = std::function<void(Bootstrap& bootstrap, Endpoint& endpoint)>;
+  // Makes `settings.ranks` ranks unless an option says how many, and calls `body` on each of them, side by side.
+  void (*run_ranks)(Options& options, const RunSettings& settings, const RankBody& body);
+};
 
 // A transport defines one of these in namespace chiplog, as
 //   constinit const TransportEntry tcp_transport{.name = "tcp", ...};
@@ -18,16 +40,10 @@ struct TransportEntry {
   std::string_view summary;  // one line for `--list`
   std::string_view options;  // as a user writes them, "bind=ADDRESS,busy_poll=0|1"
   Capabilities (*capabilities)();
-  // Takes its options from `context`, makes transport and clock, and returns serve(transport, clock, context): the
-  // process' exit code. Called on every rank; what is wrong is thrown as Error.
-  int (*run)(RunContext& context);
-  // All ranks live in the calling process (sim): `context.bootstrap` is null and `settings.ranks` says how many.
-  bool in_process = false;
-  // The environment that starts the ranks is MPI, so the bootstrap must be, too.
-  bool needs_mpi = false;
+  std::variant<OneProcessARank, OneProcessForAll> ranks;
   // For `--list`: looks for libraries and devices, opens nothing that it doesn't close. What it throws as Error is why
   // the transport can't be used. Without it the transport is usable wherever the probe runs.
-  Availability (*availability)() = nullptr;
+  Availability (*availability)() = [] { return Availability{}; };
 };
 
 #define CHIPLOG_TRANSPORT(entry) extern const TransportEntry entry;

@@ -12,7 +12,7 @@
 #include "core/machine_clock.hpp"
 #include "core/pair_groups.hpp"
 #include "media.hpp"
-#include "patterns/pattern_endpoint.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "presence.hpp"
 #include "processes.hpp"
 
@@ -123,12 +123,11 @@ TYPED_TEST(Operations, RunThroughEveryPattern) {
   const auto bootstrap = make_fork_bootstrap(ranks, patient);
   const Rank rank = bootstrap->rank();
   const std::string outcome = outcome_of([&] {
-    auto transport = TypeParam::make(*bootstrap, patient);
-    RawClock clock;
-    PatternEndpoint<decltype(transport), RawClock> endpoint(transport, clock, {rank, ranks, patient});
-    const std::vector<SeriesSetup> all = everything(endpoint.capabilities());
+    const auto endpoint = make_endpoint(
+        *bootstrap, patient, [&] { return TypeParam::make(*bootstrap, patient); }, [] { return RawClock(); });
+    const std::vector<SeriesSetup> all = everything(endpoint->capabilities());
     if (all.size() < 60) throw std::runtime_error("there is hardly anything to run");
-    for (const SeriesSetup& setup : all) run_one(endpoint, *bootstrap, setup);
+    for (const SeriesSetup& setup : all) run_one(*endpoint, *bootstrap, setup);
     bootstrap->barrier();
   });
   if (rank != 0) _exit(outcome.empty() ? 0 : 1);

@@ -62,6 +62,8 @@ TEST(MachineClock, KernelsClockIsSound) {
 
 // Rounds every wait up to a step of 10 ns, as a coarse counter does.
 struct SteppedClock {
+  using Abilities = AbilityList<>;
+
   double time_ns = 0.0;
   [[nodiscard]] Ticks now() const { return static_cast<Ticks>(time_ns); }
   static double interval_ns(Ticks begin, Ticks end) { return static_cast<double>(end - begin); }

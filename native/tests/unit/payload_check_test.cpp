@@ -12,7 +12,8 @@
 #include "chiplog/error.hpp"
 #include "core/record_sink.hpp"
 #include "core/request_source.hpp"
-#include "patterns/serve.hpp"
+#include "core/session.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "simulated_run.hpp"
 #include "transports/sim/in_process_bootstrap.hpp"
 #include "transports/sim/sim_transport.hpp"
@@ -97,14 +98,14 @@ std::string outcome_over(int ranks, const std::string& series, Fault& fault) {
   for (Rank rank = 0; rank < ranks; ++rank) {
     bodies.emplace_back([&, rank] {
       sim::InProcessBootstrap bootstrap(fibers, board, rank);
-      RunContext context{settings, Options("sim", {})};
-      context.bootstrap = &bootstrap;
-      context.watch_machine = false;
-      if (rank == 0) context.requests = &source;
-      if (rank == 0) context.records = &sink;
-      Faulty transport(network, rank, fault);
-      sim::VirtualClock clock(network, rank, 1, 2);
-      serve(transport, clock, context);
+      const auto endpoint = make_endpoint(
+          bootstrap, settings.time_limit, [&] { return Faulty(network, rank, fault); },
+          [&] { return sim::VirtualClock(network, rank, 1, 2); });
+      if (rank == 0) {
+        (void)lead_session(*endpoint, bootstrap, settings, {}, source, sink);
+      } else {
+        follow_session(*endpoint, bootstrap, settings, {});
+      }
     });
   }
   std::string said;

@@ -14,6 +14,7 @@ class Steady final : public Endpoint {
   [[nodiscard]] std::size_t max_posted_sends() const override { return 64; }
   [[nodiscard]] std::string options_json() override { return "{}"; }
   [[nodiscard]] std::vector<Counter> counters() override { return {}; }
+  [[nodiscard]] Hosts hosts() override { return Hosts::real; }
   [[nodiscard]] std::string mpi_json() override { return "null"; }
   [[nodiscard]] ClockFacts clock_facts() override { return {}; }
   [[nodiscard]] double measured_frequency_hz() override { return 0.0; }

@@ -17,7 +17,7 @@ TransportEntry entry_with(Availability (*availability)()) {
 }
 
 TEST(Registry, ATransportThatSaysNothingOfItsAvailabilityIsUsable) {
-  const Availability found = availability_of(entry_with(nullptr));
+  const Availability found = availability_of(TransportEntry{});
   EXPECT_TRUE(found.usable);
   EXPECT_EQ(found.why, "");
 }

@@ -11,6 +11,7 @@
 
 #include "core/record_sink.hpp"
 #include "core/request_source.hpp"
+#include "core/session.hpp"
 #include "transports/registry.hpp"
 
 namespace chiplog::testing {
@@ -60,11 +61,15 @@ SimulatedRun run_simulated(const std::string& target, const std::string& request
   RecordSink sink(records_file.descriptor());
   Options options = parse_target(target);
   const TransportEntry& transport = find_transport(options.transport());
-  RunContext context{settings, std::move(options)};
-  context.requests = &source;
-  context.records = &sink;
   SimulatedRun run;
-  run.exit_code = transport.run(context);
+  std::get<OneProcessForAll>(transport.ranks)
+      .run_ranks(options, settings, [&](Bootstrap& bootstrap, Endpoint& endpoint) {
+        if (bootstrap.rank() == 0) {
+          run.exit_code = lead_session(endpoint, bootstrap, settings, {}, source, sink);
+        } else {
+          follow_session(endpoint, bootstrap, settings, {});
+        }
+      });
   run.text = records_file.read();
   std::istringstream lines(run.text);
   for (std::string line; std::getline(lines, line);) run.lines.push_back(Json::parse(line));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run_context.hpp"
+#include "core/run_settings.hpp"
 
 namespace chiplog::testing {
 

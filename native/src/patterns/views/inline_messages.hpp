@@ -10,10 +10,13 @@ class InlineMessages : public View<T> {
  public:
   using Buffer = typename T::Buffer;
   static constexpr std::size_t max_posted_sends = T::max_posted_sends;
+  static constexpr bool has_passive_targets = false;
+  static constexpr std::size_t counter_bytes = 0;
 
-  InlineMessages(T& transport, const Viewer&) : View<T>(transport) {}
+  InlineMessages(T& transport, const RankSettings&) : View<T>(transport) {}
 
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return this->transport_.make_buffer(bytes); }
+  void reserve(std::size_t /*message_bytes*/) {}
 
   // An inline send is over when it is posted.
   void send(Rank peer, Buffer& buffer, std::size_t bytes) { post_send(peer, buffer, bytes); }
@@ -27,6 +30,9 @@ class InlineMessages : public View<T> {
   void wait_sends() { this->transport_.wait_sends(); }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return this->transport_.recv(peer, buffer, capacity_bytes);
+  }
+  [[nodiscard]] std::span<std::byte> landed(Rank /*peer*/, Buffer& buffer, std::size_t bytes) {
+    return {buffer.data(), bytes};
   }
 };
 

@@ -14,17 +14,18 @@ template <WritesRemotely T, Operation operation>
 class PassiveOperations : public View<T> {
  public:
   using Buffer = typename T::Buffer;
-  static constexpr bool passive_targets = true;
+  static constexpr bool has_passive_targets = true;
+  static constexpr std::size_t counter_bytes = 0;
   static constexpr bool adds = operation == Operation::atomic;
   static constexpr std::size_t max_posted_sends = T::max_posted_operations;
 
-  PassiveOperations(T& transport, const Viewer& viewer) : View<T>(transport), viewer_(viewer) {}
+  PassiveOperations(T& transport, const RankSettings& self) : View<T>(transport), self_(self) {}
 
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return this->transport_.make_buffer(bytes); }
 
   // Collective.
   void reserve(std::size_t message_bytes) {
-    const std::size_t wanted = std::max(message_bytes, line_bytes * static_cast<std::size_t>(viewer_.ranks));
+    const std::size_t wanted = std::max(message_bytes, line_bytes * static_cast<std::size_t>(self_.ranks));
     if (window_ && wanted <= window_->capacity()) return;
     window_.reset();
     window_.emplace(this->transport_.make_window(wanted));
@@ -55,6 +56,9 @@ class PassiveOperations : public View<T> {
     return capacity_bytes;
   }
 
+  [[nodiscard]] std::span<std::byte> landed(Rank /*peer*/, Buffer& buffer, std::size_t bytes) {
+    return {buffer.data(), bytes};
+  }
   // What `origin` reads or adds to.
   [[nodiscard]] std::byte* target_of(Rank origin) { return window_->data() + (adds ? word_of(origin) : 0); }
 
@@ -62,9 +66,9 @@ class PassiveOperations : public View<T> {
   static constexpr std::size_t line_bytes = 64;
 
   [[nodiscard]] static std::size_t word_of(Rank origin) { return line_bytes * static_cast<std::size_t>(origin); }
-  [[nodiscard]] std::size_t own_word() const { return word_of(viewer_.rank); }
+  [[nodiscard]] std::size_t own_word() const { return word_of(self_.rank); }
 
-  Viewer viewer_;
+  RankSettings self_;
   std::optional<typename T::Window> window_;
   std::size_t posted_ = 0;
 };

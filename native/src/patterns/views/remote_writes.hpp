@@ -25,6 +25,7 @@ template <WritesRemotely T, Operation operation, Posting posting>
 class RemoteWrites : public View<T> {
  public:
   using Buffer = typename T::Buffer;
+  static constexpr bool has_passive_targets = false;
   static constexpr bool counts = operation == Operation::rdma_write;
   static constexpr bool in_line = posting == Posting::in_line;
   static constexpr std::size_t depth = std::min<std::size_t>(most_unanswered_writes, T::max_posted_operations);
@@ -32,11 +33,11 @@ class RemoteWrites : public View<T> {
   // At the end of a message, what the counter takes of it.
   static constexpr std::size_t counter_bytes = counts ? 1 : 0;
 
-  RemoteWrites(T& transport, const Viewer& viewer)
+  RemoteWrites(T& transport, const RankSettings& self)
       : View<T>(transport),
-        viewer_(viewer),
-        sent_(static_cast<std::size_t>(viewer.ranks)),
-        received_(static_cast<std::size_t>(viewer.ranks)) {}
+        self_(self),
+        sent_(static_cast<std::size_t>(self.ranks)),
+        received_(static_cast<std::size_t>(self.ranks)) {}
 
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const {
     return this->transport_.make_buffer(bytes + (in_line ? 0 : depth * line_bytes));
@@ -55,7 +56,7 @@ class RemoteWrites : public View<T> {
 
   void send(Rank peer, Buffer& buffer, std::size_t bytes) {
     post_send(peer, buffer, bytes);
-    if constexpr (begins_at_wait<T>) wait_sends();
+    if constexpr (offers<T, ability::BeginsOperationsAtWait>) wait_sends();
   }
 
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
@@ -71,7 +72,7 @@ class RemoteWrites : public View<T> {
           .buffer_offset = source,
           .bytes = bytes,
           .window = *window_,
-          .window_offset = end_of_mailbox(viewer_.rank) - bytes});
+          .window_offset = end_of_mailbox(self_.rank) - bytes});
     ++posted_;
   }
 
@@ -82,7 +83,7 @@ class RemoteWrites : public View<T> {
 
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     if (capacity_bytes == 0) return this->transport_.recv(peer, buffer, capacity_bytes);
-    if constexpr (begins_at_wait<T>) {
+    if constexpr (offers<T, ability::BeginsOperationsAtWait>) {
       if (posted_ > 0) wait_sends();
     }
     if constexpr (counts) {
@@ -121,13 +122,13 @@ class RemoteWrites : public View<T> {
     const std::uint8_t expected = ++received_[static_cast<std::size_t>(peer)];
     std::byte* last = window_->data() + end_of_mailbox(peer) - 1;
     const std::atomic_ref<std::uint8_t> counter(*reinterpret_cast<std::uint8_t*>(last));
-    wait_until(this->transport_, peer, viewer_.time_limit, [&] {
+    wait_until(this->transport_, peer, self_.time_limit, [&] {
       const auto ahead = static_cast<std::uint8_t>(counter.load(std::memory_order_acquire) - expected);
       return ahead < 128;
     });
   }
 
-  Viewer viewer_;
+  RankSettings self_;
   std::optional<typename T::Window> window_;
   std::size_t mailbox_bytes_ = 0;
   std::size_t posted_ = 0;

@@ -2,42 +2,57 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
-#include <string>
-#include <string_view>
+#include <span>
+#include <type_traits>
 
-#include "chiplog/error.hpp"
+#include "chiplog/abilities.hpp"
 #include "chiplog/remote_memory.hpp"
 
-namespace chiplog::views {
+namespace chiplog {
 
-// Who looks through it.
-struct Viewer {
+// Which rank this is, and how long it waits for another one.
+struct RankSettings {
   Rank rank = 0;
   int ranks = 2;
   std::chrono::nanoseconds time_limit{};
 };
 
+// What patterns run over: messages, and
+//   reserve(bytes)              room for messages of this size from now on; collective
+//   has_passive_targets         targets take no part, and the answer of a peer is the completion of the operation
+//   counter_bytes               of the end of a message, what is not the sender's payload
+//   landed(peer, buffer, bytes) where the last message of `peer`, received into `buffer`, is
+template <class V>
+concept MessageView = Messaging<V> && requires(V view, typename V::Buffer& buffer, Rank peer, std::size_t bytes) {
+  typename V::Abilities;
+  { V::has_passive_targets } -> std::convertible_to<bool>;
+  { V::counter_bytes } -> std::convertible_to<std::size_t>;
+  { view.reserve(bytes) } -> std::same_as<void>;
+  { view.landed(peer, buffer, bytes) } -> std::same_as<std::span<std::byte>>;
+};
+
+namespace views {
+
 // What all views have in common. Empty messages, by which patterns keep in step, are the transport's own in all of
 // them.
-template <Transport T>
+template <Messaging T>
 class View {
  public:
-  static constexpr std::string_view name = T::name;
+  using Buffer = typename T::Buffer;
+  using Abilities = std::conditional_t<offers<T, ability::Settles>, AbilityList<ability::Settles>, AbilityList<>>;
 
   explicit View(T& transport) : transport_(transport) {}
 
-  [[nodiscard]] Capabilities capabilities() const { return transport_.capabilities(); }
-  [[nodiscard]] std::string options_json() const { return transport_.options_json(); }
-
-  // In simulated networks: see PatternEndpoint.
+  // In simulated networks; see ability::Settles.
   void settle()
-    requires requires(T& transport) { transport.settle(); }
+    requires offers<T, ability::Settles>
   {
     transport_.settle();
   }
   void settle_together(int parties)
-    requires requires(T& transport) { transport.settle_together(1); }
+    requires offers<T, ability::Settles>
   {
     transport_.settle_together(parties);
   }
@@ -57,8 +72,5 @@ class View {
   T& transport_;
 };
 
-// Whose posted operations the library need not begin before they are waited for (MPI's).
-template <class T>
-inline constexpr bool begins_at_wait = requires { requires T::operations_begin_at_wait; };
-
-}  // namespace chiplog::views
+}  // namespace views
+}  // namespace chiplog

@@ -4,15 +4,15 @@
 #include <chrono>
 #include <string>
 
+#include "chiplog/abilities.hpp"
 #include "chiplog/error.hpp"
 #include "chiplog/remote_memory.hpp"
 
 namespace chiplog::views {
 
-// A transport that notices the loss of a peer offers `wait_until(peer, ready)`; it is used where it is there.
 template <WritesRemotely T, class Ready>
 void wait_until(T& transport, Rank peer, std::chrono::nanoseconds time_limit, Ready ready) {
-  if constexpr (requires { transport.wait_until(peer, ready); }) {
+  if constexpr (offers<T, ability::WaitsForMemory>) {
     transport.wait_until(peer, ready);
   } else {
     constexpr int looks_a_reading = 1 << 16;

@@ -1,5 +1,5 @@
 #include "chiplog/error.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/mpi/mpi.hpp"
 #include "transports/mpi/simulated_clock.hpp"
 #include "transports/registry.hpp"
@@ -20,16 +20,14 @@ MpiOperations operations_of(Options& options) {
 #endif
 }
 
-int run_mpi(RunContext& context) {
-  const MpiOperations operations = operations_of(context.options);
-  context.options.refuse_unknown();
-  MpiTransport transport(operations);
+std::unique_ptr<Endpoint> make_mpi_endpoint(Bootstrap& bootstrap, Options& options, const RunSettings& settings) {
+  const MpiOperations operations = operations_of(options);
+  options.refuse_unknown();
+  const auto make_transport = [&] { return MpiTransport(operations); };
 #if defined(CHIPLOG_SMPI)
-  SimulatedClock clock;
-  context.watch_machine = false;
-  return serve(transport, clock, context);
+  return make_endpoint(bootstrap, settings.time_limit, make_transport, [] { return SimulatedClock(); });
 #else
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit, make_transport);
 #endif
 }
 
@@ -39,9 +37,8 @@ constinit const TransportEntry mpi_transport{
     .name = "mpi",
     .summary = "MPI, of the library that this probe was built with: messages and, with rma, one-sided operations",
     .options = "rma[=flush|fence]",
-    .capabilities = MpiTransport::declared_capabilities,
-    .run = run_mpi,
-    .needs_mpi = true,
+    .capabilities = [] { return MpiTransport::capabilities_with(MpiOperations::messages); },
+    .ranks = OneProcessARank{.make_endpoint = make_mpi_endpoint, .needs_mpi = true},
 };
 
 }  // namespace chiplog

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bootstrap/mpi.hpp"
-#include "chiplog/transport.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/mpi/buffer.hpp"
 #include "transports/mpi/one_sided.hpp"
 
@@ -37,19 +37,31 @@ class MpiReceived {
 class MpiTransport : public MpiOneSided {
  public:
   using Buffer = MpiBuffer;
+#if defined(CHIPLOG_SMPI)
+  using Abilities = AbilityList<ability::DescribesMpi, ability::SimulatesHosts>;
+#else
+  using Abilities = AbilityList<ability::DescribesMpi, ability::WaitsForMemory, ability::BeginsOperationsAtWait>;
+#endif
   static constexpr std::string_view name = "mpi";
   static constexpr std::size_t max_posted_sends = 1024;
 
   // Collective.
   explicit MpiTransport(MpiOperations operations = MpiOperations::messages) : MpiOneSided(operations) {}
 
-  [[nodiscard]] static Capabilities declared_capabilities() {
-    return {.list_posting = true,
-            .synchronises = true,
-            .multiple_hosts = true,
-            .max_message_bytes = std::numeric_limits<int>::max()};
+  [[nodiscard]] static constexpr Capabilities capabilities_with(MpiOperations operations) {
+    return with_one_sided({.list_posting = true,
+                           .synchronises = true,
+                           .multiple_hosts = true,
+                           .max_message_bytes = std::numeric_limits<int>::max()},
+                          operations);
   }
-  [[nodiscard]] Capabilities capabilities() const { return with_one_sided(declared_capabilities()); }
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
+    return capabilities_with(MpiOperations::flushed);
+  }
+  [[nodiscard]] Capabilities capabilities() const { return capabilities_with(operations_); }
+#if defined(CHIPLOG_SMPI)
+  [[nodiscard]] static Hosts hosts() { return Hosts::simulated; }
+#endif
   [[nodiscard]] std::string options_json() const { return describe_one_sided_json(); }
   [[nodiscard]] std::string mpi_json() const;
 
@@ -119,6 +131,6 @@ class MpiTransport : public MpiOneSided {
   std::vector<MPI_Request> list_;
 };
 
-static_assert(Transport<MpiTransport>);
+static_assert(TransportContract<MpiTransport>::holds);
 
 }  // namespace chiplog

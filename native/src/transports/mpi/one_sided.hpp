@@ -31,9 +31,14 @@ enum class MpiOperations {
 // A rank that looks at its memory again and again takes no simulated time.
 class MpiOneSided {
  protected:
-  explicit MpiOneSided(MpiOperations /*operations*/) {}
-  [[nodiscard]] static Capabilities with_one_sided(const Capabilities& capabilities) { return capabilities; }
+  explicit MpiOneSided(MpiOperations operations) : operations_(operations) {}
+  [[nodiscard]] static constexpr Capabilities with_one_sided(const Capabilities& capabilities,
+                                                             MpiOperations /*operations*/) {
+    return capabilities;
+  }
   [[nodiscard]] static std::string describe_one_sided_json() { return "{}"; }
+
+  MpiOperations operations_;
 };
 
 #else
@@ -47,7 +52,6 @@ class MpiOneSided {
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
   static constexpr std::size_t max_posted_operations = 1024;
-  static constexpr bool operations_begin_at_wait = true;
 
   // Collective.
   [[nodiscard]] Window make_window(std::size_t bytes);
@@ -112,12 +116,14 @@ class MpiOneSided {
   // Collective. Error where a rank can't see by looking what others wrote into its window.
   explicit MpiOneSided(MpiOperations operations);
 
-  [[nodiscard]] Capabilities with_one_sided(Capabilities capabilities) const {
-    capabilities.remote_write = operations_ != MpiOperations::messages;
-    capabilities.remote_read = capabilities.atomics = operations_ == MpiOperations::flushed;
+  [[nodiscard]] static constexpr Capabilities with_one_sided(Capabilities capabilities, MpiOperations operations) {
+    capabilities.remote_write = operations != MpiOperations::messages;
+    capabilities.remote_read = capabilities.atomics = operations == MpiOperations::flushed;
     return capabilities;
   }
   [[nodiscard]] std::string describe_one_sided_json() const;
+
+  MpiOperations operations_;
 
  private:
   static constexpr Rank several = -1;
@@ -150,7 +156,6 @@ class MpiOneSided {
     return operands_[posted_++];
   }
 
-  MpiOperations operations_;
   MpiCommunicator communicator_;
   std::array<Operands, max_posted_operations> operands_{};
   std::size_t posted_ = 0;

@@ -11,12 +11,15 @@
 #include <string_view>
 
 #include "chiplog/clock.hpp"
+#include "chiplog/contract.hpp"
 
 namespace chiplog {
 
 // Ticks are picoseconds. Reading it costs whatever --cfg=smpi/wtime says, 0 by default in chiplog's own launches.
 class SimulatedClock {
  public:
+  using Abilities = AbilityList<>;
+
   [[nodiscard]] Ticks now() const { return static_cast<Ticks>(std::llround(MPI_Wtime() * picoseconds_per_second)); }
   [[nodiscard]] double interval_ns(Ticks begin, Ticks end) const {
     return static_cast<double>(static_cast<std::int64_t>(end - begin)) * 1e-3;
@@ -44,7 +47,7 @@ class SimulatedClock {
   static constexpr Ticks picoseconds_per_ns = 1000;
 };
 
-static_assert(Clock<SimulatedClock>);
+static_assert(ClockContract<SimulatedClock>::holds);
 
 }  // namespace chiplog
 

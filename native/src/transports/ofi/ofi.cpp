@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "chiplog/error.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 
 namespace chiplog {
@@ -15,14 +15,13 @@ namespace {
 constexpr WatchSettings while_libfabric_waits{
     .idle_spins = 1U << 12U, .crowded_spins = 1U << 5U, .grace = std::chrono::milliseconds(30)};
 
-int run_ofi(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_ofi_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   OfiOptions options;
   options.provider = given.text("provider", options.provider);
   options.domain = given.text("domain", options.domain);
   given.refuse_unknown();
-  OfiTransport transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return OfiTransport(bootstrap, options, settings.time_limit); });
 }
 
 // To connect takes longer than any message.
@@ -66,19 +65,6 @@ void OfiTransport::greet_all(Bootstrap& bootstrap) {
   for (int step = 1; step < size; ++step) send((bootstrap.rank() + step) % size, buffer, 0);
   for (int step = 1; step < size; ++step) recv((bootstrap.rank() + size - step) % size, buffer, 0);
   bootstrap.barrier();
-}
-
-Capabilities OfiTransport::declared_capabilities() {
-  return {.two_sided = true,
-          .remote_write = true,
-          .remote_read = true,
-          .write_with_immediate = true,
-          .atomics = true,
-          .inline_send = true,
-          .list_posting = true,
-          .synchronises = true,
-          .multiple_hosts = true,
-          .max_message_bytes = std::size_t{1} << 30U};
 }
 
 OfiTransport::Window OfiTransport::make_window(std::size_t bytes) {
@@ -151,7 +137,7 @@ constinit const TransportEntry ofi_transport{
     .summary = "libfabric: messages and one-sided operations over its providers (verbs, EFA, CXI, tcp, shm, ...)",
     .options = "provider=NAME,domain=NAME",
     .capabilities = OfiTransport::declared_capabilities,
-    .run = run_ofi,
+    .ranks = OneProcessARank{.make_endpoint = make_ofi_endpoint},
     .availability = look_for_ofi,
 };
 

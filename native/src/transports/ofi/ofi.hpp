@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
-#include "chiplog/remote_memory.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/node_liveness.hpp"
 #include "transports/ofi/completions.hpp"
 #include "transports/ofi/endpoint.hpp"
@@ -29,6 +29,7 @@ class OfiTransport {
   using Window = ofi::OfiWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
+  using Abilities = AbilityList<ability::WaitsForMemory>;
   static constexpr std::string_view name = "ofi";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -37,7 +38,17 @@ class OfiTransport {
   OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit);
 
   // What any provider could do.
-  [[nodiscard]] static Capabilities declared_capabilities();
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
+    return {.remote_write = true,
+            .remote_read = true,
+            .write_with_immediate = true,
+            .atomics = true,
+            .inline_send = true,
+            .list_posting = true,
+            .synchronises = true,
+            .multiple_hosts = true,
+            .max_message_bytes = std::size_t{1} << 30U};
+  }
   // What this one can.
   [[nodiscard]] Capabilities capabilities() const { return capabilities_; }
   [[nodiscard]] std::string options_json() const { return ofi::describe_json(endpoint_.info()); }
@@ -268,8 +279,6 @@ class OfiTransport {
   std::vector<std::byte> held_payload_;
 };
 
-static_assert(Transport<OfiTransport>);
-static_assert(ReadsRemotely<OfiTransport> && AtomicOperations<OfiTransport>);
-static_assert(WritesImmediateInline<OfiTransport> && CollectsPosts<OfiTransport>);
+static_assert(TransportContract<OfiTransport>::holds);
 
 }  // namespace chiplog

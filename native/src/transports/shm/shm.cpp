@@ -4,7 +4,7 @@
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 
 namespace chiplog {
@@ -15,8 +15,7 @@ constexpr std::size_t max_ring_bytes = std::size_t{1} << 30U;
 // Beyond this much memory pages come as messages need them.
 constexpr std::size_t max_populated_bytes = std::size_t{256} << 20U;
 
-int run_shm(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_shm_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   ShmOptions options;
   options.ring_bytes = given.bytes("ring", options.ring_bytes);
   if (options.ring_bytes < min_ring_bytes || options.ring_bytes > max_ring_bytes ||
@@ -24,8 +23,8 @@ int run_shm(RunContext& context) {
     throw UsageError(given.named("ring") + " accepts a power of two from 64KiB to 1GiB");
   }
   given.refuse_unknown();
-  ShmTransport transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return ShmTransport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ constinit const TransportEntry shm_transport{
     .summary = "shared memory between ranks of one host: cache-line flags and a bounded ring",
     .options = "ring=BYTES",
     .capabilities = ShmTransport::declared_capabilities,
-    .run = run_shm,
+    .ranks = OneProcessARank{.make_endpoint = make_shm_endpoint},
 };
 
 }  // namespace chiplog

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
-#include "chiplog/remote_memory.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/shm/channel.hpp"
 #include "transports/shm/region.hpp"
@@ -31,6 +31,7 @@ class ShmTransport {
   using Window = shm::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
+  using Abilities = AbilityList<ability::WaitsForMemory>;
   static constexpr std::string_view name = "shm";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -38,7 +39,7 @@ class ShmTransport {
   // Collective. Throws Error on all ranks if one of them is on another host.
   ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std::chrono::nanoseconds time_limit);
 
-  [[nodiscard]] static Capabilities declared_capabilities() {
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
     return {.remote_write = true,
             .remote_read = true,
             .atomics = true,
@@ -94,6 +95,6 @@ class ShmTransport {
   std::vector<shm::Receiver> receivers_;
 };
 
-static_assert(Transport<ShmTransport> && ReadsRemotely<ShmTransport> && AtomicOperations<ShmTransport>);
+static_assert(TransportContract<ShmTransport>::holds);
 
 }  // namespace chiplog

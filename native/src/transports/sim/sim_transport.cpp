@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/sim/in_process_bootstrap.hpp"
 #include "transports/sim/virtual_clock.hpp"
@@ -19,50 +19,29 @@ std::uint64_t noise_seed(std::uint64_t seed, int launch, Rank rank) {
   return split_mix(mixed ^ static_cast<std::uint64_t>(rank));
 }
 
-int run(RunContext& context) {
-  const Parameters parameters = parse_parameters(context.options, context.settings.seed, context.settings.ranks);
+void run_ranks(Options& options, const RunSettings& settings, const OneProcessForAll::RankBody& body) {
+  const Parameters parameters = parse_parameters(options, settings.seed, settings.ranks);
+  const auto seed_of = [&](Rank rank) { return noise_seed(parameters.seed, settings.launch, rank); };
   Fibers fibers;
-  Network network(parameters, fibers, noise_seed(parameters.seed, context.settings.launch, parameters.ranks + 1));
+  Network network(parameters, fibers, seed_of(parameters.ranks + 1));
   Blackboard board(parameters.ranks);
-  int exit_code = 0;
   std::vector<std::function<void()>> ranks;
   for (Rank rank = 0; rank < parameters.ranks; ++rank) {
     ranks.emplace_back([&, rank] {
       InProcessBootstrap bootstrap(fibers, board, rank);
-      RunContext own = context;
-      own.bootstrap = &bootstrap;
-      own.placement = nullptr;
-      own.watch_machine = false;
-      own.takes_reference = parameters.disturbances.states.has_value();
-      if (rank != 0) own.requests = nullptr;
-      if (rank != 0) own.records = nullptr;
-      SimTransport transport(network, rank);
-      const auto own_seed = noise_seed(parameters.seed, context.settings.launch, rank);
-      const auto common_seed = noise_seed(parameters.seed, context.settings.launch, parameters.ranks);
-      VirtualClock clock(network, rank, own_seed, common_seed);
-      const int code = serve(transport, clock, own);
-      if (rank == 0) exit_code = code;
+      const auto endpoint = make_endpoint(
+          bootstrap, settings.time_limit, [&] { return SimTransport(network, rank); },
+          [&] { return VirtualClock(network, rank, seed_of(rank), seed_of(parameters.ranks)); });
+      body(bootstrap, *endpoint);
     });
   }
   fibers.run(std::move(ranks));
-  return exit_code;
-}
-
-Capabilities capabilities() {
-  Capabilities declared;
-  declared.remote_write = true;
-  declared.write_with_immediate = true;
-  declared.remote_read = true;  // but not between nodes that share a NIC
-  declared.atomics = true;
-  declared.synchronises = true;  // if S is given
-  declared.max_message_bytes = SimTransport::max_message_bytes;
-  return declared;
 }
 
 }  // namespace
 
 Capabilities SimTransport::capabilities() const {
-  Capabilities declared = sim::capabilities();
+  Capabilities declared = declared_capabilities();
   declared.synchronises = network_.parameters().S_bytes.has_value();
   declared.remote_read = declared.atomics = !network_.parameters().node;
   return declared;
@@ -79,9 +58,8 @@ constinit const TransportEntry sim_transport{
         "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,noise-kind=log-normal|skewed,"
         "outliers=SHARE,drift=CORRELATION:DEVIATION,states=FACTOR:SHARE:LENGTH,seed=N,ranks=N,"
         "change=SIZE:key=value:...,slope=SIZE:key=value:...",
-    .capabilities = sim::capabilities,
-    .run = sim::run,
-    .in_process = true,
+    .capabilities = sim::SimTransport::declared_capabilities,
+    .ranks = OneProcessForAll{.run_ranks = sim::run_ranks},
 };
 
 }  // namespace chiplog

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "chiplog/remote_memory.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/sim/network.hpp"
 #include "transports/sim/window.hpp"
 
@@ -32,6 +32,8 @@ class SimTransport {
   using Window = SimWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
+  using Abilities =
+      AbilityList<ability::Settles, ability::CarriesPayloads, ability::WaitsForMemory, ability::SimulatesHosts>;
   static constexpr std::string_view name = "sim";
   static constexpr std::size_t max_posted_sends = 1'000'000;
   static constexpr std::size_t max_posted_operations = 1'000'000;
@@ -39,7 +41,19 @@ class SimTransport {
 
   SimTransport(Network& network, Rank rank) : network_(network), rank_(rank) {}
 
+  // With options that leave all of it.
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
+    return {.remote_write = true,
+            .remote_read = true,  // but not between nodes that share a NIC
+            .write_with_immediate = true,
+            .atomics = true,
+            .synchronises = true,  // if S is given
+            .max_message_bytes = max_message_bytes};
+  }
   [[nodiscard]] Capabilities capabilities() const;
+  [[nodiscard]] Hosts hosts() const {
+    return network_.parameters().disturbances.states ? Hosts::simulated_with_states : Hosts::simulated;
+  }
   [[nodiscard]] std::string options_json() const { return network_.parameters().json(); }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
 
@@ -119,6 +133,6 @@ class SimTransport {
   bool carries_payloads_ = true;
 };
 
-static_assert(WritesWithImmediate<SimTransport> && ReadsRemotely<SimTransport> && AtomicOperations<SimTransport>);
+static_assert(TransportContract<SimTransport>::holds);
 
 }  // namespace chiplog::sim

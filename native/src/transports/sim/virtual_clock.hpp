@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "chiplog/clock.hpp"
+#include "chiplog/contract.hpp"
 #include "core/random.hpp"
 #include "transports/sim/disturbances.hpp"
 #include "transports/sim/network.hpp"
@@ -15,6 +16,8 @@ namespace chiplog::sim {
 // that time a sample together have the noise in common, since the largest of several noises would be no median.
 class VirtualClock {
  public:
+  using Abilities = AbilityList<ability::RunsInVirtualTime, ability::WaitsExactly>;
+
   VirtualClock(Network& network, Rank rank, std::uint64_t seed, std::uint64_t common_seed)
       : network_(network),
         rank_(rank),
@@ -43,7 +46,6 @@ class VirtualClock {
   [[nodiscard]] double resolution_ns() const { return 1.0; }
   [[nodiscard]] double overhead_ns() const { return 0.0; }
   [[nodiscard]] std::string_view name() const { return "virtual"; }
-  [[nodiscard]] static bool is_virtual() { return true; }
 
  private:
   Network& network_;
@@ -56,6 +58,6 @@ class VirtualClock {
   std::uint64_t samples_ = 0;
 };
 
-static_assert(Clock<VirtualClock>);
+static_assert(ClockContract<VirtualClock>::holds);
 
 }  // namespace chiplog::sim

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "chiplog/transport.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/stream/link.hpp"
 
@@ -22,6 +22,7 @@ template <class Medium>
 class StreamTransport {
  public:
   using Buffer = AlignedBuffer<header_bytes>;
+  using Abilities = AbilityList<>;
   static constexpr std::string_view name = Medium::name;
   static constexpr std::size_t max_posted_sends = Medium::max_posted_sends;
 
@@ -35,7 +36,8 @@ class StreamTransport {
     }
   }
 
-  [[nodiscard]] Capabilities capabilities() const { return Medium::capabilities(); }
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() { return Medium::capabilities(); }
+  [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
   [[nodiscard]] std::string options_json() const { return options_json_; }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
 

@@ -8,7 +8,7 @@
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/stream/frame.hpp"
 #include "transports/tcp/local_address.hpp"
@@ -77,8 +77,7 @@ std::optional<int> buffer_bytes(Options& options, std::string_view key) {
   return static_cast<int>(bytes);
 }
 
-int run_tcp(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_tcp_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   TcpOptions options;
   options.bind = given.text("bind", options.bind);
   options.port = static_cast<std::uint16_t>(given.integer("port", 0, 0, std::numeric_limits<std::uint16_t>::max()));
@@ -87,8 +86,8 @@ int run_tcp(RunContext& context) {
   options.sndbuf = buffer_bytes(given, "sndbuf");
   options.rcvbuf = buffer_bytes(given, "rcvbuf");
   given.refuse_unknown();
-  TcpTransport transport = make_tcp_transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return make_tcp_transport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -106,8 +105,8 @@ constinit const TransportEntry tcp_transport{
     .name = "tcp",
     .summary = "TCP sockets, one connection between every two ranks",
     .options = "bind=ADDRESS|INTERFACE|NETWORK/BITS,port=N,poll=block|busy,nodelay=on|off,sndbuf=BYTES,rcvbuf=BYTES",
-    .capabilities = [] { return TcpMedium::capabilities(); },
-    .run = run_tcp,
+    .capabilities = TcpTransport::declared_capabilities,
+    .ranks = OneProcessARank{.make_endpoint = make_tcp_endpoint},
 };
 
 }  // namespace chiplog

@@ -24,7 +24,7 @@ struct TcpMedium {
 };
 
 using TcpTransport = stream::StreamTransport<TcpMedium>;
-static_assert(Transport<TcpTransport>);
+static_assert(TransportContract<TcpTransport>::holds);
 
 struct TcpOptions {
   // An address or name of this host, one of its interfaces ("eth0"), or a network ("10.0.0.0/24") in which each rank

@@ -5,7 +5,7 @@
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/ucx/description.hpp"
 
@@ -29,12 +29,11 @@ std::string joined(const std::vector<std::string>& names) {
   return list;
 }
 
-int run_ucx(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_ucx_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   const UcxOptions options{.tls = joined(given.repeated("tls")), .devices = joined(given.repeated("device"))};
   given.refuse_unknown();
-  UcxTransport transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return UcxTransport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -131,7 +130,7 @@ constinit const TransportEntry ucx_transport{
     .summary = "UCX: tagged messages, put, get and atomics on the networks that it finds",
     .options = "tls=NAME,device=NAME (each as often as needed)",
     .capabilities = UcxTransport::declared_capabilities,
-    .run = run_ucx,
+    .ranks = OneProcessARank{.make_endpoint = make_ucx_endpoint},
     .availability = look_for_ucx,
 };
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "chiplog/bootstrap.hpp"
-#include "chiplog/remote_memory.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/node_liveness.hpp"
 #include "transports/ucx/network.hpp"
@@ -28,6 +28,7 @@ class UcxTransport {
   using Window = UcxWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
+  using Abilities = AbilityList<ability::WaitsForMemory>;
   static constexpr std::string_view name = "ucx";
   static constexpr std::size_t max_posted_sends = ucx::Pending::capacity;
   static constexpr std::size_t max_posted_operations = ucx::Pending::capacity;
@@ -39,7 +40,7 @@ class UcxTransport {
   UcxTransport(const UcxTransport&) = delete;
   UcxTransport& operator=(const UcxTransport&) = delete;
 
-  [[nodiscard]] static Capabilities declared_capabilities() {
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
     return {.remote_write = true,
             .remote_read = true,
             .atomics = true,
@@ -213,7 +214,6 @@ class UcxTransport {
   std::array<std::uint64_t, max_posted_operations> operands_{};
 };
 
-static_assert(Transport<UcxTransport>);
-static_assert(ReadsRemotely<UcxTransport> && AtomicOperations<UcxTransport>);
+static_assert(TransportContract<UcxTransport>::holds);
 
 }  // namespace chiplog

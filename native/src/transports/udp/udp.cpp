@@ -15,7 +15,7 @@
 #include "bootstrap/meeting.hpp"
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/tcp/local_address.hpp"
 #include "transports/tcp/mesh.hpp"
@@ -131,8 +131,7 @@ double least(double rate, double lowest, const std::string& option, const std::s
   return rate;
 }
 
-int run_udp(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_udp_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   UdpOptions options;
   options.bind = given.text("bind", options.bind);
   if (given.choice("poll", "block", {"block", "busy"}) == "busy") options.waiting = udp::Waiting::busy;
@@ -143,8 +142,8 @@ int run_udp(RunContext& context) {
   options.messages_per_second = least(given.number("message-rate", 0.0, 0.0, 1e9), least_messages_per_second,
                                       given.named("message-rate"), "1 a second");
   given.refuse_unknown();
-  UdpTransport transport = make_udp_transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return make_udp_transport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -195,8 +194,8 @@ constinit const TransportEntry udp_transport{
     .summary = "UDP datagrams between every two ranks: loss, duplicates and reordering repaired and counted",
     .options =
         "bind=ADDRESS|INTERFACE|NETWORK/BITS,poll=block|busy,datagram=BYTES,window=BYTES,rate=BYTES/s,message-rate=N",
-    .capabilities = [] { return UdpTransport::declared(); },
-    .run = run_udp,
+    .capabilities = UdpTransport::declared_capabilities,
+    .ranks = OneProcessARank{.make_endpoint = make_udp_endpoint},
 };
 
 }  // namespace chiplog

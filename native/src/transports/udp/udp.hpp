@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
-#include "core/endpoint.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/udp/link.hpp"
 
@@ -25,9 +25,10 @@ namespace chiplog {
 class UdpTransport {
  public:
   using Buffer = AlignedBuffer<0>;
+  using Abilities = AbilityList<ability::Counts, ability::Flushes>;
   static constexpr std::string_view name = "udp";
   static constexpr std::size_t max_posted_sends = 256;
-  static constexpr Capabilities declared() {
+  static constexpr Capabilities declared_capabilities() {
     return {.multiple_hosts = true, .max_message_bytes = std::size_t{1} << 30U};
   }
 
@@ -39,7 +40,7 @@ class UdpTransport {
   // Unless it goes because of an error, waits a moment until peers have what was sent to them.
   ~UdpTransport();
 
-  [[nodiscard]] Capabilities capabilities() const { return declared(); }
+  [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
   [[nodiscard]] std::string options_json() const { return options_json_; }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
   // Of all links of this rank since the transport was made.
@@ -88,7 +89,7 @@ class UdpTransport {
   std::string options_json_;
 };
 
-static_assert(Transport<UdpTransport>);
+static_assert(TransportContract<UdpTransport>::holds);
 
 struct UdpOptions {
   // As of tcp.

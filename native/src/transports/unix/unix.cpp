@@ -11,7 +11,7 @@
 #include "bootstrap/handshake.hpp"
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/stream/mesh.hpp"
 
@@ -55,8 +55,7 @@ std::string describe(const UnixOptions& options, const std::vector<FileDescripto
   return json.text();
 }
 
-int run_unix(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_unix_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   UnixOptions options;
   if (given.choice("poll", "block", {"block", "busy"}) == "busy") options.waiting = stream::Waiting::busy;
   if (given.has("sndbuf")) {
@@ -67,8 +66,8 @@ int run_unix(RunContext& context) {
     options.sndbuf = static_cast<int>(bytes);
   }
   given.refuse_unknown();
-  UnixTransport transport = make_unix_transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return make_unix_transport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -90,8 +89,8 @@ constinit const TransportEntry unix_transport{
     .name = "unix",
     .summary = "Unix-domain stream sockets between ranks of one host",
     .options = "poll=block|busy,sndbuf=BYTES",
-    .capabilities = [] { return UnixMedium::capabilities(); },
-    .run = run_unix,
+    .capabilities = UnixTransport::declared_capabilities,
+    .ranks = OneProcessARank{.make_endpoint = make_unix_endpoint},
 };
 
 }  // namespace chiplog

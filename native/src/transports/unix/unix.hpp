@@ -22,7 +22,7 @@ struct UnixMedium {
 };
 
 using UnixTransport = stream::StreamTransport<UnixMedium>;
-static_assert(Transport<UnixTransport>);
+static_assert(TransportContract<UnixTransport>::holds);
 
 struct UnixOptions {
   stream::Waiting waiting = stream::Waiting::block;

@@ -12,7 +12,7 @@
 
 #include "chiplog/error.hpp"
 #include "core/json_object.hpp"
-#include "patterns/serve.hpp"
+#include "patterns/make_endpoint.hpp"
 #include "transports/registry.hpp"
 #include "transports/watch.hpp"
 
@@ -21,8 +21,6 @@ namespace {
 
 using verbs::QueueAddress;
 using verbs::RemoteMemory;
-
-constexpr std::size_t longest_message_bytes = std::size_t{1} << 30U;
 
 const std::string& device_of(const VerbsOptions& options, Rank rank) {
   static const std::string any;
@@ -59,8 +57,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-int run_verbs(RunContext& context) {
-  Options& given = context.options;
+std::unique_ptr<Endpoint> make_verbs_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   VerbsOptions options;
   options.devices = split(given.text("device", ""), '+');
   if (given.has("gid")) options.gid_index = static_cast<int>(given.integer("gid", 0, 0, 255));
@@ -68,8 +65,8 @@ int run_verbs(RunContext& context) {
   if (given.choice("wait", "poll", {"poll", "event"}) == "event") options.waiting = verbs::Waiting::event;
   options.inline_bytes = static_cast<std::uint32_t>(given.integer("inline", options.inline_bytes, 0, 4096));
   given.refuse_unknown();
-  VerbsTransport transport(*context.bootstrap, options, context.settings.time_limit);
-  return serve_with_machine_clock(transport, context);
+  return make_endpoint(bootstrap, settings.time_limit,
+                       [&] { return VerbsTransport(bootstrap, options, settings.time_limit); });
 }
 
 }  // namespace
@@ -110,18 +107,6 @@ VerbsTransport::Window VerbsTransport::make_window(std::size_t bytes) {
     peers.push_back(from_blob<RemoteMemory>(blob, 1).front());
   }
   return {std::move(memory), std::move(peers)};
-}
-
-Capabilities VerbsTransport::declared_capabilities() {
-  return {.remote_write = true,
-          .remote_read = true,
-          .write_with_immediate = true,
-          .atomics = true,
-          .inline_send = true,
-          .list_posting = true,
-          .synchronises = true,
-          .multiple_hosts = true,
-          .max_message_bytes = longest_message_bytes};
 }
 
 Capabilities VerbsTransport::capabilities() const {
@@ -201,8 +186,8 @@ constinit const TransportEntry verbs_transport{
     .name = "verbs",
     .summary = "RDMA devices by libibverbs: messages, one-sided operations",
     .options = "device=NAME[+NAME...],gid=INDEX,qp=rc|ud,wait=poll|event,inline=BYTES",
-    .capabilities = [] { return VerbsTransport::declared_capabilities(); },
-    .run = run_verbs,
+    .capabilities = VerbsTransport::declared_capabilities,
+    .ranks = OneProcessARank{.make_endpoint = make_verbs_endpoint},
     .availability = look_for_verbs,
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "chiplog/bootstrap.hpp"
-#include "chiplog/remote_memory.hpp"
+#include "chiplog/contract.hpp"
 #include "transports/verbs/connection.hpp"
 #include "transports/verbs/device.hpp"
 #include "transports/verbs/memory.hpp"
@@ -36,7 +36,9 @@ class VerbsTransport {
   using Window = verbs::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
+  using Abilities = AbilityList<ability::WaitsForMemory>;
   static constexpr std::string_view name = "verbs";
+  static constexpr std::size_t longest_message_bytes = std::size_t{1} << 30U;
   static constexpr std::size_t max_posted_sends = verbs::Connection::max_posted;
   static constexpr std::size_t max_posted_operations = verbs::Connection::max_posted;
 
@@ -44,7 +46,17 @@ class VerbsTransport {
   VerbsTransport(Bootstrap& bootstrap, const VerbsOptions& options, std::chrono::nanoseconds time_limit);
 
   // Of a device that can all that verbs can.
-  [[nodiscard]] static Capabilities declared_capabilities();
+  [[nodiscard]] static constexpr Capabilities declared_capabilities() {
+    return {.remote_write = true,
+            .remote_read = true,
+            .write_with_immediate = true,
+            .atomics = true,
+            .inline_send = true,
+            .list_posting = true,
+            .synchronises = true,
+            .multiple_hosts = true,
+            .max_message_bytes = longest_message_bytes};
+  }
   [[nodiscard]] Capabilities capabilities() const;
   [[nodiscard]] std::string options_json() const;
   [[nodiscard]] std::size_t max_inline_bytes() const { return inline_bytes_; }
@@ -117,7 +129,6 @@ class VerbsTransport {
   std::uint64_t progress_calls_ = 0;
 };
 
-static_assert(WritesImmediateInline<VerbsTransport> && ReadsRemotely<VerbsTransport>);
-static_assert(AtomicOperations<VerbsTransport> && SendsInline<VerbsTransport> && CollectsPosts<VerbsTransport>);
+static_assert(TransportContract<VerbsTransport>::holds);
 
 }  // namespace chiplog

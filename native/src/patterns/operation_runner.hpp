@@ -1,0 +1,56 @@
+// Runs patterns by one operation and posting of a transport.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "patterns/part.hpp"
+#include "patterns/pattern_table.hpp"
+#include "patterns/payload_checks.hpp"
+
+namespace chiplog {
+
+class OperationRunner {
+ public:
+  virtual ~OperationRunner() = default;
+
+  // Room for messages of this size from now on. Collective.
+  virtual void reserve(std::size_t message_bytes) = 0;
+  virtual std::optional<std::string> check_payload(Role role, Rank peer, std::size_t bytes, patterns::Salts salts) = 0;
+  // What this rank does in a series. It refers to this runner.
+  [[nodiscard]] virtual Part part(Role role, const SeriesSetup& setup) = 0;
+};
+
+// `M` is the view that makes messages of the operation.
+template <MessageView M, Clock C>
+class ViewRunner final : public OperationRunner {
+ public:
+  template <Messaging T>
+  ViewRunner(T& transport, C& clock, const RankSettings& self) : work_(transport, clock, self, initial_bytes) {}
+
+  void reserve(std::size_t message_bytes) override {
+    work_.messages.reserve(message_bytes);
+    if (message_bytes <= room_bytes_) return;
+    work_.out = work_.messages.make_buffer(message_bytes);
+    work_.in = work_.messages.make_buffer(message_bytes);
+    room_bytes_ = message_bytes;
+  }
+
+  std::optional<std::string> check_payload(Role role, Rank peer, std::size_t bytes, patterns::Salts salts) override {
+    if constexpr (M::has_passive_targets) {
+      return patterns::check_passive(work_, role, peer, bytes, salts);
+    } else {
+      return patterns::check_messages(work_, role, peer, bytes, salts);
+    }
+  }
+
+  Part part(Role role, const SeriesSetup& setup) override { return patterns::resolve(work_, role, setup); }
+
+ private:
+  static constexpr std::size_t initial_bytes = 4096;
+
+  Workspace<M, C> work_;
+  std::size_t room_bytes_ = initial_bytes;
+};
+
+}  // namespace chiplog
