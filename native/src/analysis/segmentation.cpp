@@ -8,7 +8,7 @@
 namespace chiplog::analysis {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Weighted moments about the running mean. Adding one size after the other, instead of subtracting prefix sums, keeps
 // all digits although 1/T^2 spans twelve decades between 1 B and 64 MiB.
@@ -27,8 +27,8 @@ class Moments {
     yy_ += weight * dy * rest_y;
   }
 
-  // Minimises the cost over intercept, slope >= 0: the free minimum if it is inside, else the better of the two edges
-  // (the problem is convex).
+  // Minimises the cost over intercept, slope >= 0. The problem is convex, so the result is the unconstrained minimum if
+  // that is admissible, else the better of the two edges.
   [[nodiscard]] Line best() const {
     const double slope = xx_ > 0.0 ? xy_ / xx_ : 0.0;
     const Line free{mean_y_ - slope * mean_x_, slope};
@@ -78,7 +78,7 @@ bool long_enough(std::span<const double> bytes, const Limits& limits) {
          (points >= limits.min_points_sparse && factor >= limits.min_factor_sparse);
 }
 
-// bytes.size() + 1 if no end is admissible; longer segments are admissible too.
+// bytes.size() + 1 if no end is admissible. Longer segments are admissible, too.
 std::size_t first_admissible_end(std::span<const double> bytes, std::size_t begin, const Limits& limits) {
   std::size_t end = begin + 1;
   while (end <= bytes.size() && !long_enough(bytes.subspan(begin, end - begin), limits)) ++end;
@@ -97,7 +97,7 @@ Split best_split(std::span<const double> bytes, std::span<const double> seconds,
     before.add(bytes[i], seconds[i], weights[i]);
     costs_before[i + 1] = before.cost(before.best());
   }
-  Split best{0, kInfinity};
+  Split best{0, infinity};
   Moments after;
   for (std::size_t begin = n - 1; begin > 0; --begin) {
     after.add(bytes[begin], seconds[begin], weights[begin]);
@@ -149,15 +149,15 @@ std::vector<Segmentation> Segmenter::solve(std::size_t max_segments) const {
   if (max_segments == 0) return solutions;
   solutions.push_back({cost(0, n), {0}});
 
-  // best[e]: lowest cost of sizes [0, e) in k segments; from[k][e]: where the last of them begins.
-  std::vector<double> best(n + 1, kInfinity);
+  // best[e] is the lowest cost of sizes [0, e) in k segments; from[k][e] is where the last of them begins.
+  std::vector<double> best(n + 1, infinity);
   for (std::size_t end = earliest_end_[0]; end <= n; ++end) best[end] = cost(0, end);
   std::vector<std::vector<std::size_t>> from(2);
   for (std::size_t segments = 2; segments <= max_segments; ++segments) {
-    std::vector<double> next(n + 1, kInfinity);
+    std::vector<double> next(n + 1, infinity);
     std::vector<std::size_t> begins(n + 1, 0);
     for (std::size_t begin = 1; begin < n; ++begin) {
-      if (best[begin] == kInfinity) continue;
+      if (best[begin] == infinity) continue;
       for (std::size_t end = earliest_end_[begin]; end <= n; ++end) {
         const double candidate = best[begin] + costs_[index(begin, end)];
         if (candidate < next[end]) {
@@ -166,7 +166,7 @@ std::vector<Segmentation> Segmenter::solve(std::size_t max_segments) const {
         }
       }
     }
-    if (next[n] == kInfinity) break;
+    if (next[n] == infinity) break;
     best.swap(next);
     from.push_back(std::move(begins));
     Segmentation solution{best[n], std::vector<std::size_t>(segments, 0)};

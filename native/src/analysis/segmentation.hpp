@@ -7,7 +7,7 @@
 
 namespace chiplog::analysis {
 
-// Seconds at size 0 and seconds per byte.
+// Intercept in seconds at size 0, slope in seconds per byte.
 struct Line {
   double intercept_seconds = 0.0;
   double slope_seconds_per_byte = 0.0;
@@ -15,7 +15,7 @@ struct Line {
   [[nodiscard]] double operator()(double bytes) const { return intercept_seconds + slope_seconds_per_byte * bytes; }
 };
 
-// What a segment must cover: at least `min_bytes` from its first size to its last, both included, and either
+// The least that a segment must cover: at least `min_bytes` from its first size to its last, both included, and either
 // `min_points` sizes over a factor `min_factor` or, where sizes are sparse, `min_points_sparse` over
 // `min_factor_sparse`.
 struct Limits {
@@ -31,13 +31,13 @@ struct Segmentation {
   std::vector<std::size_t> begins;  // index of the first size of each segment; begins[0] == 0
 };
 
-// The best place to part one series into two lines.
+// Finds the best place to split one series into two lines.
 struct Split {
   std::size_t begin = 0;  // of the second part; 0 where the limits allow no split
   double cost = 0.0;      // of both parts; of the one line where there is no split
 };
 
-// Takes O(N) steps: what each bootstrap replicate needs. Throws like Segmenter's constructor.
+// Takes O(N) steps, so that it can run for each bootstrap replicate. Throws like Segmenter's constructor.
 [[nodiscard]] Split best_split(std::span<const double> bytes, std::span<const double> seconds,
                                std::span<const double> weights, Limits limits = {});
 
@@ -53,7 +53,7 @@ class Segmenter {
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   // Whether sizes [begin, end) are long enough to be a segment of their own.
   [[nodiscard]] bool admissible(std::size_t begin, std::size_t end) const;
-  // Of sizes [begin, end), 0 <= begin < end <= size(); admissible or not.
+  // For sizes [begin, end) with 0 <= begin < end <= size(), admissible or not.
   [[nodiscard]] double cost(std::size_t begin, std::size_t end) const;
   [[nodiscard]] Line line(std::size_t begin, std::size_t end) const;
   // Entry k-1 has k segments; ends early where the limits allow no more. A series too short for one admissible segment

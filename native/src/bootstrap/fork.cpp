@@ -37,7 +37,7 @@ struct Child {
   pid_t process = -1;
   std::string fate;
 
-  // True once it is reaped.
+  // True once the process is reaped.
   bool reap(int options) {
     if (!fate.empty()) return true;
     int status = 0;
@@ -81,7 +81,7 @@ class ForkBootstrap final : public StarBootstrap {
     }
   }
 
-  // Waits a moment, because a process' connections close before it can be reaped.
+  // Waits briefly, because the connections of a process close before it can be reaped.
   std::string fate(Rank peer) override {
     if (rank() != 0 || peer < 1 || peer >= size()) return {};
     Child& child = children_[static_cast<std::size_t>(peer - 1)];

@@ -1,10 +1,10 @@
-// How two ranks prove to each other that they know one secret, as pure functions over bytes.
+// Two ranks prove to each other that they know the same secret. All functions are pure and work on bytes.
 //
 //   listener -> caller   Challenge   a fresh nonce
 //   caller -> listener   Answer      who it is, its own nonce, HMAC(secret, "caller" + both nonces + who)
 //   listener -> caller   Verdict     accepted, with HMAC(secret, "listener" + both nonces + who), or why not
 //
-// All three have a fixed length, so that nothing a stranger sends is ever used as a length.
+// All three messages have a fixed length, so nothing that a stranger sends is ever used as a length.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace chiplog {
 
 using Nonce = std::array<std::byte, 32>;
 
-// From the system's random source; throws Error if there is none.
+// Random bytes from the operating system; throws Error if it has none.
 [[nodiscard]] Nonce make_nonce();
 
-// Which member of which group a caller is.
+// The group that a caller belongs to, and its rank there.
 struct Claim {
   Rank rank = 0;
   int size = 0;
@@ -55,7 +55,7 @@ struct Verdict {
 [[nodiscard]] std::array<std::byte, Answer::bytes> encode(const Answer& answer);
 [[nodiscard]] std::array<std::byte, Verdict::bytes> encode(const Verdict& verdict);
 
-// Nothing where the bytes are not what they should be.
+// Empty if the bytes are not a valid message.
 [[nodiscard]] std::optional<Challenge> decode_challenge(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<Answer> decode_answer(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<Verdict> decode_verdict(std::span<const std::byte> bytes);

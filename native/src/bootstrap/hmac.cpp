@@ -62,7 +62,7 @@ Digest sha256(std::span<const std::byte> message) {
   std::size_t at = 0;
   for (; message.size() - at >= block_bytes; at += block_bytes) absorb(state, message.data() + at);
 
-  // The rest, a 1 bit, zeros, and the length in bits in the last eight bytes.
+  // Pads the rest with a 1 bit and zeros; the last eight bytes hold the length in bits.
   std::array<std::byte, 2 * block_bytes> tail{};
   std::copy(message.begin() + static_cast<std::ptrdiff_t>(at), message.end(), tail.begin());
   const std::size_t rest = message.size() - at;

@@ -12,7 +12,7 @@ using Digest = std::array<std::byte, 32>;
 [[nodiscard]] Digest sha256(std::span<const std::byte> message);
 [[nodiscard]] Digest hmac_sha256(std::span<const std::byte> key, std::span<const std::byte> message);
 
-// Takes the same time wherever they differ.
+// Compares in constant time, wherever the two differ.
 [[nodiscard]] bool equal_in_constant_time(const Digest& a, const Digest& b);
 
 }  // namespace chiplog

@@ -1,4 +1,4 @@
-// Integers on the wire: little-endian whatever the host.
+// Integers on the wire are little-endian on every host.
 #pragma once
 
 #include <cstddef>

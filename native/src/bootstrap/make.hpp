@@ -1,4 +1,4 @@
-// The bootstraps of ranks that are not started by MPI, and what launchers say about a rank.
+// Bootstraps for ranks that MPI does not start, and what launchers tell about a rank.
 #pragma once
 
 #include <chrono>
@@ -44,8 +44,8 @@ struct LauncherIdentity {
 // The value of an environment variable, null where it is not set.
 using Environment = std::function<const char*(const char*)>;
 
-// What the launcher says about this process; nothing where there is none. CHIPLOG_RANK and CHIPLOG_SIZE come first.
-// UsageError naming the variable if one is malformed, out of range or alone.
+// The rank and size that the launcher gave this process; empty where there is no launcher. CHIPLOG_RANK and
+// CHIPLOG_SIZE come first. UsageError naming the variable if one is malformed, out of range or alone.
 std::optional<LauncherIdentity> launcher_identity(const Environment& environment);
 std::optional<LauncherIdentity> launcher_identity();
 

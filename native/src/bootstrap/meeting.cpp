@@ -50,7 +50,7 @@ std::string numeric_name(const SocketAddress& address) {
   return address.family == AF_INET6 ? "[" + std::string(host) + "]:" + service : std::string(host) + ":" + service;
 }
 
-// 0 once connected, otherwise why not.
+// 0 once connected, otherwise the error number.
 int connect_before(int fd, const SocketAddress& address, const Deadline& deadline) {
   set_blocking(fd, false);
   int error = connect(fd, address.get(), static_cast<socklen_t>(address.bytes.size())) == 0 ? 0 : errno;
@@ -68,7 +68,7 @@ int connect_before(int fd, const SocketAddress& address, const Deadline& deadlin
   return error;
 }
 
-// A caller that tries again and again at a port of the ephemeral range may meet itself there.
+// A caller that keeps trying a port of the ephemeral range may connect to itself there.
 bool is_own_peer(int fd) {
   sockaddr_storage here{};
   sockaddr_storage there{};
@@ -131,7 +131,7 @@ void check_verdict(Judgement judgement, const SocketAddress& address, const Clai
   }
 }
 
-// Somebody who connected and has not proved yet who it is.
+// A peer that has connected but not yet proved its identity.
 struct Visitor {
   FileDescriptor fd;
   Challenge challenge;
@@ -142,7 +142,7 @@ struct Visitor {
 
 enum class Progress { waits, leaves, has_answered };
 
-// The listener's side: serves all who connect at the same time, so that nobody keeps others waiting.
+// The listener's side. It serves all callers at the same time, so that none makes others wait.
 class Reception {
  public:
   Reception(const FileDescriptor& listener, const Membership& member)
@@ -180,14 +180,14 @@ class Reception {
     }
   }
 
-  // The visitor who has been silent for longest makes room for a new one.
+  // Drops the caller that has been silent for longest to make room for a new one.
   void welcome_newcomers() {
     for (;;) {
       FileDescriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd.open()) return;
       if (visitors_.size() == max_visitors) visitors_.erase(visitors_.begin());
       Visitor visitor{std::move(fd), {make_nonce()}, {}, 0, Deadline::in(visitor_patience)};
-      // An empty socket buffer takes these few bytes at once.
+      // An empty socket buffer always has room for these few bytes.
       if (send_all(visitor.fd.get(), encode(visitor.challenge), Deadline::in({})) != IoResult::done) continue;
       visitors_.push_back(std::move(visitor));
     }

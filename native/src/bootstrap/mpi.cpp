@@ -42,7 +42,7 @@ MpiLibrary::MpiLibrary(int& argc, char**& argv) {
 }
 
 MpiLibrary::~MpiLibrary() {
-  // MPI_Finalize waits for all ranks; one that leaves because of an error can't.
+  // MPI_Finalize waits for all ranks, so a rank that leaves because of an error must not call it.
   if (std::uncaught_exceptions() > 0) abort(static_cast<int>(ExitCode::run_failed));
   MPI_Finalize();
 }
@@ -106,7 +106,7 @@ void MpiBootstrap::barrier() {
   }
 }
 
-// The identity is the lowest rank of the node. The name is MPI's, which knows the hosts that SMPI simulates.
+// A node is identified by its lowest rank. The name is MPI's, which knows the hosts that SMPI simulates.
 Bootstrap::Node MpiBootstrap::node() {
   MPI_Comm sharing = MPI_COMM_NULL;
   check(MPI_Comm_split_type(communicator_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &sharing),
@@ -150,7 +150,7 @@ std::string MpiBootstrap::receive(Rank peer) {
 
 #if defined(CHIPLOG_SMPI)
 
-// Looking again and again takes no simulated time, so it would never end; the receive waits.
+// Polling takes no simulated time, so it would never end; a blocking receive waits instead.
 void MpiBootstrap::wait_for_message(Rank) {}
 
 #else

@@ -1,4 +1,4 @@
-// MPI itself as the bootstrap, and the life of the MPI library in this process. Compiled with the site's own MPI only.
+// MPI as the bootstrap, and the lifetime of the MPI library in this process. Compiled with the site's own MPI only.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace chiplog {
 
-// MPI_Init and MPI_Finalize, single-threaded. One in a process, made before anything else speaks MPI.
+// Calls MPI_Init and MPI_Finalize, single-threaded. A process has one, made before any other MPI call.
 class MpiLibrary {
  public:
   MpiLibrary(int& argc, char**& argv);
@@ -20,11 +20,11 @@ class MpiLibrary {
   MpiLibrary(const MpiLibrary&) = delete;
   MpiLibrary& operator=(const MpiLibrary&) = delete;
 
-  // Ends every rank of the job at once: after a fatal error the others would wait for this one for ever.
+  // Ends every rank of the job at once. After a fatal error the others would otherwise wait for ever.
   [[noreturn]] static void abort(int exit_code);
 };
 
-// A communicator with its own message space, on which calls return their errors.
+// A communicator with its own context, whose calls return their errors.
 class MpiCommunicator {
  public:
   // A duplicate of MPI_COMM_WORLD. Collective.
@@ -42,8 +42,8 @@ class MpiCommunicator {
 // Throws Truncated, PeerLost or Error for a code that is not MPI_SUCCESS; `what` is the call, `peer` its other side.
 [[noreturn]] void throw_mpi_error(int code, std::string_view what, Rank peer);
 
-// A rank that waits longer than some milliseconds looks for messages every 50 us only, so that its core is free between
-// requests. Under SimGrid waits take no time and have no limit.
+// A rank that has waited for some milliseconds polls every 50 us only, so that its core is free between requests. Under
+// SimGrid waits take no time and have no limit.
 class MpiBootstrap final : public Bootstrap {
  public:
   explicit MpiBootstrap(std::chrono::nanoseconds time_limit);
@@ -53,7 +53,7 @@ class MpiBootstrap final : public Bootstrap {
   std::string broadcast(std::string_view blob) override;
   std::vector<std::string> gather(std::string_view blob) override;
   void barrier() override;
-  // By what MPI says shares memory.
+  // Nodes are the ranks that MPI says share memory.
   Node node() override;
 
  private:

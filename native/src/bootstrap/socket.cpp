@@ -18,7 +18,7 @@ namespace {
 
 bool means_closed(int error) { return error == EPIPE || error == ECONNRESET || error == ENOTCONN; }
 
-// False when the deadline passed.
+// False if the deadline has passed.
 bool wait_for(int fd, short events, const Deadline& deadline) {
   pollfd entry{fd, events, 0};
   for (;;) {
@@ -29,7 +29,7 @@ bool wait_for(int fd, short events, const Deadline& deadline) {
   }
 }
 
-// `transfer(offset)` is one non-blocking send() or recv(); 0 bytes mean that the peer closed its end.
+// `transfer(offset)` is one non-blocking send() or recv(); 0 bytes mean that the peer has closed its end.
 template <class Transfer>
 IoResult transfer_all(int fd, std::size_t size, short events, const Deadline& deadline, Transfer transfer) {
   std::size_t done = 0;

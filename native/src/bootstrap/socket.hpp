@@ -1,4 +1,4 @@
-// Sockets with time limits, for what happens outside the measurement. All waiting is in poll(): it takes no CPU time.
+// Sockets with time limits, for everything but the measurement. All waiting is in poll(), which takes no CPU time.
 #pragma once
 
 #include <chrono>
@@ -34,14 +34,14 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// A point in time up to which to wait; without one, for ever.
+// The point in time until which to wait; without one, for ever.
 class Deadline {
  public:
   static Deadline never() { return Deadline{}; }
   static Deadline in(std::chrono::nanoseconds limit);
 
   [[nodiscard]] bool passed() const;
-  // For poll(): milliseconds rounded up, 0 once passed, -1 for ever.
+  // The argument of poll(): milliseconds rounded up, 0 once passed, -1 for ever.
   [[nodiscard]] int poll_timeout_ms() const;
   [[nodiscard]] static Deadline earlier(const Deadline& a, const Deadline& b);
 
@@ -51,14 +51,14 @@ class Deadline {
 
 enum class IoResult { done, closed, timed_out };
 
-// Transfers all of `bytes`. Closed: the peer closed its end or died. Throws Error for anything else.
+// Transfers all of `bytes`. The result is `closed` if the peer closed its end or died; throws Error for anything else.
 IoResult send_all(int fd, std::span<const std::byte> bytes, const Deadline& deadline);
 IoResult receive_all(int fd, std::span<std::byte> bytes, const Deadline& deadline);
 
-// Sentence end for messages: "Connection refused".
+// The end of an error sentence: "Connection refused".
 std::string system_error_text(int error);
 
-// A duration as messages say it: "30 s" or "0.25 s".
+// A duration for messages: "30 s" or "0.25 s".
 std::string seconds_text(std::chrono::nanoseconds duration);
 
 [[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view text) {

@@ -26,7 +26,7 @@ std::string StarBootstrap::broadcast(std::string_view blob) {
   return std::string(blob);
 }
 
-// Whichever rank speaks or ends is served first, so that a loss shows at once even behind a rank that is slow.
+// The rank that sends or ends first is served first, so that a loss is noticed at once even behind a slow rank.
 std::vector<std::string> StarBootstrap::gather(std::string_view blob) {
   const Deadline deadline = Deadline::in(time_limit_);
   if (rank_ != root) {
@@ -82,7 +82,7 @@ void StarBootstrap::send_blob(Rank peer, std::string_view blob, const Deadline& 
 std::string StarBootstrap::receive_blob(Rank peer, const Deadline& deadline) {
   FrameHeader header{};
   check(receive_all(connection(peer), header, deadline), peer);
-  // The rest of a frame that has begun doesn't take long.
+  // The rest of a frame that has begun arrives soon.
   const Deadline rest = Deadline::earlier(deadline, Deadline::in(time_limit_));
   std::string blob(decode_frame_header(header), '\0');
   check(receive_all(connection(peer), std::as_writable_bytes(std::span(blob)), rest), peer);

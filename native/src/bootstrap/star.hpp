@@ -11,11 +11,11 @@
 
 namespace chiplog {
 
-// Rank 0 may be silent for as long as whoever sends it requests likes, so the others wait for its next broadcast
-// without a limit (that it is gone shows as the end of the connection); all other waiting is limited.
+// Rank 0 may be silent for as long as its requests take to come, so the others wait for its next broadcast without a
+// limit (they notice its end by the closed connection). All other waiting is limited.
 class StarBootstrap : public Bootstrap {
  public:
-  // On rank 0 one stream socket a rank, in the order of the ranks (the one of rank 0 unused); elsewhere one, to rank 0.
+  // On rank 0 one stream socket per rank, in the order of ranks (that of rank 0 is unused); elsewhere one, to rank 0.
   StarBootstrap(Rank rank, int size, std::vector<FileDescriptor> connections, std::chrono::nanoseconds time_limit);
 
   [[nodiscard]] Rank rank() const override { return rank_; }
@@ -26,7 +26,7 @@ class StarBootstrap : public Bootstrap {
 
  protected:
   [[nodiscard]] std::chrono::nanoseconds time_limit() const { return time_limit_; }
-  // From now on all calls end in PeerLost, here and on the ranks at the other ends.
+  // After this all calls end in PeerLost, here and on the ranks at the other ends.
   void disconnect() { connections_.clear(); }
 
  private:

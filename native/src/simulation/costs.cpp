@@ -11,14 +11,14 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::int64_t kAttosecondsPerPicosecond = 1'000'000;
+constexpr std::int64_t attoseconds_per_picosecond = 1'000'000;
 
 }  // namespace
 
 Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_byte) {
   const std::uint64_t further = std::max<std::uint64_t>(bytes, 1) - 1;
   const Wide product = Wide{further} * static_cast<std::uint64_t>(attoseconds_per_byte);
-  const Wide time = (product + kAttosecondsPerPicosecond / 2) / kAttosecondsPerPicosecond;
+  const Wide time = (product + attoseconds_per_picosecond / 2) / attoseconds_per_picosecond;
   if (time > static_cast<Wide>(std::numeric_limits<Picoseconds>::max())) throw TimeOverflow();
   return static_cast<Picoseconds>(time);
 }

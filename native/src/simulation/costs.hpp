@@ -11,14 +11,14 @@
 
 namespace chiplog::simulation {
 
-// A time over the size of a message: `start`, and some time for each byte after the first.
+// A line over the message size: `start` for the first byte, plus a time for each further byte.
 struct Line {
   Picoseconds start = 0;
   std::int64_t attoseconds_per_byte = 0;
 };
 
-// What messages from a size on take. LogGOPS has send o + (s-1) O, nic g + (s-1) G, receive o + (s-1) max(O, G) and
-// one_way o + L + receive.
+// The costs of messages from one size on. In LogGOPS these are send o + (s-1) O, nic g + (s-1) G, receive o + (s-1)
+// max(O, G) and one_way o + L + receive.
 struct Protocol {
   std::uint64_t first_bytes = 0;
   Line send;                       // the sender's CPU
@@ -31,7 +31,7 @@ struct Protocol {
 
 using Protocols = std::vector<Protocol>;  // by ascending size, from 0 bytes on
 
-// Which protocols a message has where pairs of ranks differ, such as those of one node and of two.
+// Says which protocols apply to each pair of ranks, where pairs differ: within a node and between nodes, for example.
 struct PairClasses {
   std::vector<Protocols> classes;
   std::vector<std::uint16_t> group_of_rank;
@@ -48,14 +48,14 @@ struct Parameters {
   NoiseParameters noise;
 };
 
-// Time of the bytes of a message after the first, rounded to the nearest picosecond, halves up. Throws TimeOverflow.
+// The time of all bytes of a message but the first, rounded to the nearest picosecond, halves up. Throws TimeOverflow.
 [[nodiscard]] Picoseconds bytes_after_first(std::uint64_t bytes, std::int64_t attoseconds_per_byte);
 
-// How long before its NIC is free a send may start. The first of `free_messages` in a row waits for nobody, so that 1
-// of them is plain LogGOPS. Throws std::invalid_argument where there are none, and TimeOverflow.
+// A send may start this long before its NIC is free. The first `free_messages` of a burst do not wait for the NIC;
+// with 1 of them this is plain LogGOPS. Throws std::invalid_argument where there are none, and TimeOverflow.
 [[nodiscard]] Picoseconds free_gaps(const Parameters& parameters);
 
-// How long a message occupies its ends.
+// The times for which a message occupies sender, NIC and receiver.
 struct MessageCost {
   std::uint64_t bytes = 0;
   Picoseconds send_cpu = 0;
@@ -66,7 +66,7 @@ struct MessageCost {
   Picoseconds lead = 0;     // of `nic`, what passes at the receiver before it is taken
 };
 
-// Remembers the costs of recent sizes, since most schedules have few. 0 bytes cost as much as 1.
+// Caches the costs of recent sizes, since most schedules use few sizes. A message of 0 bytes costs as much as one of 1.
 class Costs {
  public:
   // Throws std::invalid_argument unless all parameters are >= 0 and the protocols begin at 0 bytes and ascend.
@@ -90,7 +90,7 @@ class Costs {
   std::array<MessageCost, 61> recent_;
 };
 
-// The costs of each class of pairs.
+// Holds the costs of each class of pairs.
 class PairCosts {
  public:
   // Throws std::invalid_argument as Costs does, and unless each rank has a group and each two groups have a class.
@@ -101,7 +101,7 @@ class PairCosts {
     return (groups_ == 0 ? costs_.front() : costs_[class_of(from, to)]).of(bytes);
   }
 
-  // Do messages of some class and size arrive as a whole?
+  // True if messages of some class and size arrive as a whole.
   [[nodiscard]] bool arrive_whole() const {
     return std::any_of(costs_.begin(), costs_.end(), [](const Costs& one) { return one.arrive_whole(); });
   }

@@ -11,7 +11,7 @@ Dependents::Dependents(std::span<const Dependency> dependencies, std::size_t ope
   if (dependencies.size() > std::numeric_limits<std::uint32_t>::max())
     throw std::invalid_argument("a schedule holds up to 2^32 - 1 dependencies");
   if (dependencies.empty()) return;
-  // begin_[k + 1] is where operation k's dependents begin while they are filled in, and where they end afterwards.
+  // While the lists are filled, begin_[k + 1] is where operation k's dependents begin; afterwards it is where they end.
   begin_.resize(operations + 2);
   for (const Dependency& one : dependencies) ++begin_[one.on + 2];
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());

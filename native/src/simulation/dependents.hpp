@@ -1,4 +1,4 @@
-// Who waits for an operation: the dependencies of a schedule, turned round.
+// The operations that wait for each operation: the dependencies of a schedule, reversed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace chiplog::simulation {
 
 class Dependents {
  public:
-  // Dependents of one operation stand in the order of the schedule.
+  // The dependents of an operation are in the order of the schedule.
   Dependents(std::span<const Dependency> dependencies, std::size_t operations);
 
   [[nodiscard]] bool empty() const { return dependents_.empty(); }

@@ -7,10 +7,10 @@
 namespace chiplog::simulation {
 namespace {
 
-constexpr std::size_t kMany = 2048;
-constexpr unsigned kDigitBits = 11;
+constexpr std::size_t many = 2048;
+constexpr unsigned digit_bits = 11;
 
-// As objects, so that sorting inlines them.
+// These are function objects, so that sorting inlines them.
 constexpr auto earlier = [](const Event& a, const Event& b) { return a.before(b); };
 constexpr auto later = [](const Event& a, const Event& b) { return b.before(a); };
 
@@ -37,8 +37,8 @@ Event EventQueue::pop_late() {
   return event;
 }
 
-// Moves on to the earliest time there is. The lowest bucket has it, and is spread over those below it; often all its
-// events have that time.
+// Advances to the earliest time. The lowest bucket that is not empty holds it; its events are distributed over the
+// buckets below. Often all of them have that time.
 void EventQueue::advance() {
   Bucket& lowest = buckets_[static_cast<std::size_t>(std::countr_zero(occupied_))];
   occupied_ &= occupied_ - 1;
@@ -62,18 +62,18 @@ void EventQueue::advance() {
   if (!std::is_sorted(now_events_.begin(), now_events_.end(), earlier)) sort_now_events();
 }
 
-// Digit by digit where there are many, which is cheaper than comparing them.
+// Sorts long lists digit by digit, which is cheaper than comparing.
 void EventQueue::sort_now_events() {
-  if (now_events_.size() < kMany) return std::sort(now_events_.begin(), now_events_.end(), earlier);
+  if (now_events_.size() < many) return std::sort(now_events_.begin(), now_events_.end(), earlier);
   const auto [first, last] = std::minmax_element(now_events_.begin(), now_events_.end(), earlier);
   const std::uint32_t least = first->order();
   const auto bits = static_cast<unsigned>(std::bit_width(last->order() - least));
   sorting_.resize(now_events_.size());
-  for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
+  for (unsigned shift = 0; shift < bits; shift += digit_bits) {
     const auto digit = [=](const Event& event) {
-      return (event.order() - least) >> shift & ((std::size_t{1} << kDigitBits) - 1);
+      return (event.order() - least) >> shift & ((std::size_t{1} << digit_bits) - 1);
     };
-    std::array<std::size_t, (std::size_t{1} << kDigitBits) + 1> begins{};
+    std::array<std::size_t, (std::size_t{1} << digit_bits) + 1> begins{};
     for (const Event& event : now_events_) ++begins[digit(event) + 1];
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
     for (const Event& event : now_events_) sorting_[begins[digit(event)]++] = event;

@@ -1,4 +1,5 @@
-// The events to come, earliest first; a radix heap, since simulated time never runs backwards.
+// The pending events, earliest first. It is a radix heap, which is possible because simulated time never runs
+// backwards.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace chiplog::simulation {
 
-enum class What : std::uint8_t {
+enum class Action : std::uint8_t {
   calc,          // the first calc in line tries its CPU
   send,          // the first send in line tries CPU and NIC
   post,          // a receive is posted
@@ -23,26 +24,26 @@ enum class What : std::uint8_t {
   become_ready,  // an operation of a rank with several CPUs joins its line
 };
 
-// In 16 bytes, since events are moved more often than anything else.
+// An event takes 16 bytes, since nothing is moved more often.
 class Event {
  public:
   Event() = default;
   // Among events of the same time, the lowest order comes first: less than 2^31, as all of a schedule's are.
-  Event(Picoseconds time, std::uint32_t order, std::uint32_t operation, What what)
+  Event(Picoseconds time, std::uint32_t order, std::uint32_t operation, Action action)
       : time_(time),
-        packed_(std::uint64_t{order} << kOrderShift | std::uint64_t{operation} << kWhatBits |
-                static_cast<std::uint64_t>(what)) {}
+        packed_(std::uint64_t{order} << order_shift | std::uint64_t{operation} << action_bits |
+                static_cast<std::uint64_t>(action)) {}
 
   [[nodiscard]] Picoseconds time() const { return time_; }
-  [[nodiscard]] std::uint32_t order() const { return static_cast<std::uint32_t>(packed_ >> kOrderShift); }
-  [[nodiscard]] std::uint32_t operation() const { return (packed_ >> kWhatBits) & (kMostOperations - 1); }
-  [[nodiscard]] What what() const { return static_cast<What>(packed_ & ((1U << kWhatBits) - 1)); }
-  // The other one must be of the same time.
+  [[nodiscard]] std::uint32_t order() const { return static_cast<std::uint32_t>(packed_ >> order_shift); }
+  [[nodiscard]] std::uint32_t operation() const { return (packed_ >> action_bits) & (most_operations - 1); }
+  [[nodiscard]] Action action() const { return static_cast<Action>(packed_ & ((1U << action_bits) - 1)); }
+  // The other event must have the same time.
   [[nodiscard]] bool before(const Event& other) const { return packed_ < other.packed_; }
 
  private:
-  static constexpr unsigned kWhatBits = 3;
-  static constexpr unsigned kOrderShift = kWhatBits + std::bit_width(kMostOperations - 1);
+  static constexpr unsigned action_bits = 3;
+  static constexpr unsigned order_shift = action_bits + std::bit_width(most_operations - 1);
 
   Picoseconds time_ = 0;
   std::uint64_t packed_ = 0;
@@ -54,7 +55,7 @@ static_assert(sizeof(Event) == 16);
 class EventQueue {
  public:
   [[nodiscard]] bool empty() const { return next_ == now_events_.size() && late_.empty() && occupied_ == 0; }
-  // Its time must not lie before that of the event popped last.
+  // The time must not be before that of the last event popped.
   void push(const Event& event) {
     if (event.time() != now_) {
       put_into_bucket(event);
@@ -64,9 +65,9 @@ class EventQueue {
       push_late(event);
     }
   }
-  // Must not be empty.
+  // The queue must not be empty.
   Event pop();
-  // An event of the same time that comes about that many places after the next one; nullptr where there is none.
+  // An event of the same time about that many places after the next one; nullptr if there is none.
   [[nodiscard]] const Event* ahead(std::size_t places) const {
     return next_ + places < now_events_.size() ? &now_events_[next_ + places] : nullptr;
   }

@@ -4,7 +4,7 @@
 //   rank 0 {
 //     l1: send 1024b to 1 tag 7 cpu 0 nic 0      tag, cpu and nic are 0 where they are left out
 //     l2: calc 5000                              nanoseconds
-//     l2 requires l1                             l1 must have ended; irequires: must have started
+//     l2 requires l1                             l1 must have ended; with irequires it must have started
 //   }
 //   rank 1 {
 //     recv 1024b from 0 tag 7                    a label is needed only to depend on; -1: from any rank, with any tag
@@ -46,12 +46,12 @@ struct OwnedSchedule {
   [[nodiscard]] Schedule view() const { return {ranks, operations, requires_end, requires_start}; }
 };
 
-// Fills in bytes and returns how many; 0 at the end. May throw.
+// Fills the buffer and returns the number of bytes; 0 at the end. May throw.
 using ByteSource = std::function<std::size_t(std::span<char>)>;
-// Takes all bytes. May throw.
+// Consumes all bytes. May throw.
 using ByteSink = std::function<void(std::span<const char>)>;
 
-// Reads in pieces; what it allocates is in proportion to the text. Throws GoalError, and what `source` throws.
+// Reads in blocks; the memory allocated is proportional to the text. Throws GoalError, and what `source` throws.
 [[nodiscard]] OwnedSchedule read_goal(const ByteSource& source);
 // Labels are l1, l2, … on each rank. Throws as check() does, and what `sink` throws.
 void write_goal(const Schedule& schedule, const ByteSink& sink);

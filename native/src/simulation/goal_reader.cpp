@@ -10,7 +10,7 @@
 namespace chiplog::simulation {
 namespace {
 
-constexpr std::uint64_t kMostCpus = std::numeric_limits<std::uint8_t>::max();
+constexpr std::uint64_t most_cpus = std::numeric_limits<std::uint8_t>::max();
 
 // Labels of one rank, by hash.
 class Labels {
@@ -22,10 +22,10 @@ class Labels {
     slots_.assign(slots_.size(), {});
     generation_ = 1;
   }
-  // The operation with this label, or kNone.
+  // The operation with this label, or no_operation.
   [[nodiscard]] std::uint32_t find(std::string_view name) const {
     const Slot& slot = slots_[place_of(name)];
-    return slot.generation == generation_ ? slot.operation : kNone;
+    return slot.generation == generation_ ? slot.operation : no_operation;
   }
   void insert(std::string_view name, std::uint32_t operation) {
     slots_[place_of(name)] = {generation_, operation, names_.size(), name.size()};
@@ -75,7 +75,7 @@ class Reader {
     next();
     skip_line_ends();
     expect("num_ranks");
-    read_.ranks = static_cast<std::uint32_t>(number_up_to(kAny - 1, "the number of ranks"));
+    read_.ranks = static_cast<std::uint32_t>(number_up_to(wildcard - 1, "the number of ranks"));
     if (read_.ranks == 0) throw GoalError(scanner_.line(), "a schedule needs at least 1 rank");
     for (rank_ = 0; rank_ < read_.ranks; ++rank_) rank();
     skip_line_ends();
@@ -105,7 +105,7 @@ class Reader {
     return number;
   }
 
-  // Ranks stand in order, so that a number of ranks which the text doesn't bear out costs nothing.
+  // Ranks come in order, so a wrong `num_ranks` in the text allocates nothing.
   void rank() {
     skip_line_ends();
     const std::string wanted = "'rank " + std::to_string(rank_) + "'";
@@ -130,7 +130,7 @@ class Reader {
     const std::string label(scanner_.text());
     next();
     if (scanner_.is(":")) {
-      if (labels_.find(label) != kNone)
+      if (labels_.find(label) != no_operation)
         throw GoalError(scanner_.line(), "label '" + label + "' stands on rank " + std::to_string(rank_) + " twice");
       next();
       labels_.insert(label, static_cast<std::uint32_t>(read_.operations.size()));
@@ -154,13 +154,13 @@ class Reader {
 
   std::uint32_t known(std::string_view label) {
     const std::uint32_t operation = labels_.find(label);
-    if (operation == kNone)
+    if (operation == no_operation)
       throw GoalError(scanner_.line(),
                       "label '" + std::string(label) + "' does not stand above on rank " + std::to_string(rank_));
     return operation;
   }
 
-  // False where the word is no operation.
+  // False if the word is not an operation.
   bool operation() {
     Operation made{0, rank_, 0, 0, Kind::calc, 0, 0, 0};
     const std::uint64_t line = scanner_.line();
@@ -177,9 +177,9 @@ class Reader {
       return false;
     }
     attributes(made);
-    if (read_.operations.size() >= kMostOperations) throw GoalError(line, "a schedule holds up to 2^30 operations");
+    if (read_.operations.size() >= most_operations) throw GoalError(line, "a schedule holds up to 2^30 operations");
     read_.operations.push_back(made);
-    read_.lines.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(line, kAny)));
+    read_.lines.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(line, wildcard)));
     return true;
   }
 
@@ -189,7 +189,7 @@ class Reader {
     expect("b");
     expect(direction);
     if (made.kind == Kind::receive && scanner_.token() == Token::minus_one) {
-      made.peer = kAny;
+      made.peer = wildcard;
       next();
     } else {
       made.peer = static_cast<std::uint32_t>(number_up_to(read_.ranks - 1, "a rank"));
@@ -207,11 +207,11 @@ class Reader {
       } else if (!has_cpu && scanner_.is("cpu")) {
         has_cpu = true;
         next();
-        made.cpu = static_cast<std::uint8_t>(number_up_to(kMostCpus, "a CPU"));
+        made.cpu = static_cast<std::uint8_t>(number_up_to(most_cpus, "a CPU"));
       } else if (!has_nic && scanner_.is("nic")) {
         has_nic = true;
         next();
-        made.nic = static_cast<std::uint8_t>(number_up_to(kMostCpus, "a NIC"));
+        made.nic = static_cast<std::uint8_t>(number_up_to(most_cpus, "a NIC"));
       } else {
         return;
       }
@@ -221,10 +221,10 @@ class Reader {
   void tag(Operation& made) {
     next();
     if (made.kind == Kind::receive && scanner_.token() == Token::minus_one) {
-      made.tag = kAny;
+      made.tag = wildcard;
       next();
     } else {
-      made.tag = static_cast<std::uint32_t>(number_up_to(kAny - 1, "a tag"));
+      made.tag = static_cast<std::uint32_t>(number_up_to(wildcard - 1, "a tag"));
     }
   }
 

@@ -28,8 +28,8 @@ void GoalScanner::refill() {
   std::memmove(buffer_.data(), buffer_.data() + place_, filled_ - place_);
   filled_ -= place_;
   place_ = 0;
-  while (filled_ <= kMostTokenBytes && !finished_) {
-    const std::size_t got = source_({buffer_.data() + filled_, kBufferBytes - filled_});
+  while (filled_ <= most_token_bytes && !finished_) {
+    const std::size_t got = source_({buffer_.data() + filled_, buffer_bytes - filled_});
     filled_ += got;
     finished_ = got == 0;
   }
@@ -58,7 +58,7 @@ void GoalScanner::advance() {
   throw GoalError(line_, shown(first) + " begins no word, number or mark of GOAL");
 }
 
-// Leaves the next token in the buffer as a whole.
+// Makes sure that the whole next token is in the buffer.
 void GoalScanner::skip_blanks_and_comments() {
   for (;; ++place_) {
     look_ahead();
@@ -96,7 +96,7 @@ void GoalScanner::skip_block_comment() {
 void GoalScanner::scan_word() {
   std::size_t bytes = 1;
   while (is_word(peek(bytes)))
-    if (++bytes == kMostTokenBytes) throw GoalError(line_, "a word is longer than 254 bytes");
+    if (++bytes == most_token_bytes) throw GoalError(line_, "a word is longer than 254 bytes");
   take(Token::word, bytes);
 }
 
@@ -107,7 +107,7 @@ void GoalScanner::scan_number() {
     const auto digit = static_cast<std::uint64_t>(c - '0');
     if (__builtin_mul_overflow(number_, 10U, &number_) || __builtin_add_overflow(number_, digit, &number_))
       throw GoalError(line_, "a number exceeds 2^64 - 1");
-    if (bytes == kMostTokenBytes) throw GoalError(line_, "a number is longer than 254 digits");
+    if (bytes == most_token_bytes) throw GoalError(line_, "a number is longer than 254 digits");
   }
   take(Token::number, bytes);
 }

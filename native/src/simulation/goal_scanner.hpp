@@ -1,4 +1,4 @@
-// The words of a GOAL text, one at a time, read in pieces.
+// Splits a GOAL text into tokens, one at a time; the text is read in blocks.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,31 @@ enum class Token : std::uint8_t { word, number, minus_one, mark, line_end, end }
 
 class GoalScanner {
  public:
-  explicit GoalScanner(const ByteSource& source) : source_(source), buffer_(kBufferBytes + 1) {}
+  explicit GoalScanner(const ByteSource& source) : source_(source), buffer_(buffer_bytes + 1) {}
 
-  // Moves on to the next token. Throws GoalError at bytes that begin none, and at words of 255 bytes or more.
+  // Advances to the next token. Throws GoalError at bytes that begin no token, and at words of 255 bytes or more.
   void advance();
   [[nodiscard]] Token token() const { return token_; }
-  // Of the token; valid until advance().
+  // The text of the token; valid until advance().
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::uint64_t line() const { return line_; }
 
   [[nodiscard]] bool is(std::string_view word) const { return text_ == word && token_ != Token::line_end; }
-  // The error that something else stands where `accepted` belongs.
+  // The error for a token that stands where `accepted` belongs.
   [[nodiscard]] GoalError wrong(std::string_view accepted) const;
 
  private:
-  static constexpr std::size_t kBufferBytes = 1 << 20;
-  static constexpr std::size_t kMostTokenBytes = 255;
+  static constexpr std::size_t buffer_bytes = 1 << 20;
+  static constexpr std::size_t most_token_bytes = 255;
 
-  // Makes the next token lie in the buffer as a whole, or the end of the text.
+  // Makes sure that the whole next token, or the end of the text, is in the buffer.
   void look_ahead() {
-    if (filled_ - place_ <= kMostTokenBytes && !finished_) refill();
+    if (filled_ - place_ <= most_token_bytes && !finished_) refill();
   }
   void refill();
-  // The byte at `ahead` from the place, up to kMostTokenBytes after look_ahead(); 0 at the end of the text.
+  // The byte `ahead` bytes after the current place, at most most_token_bytes after look_ahead(); 0 at the end of the
+  // text.
   [[nodiscard]] char peek(std::size_t ahead) const { return buffer_[place_ + ahead]; }
   void skip_blanks_and_comments();
   void skip_line_comment();

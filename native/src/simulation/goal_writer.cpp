@@ -8,11 +8,11 @@
 namespace chiplog::simulation {
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::size_t piece_bytes = 1 << 20;
 
 class Text {
  public:
-  explicit Text(const ByteSink& sink) : sink_(sink) { piece_.reserve(kPieceBytes + 256); }
+  explicit Text(const ByteSink& sink) : sink_(sink) { piece_.reserve(piece_bytes + 256); }
 
   Text& operator<<(std::string_view text) {
     piece_.insert(piece_.end(), text.begin(), text.end());
@@ -25,7 +25,7 @@ class Text {
   }
   void end_line() {
     piece_.push_back('\n');
-    if (piece_.size() >= kPieceBytes) flush();
+    if (piece_.size() >= piece_bytes) flush();
   }
   void flush() {
     sink_(piece_);
@@ -37,7 +37,7 @@ class Text {
   std::vector<char> piece_;
 };
 
-// Indices of `items` in the order of the rank each belongs to, otherwise unchanged; begins[r] is where rank r's stand.
+// The indices of `items`, stably sorted by rank; begins[r] is where those of rank r begin.
 struct ByRank {
   std::vector<std::uint32_t> begins;
   std::vector<std::uint32_t> items;
@@ -54,7 +54,7 @@ struct ByRank {
 };
 
 void write_or_any(Text& text, std::uint32_t number) {
-  if (number == kAny) {
+  if (number == wildcard) {
     text << "-1";
   } else {
     text << number;

@@ -1,7 +1,7 @@
-// Ranks of a node share the rate at which it sends to others: max-rate's R_N.
+// The ranks of a node share its injection rate, the R_N of the max-rate model.
 //
-// Each message to another node takes the node's link for (s-1)/R_N, one after the other in the order in which the sends
-// start. The message is out when the link has sent it, or after its NIC's (s-1) G, whichever is later: k ranks that
+// A message to another node occupies the node's link for (s-1)/R_N; messages take turns in the order in which their
+// sends start. A message has left when the link has sent it and its NIC's (s-1) G have passed: k ranks that
 // send n bytes at once are done after max(k n/R_N, n G).
 //
 // Source: W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance on SMP nodes: is it time to retire
@@ -25,7 +25,7 @@ class Nodes {
     if (ranks_per_node > 0) taken_until_.resize((ranks - 1) / ranks_per_node + 1);
   }
 
-  // How much later than its NIC alone would send it a message is out.
+  // The delay of a message compared to what its NIC alone would take.
   [[nodiscard]] Picoseconds delay(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Picoseconds now,
                                   Picoseconds own_wire) {
     if (ranks_per_node_ == 0 || from / ranks_per_node_ == to / ranks_per_node_) return 0;

@@ -10,7 +10,7 @@
 namespace chiplog::simulation {
 namespace {
 
-constexpr std::uint64_t kPlaceStream = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t place_stream = std::numeric_limits<std::uint64_t>::max();
 
 // Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (SplitMix64).
 std::uint64_t mixed(std::uint64_t value) {
@@ -71,7 +71,7 @@ Noise::Noise(const NoiseParameters& parameters, std::uint32_t ranks)
   if (worked_.back() == 0) throw std::invalid_argument("detours must leave some time for work");
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     places_.push_back(
-        static_cast<Picoseconds>(draw(parameters_.seed, rank, kPlaceStream, 0) % static_cast<std::uint64_t>(period_)));
+        static_cast<Picoseconds>(draw(parameters_.seed, rank, place_stream, 0) % static_cast<std::uint64_t>(period_)));
 }
 
 Picoseconds Noise::end(std::uint32_t rank, Picoseconds start, Picoseconds duration) {
@@ -89,15 +89,15 @@ Picoseconds Noise::drawn(std::uint32_t rank, Picoseconds duration) {
   return static_cast<Picoseconds>(added);
 }
 
-// Work is counted from the beginning of the trace: what is done until the interval's end is what was done until its
-// start, and its duration. A round of the trace holds worked_.back() of work.
+// Work is counted from the beginning of the trace: the work done by the interval's end is the work done by its start
+// plus its duration. One pass over the trace holds worked_.back() of work.
 Picoseconds Noise::behind_detours(std::uint32_t rank, Picoseconds start, Picoseconds duration) const {
   if (duration == 0) return start;
   const Picoseconds place = (places_[rank] + start % period_) % period_;
   const Picoseconds wanted = add(worked_until(place), duration);
   const Picoseconds rounds = (wanted - 1) / worked_.back();
   const Picoseconds in_round = wanted - rounds * worked_.back();
-  // The detours that begin before the last of the work is done.
+  // The detours that begin before all work is done.
   const auto behind = std::lower_bound(worked_.begin(), worked_.end(), in_round);
   Picoseconds lost = 0;
   if (behind != worked_.begin()) {

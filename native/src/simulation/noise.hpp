@@ -1,4 +1,4 @@
-// Noise: what a rank's CPU does besides, so that a calc, a send or a receive takes it for longer.
+// Noise: other work of a rank's CPU, which makes calcs, sends and receives take longer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace chiplog::simulation {
 
 enum class Distribution : std::uint8_t { none, exponential, half_normal, pareto };
 
-// Of a CPU the time [start, start + length) is lost.
+// A CPU loses the time [start, start + length).
 struct Detour {
   Picoseconds start = 0;
   Picoseconds length = 0;
@@ -22,12 +22,13 @@ struct NoiseParameters {
   double mean_ps = 0;      // of what a hit adds to an interval
   double mean_share = 0;   // the same, as a share of the interval; the two add up
   double probability = 1;  // that an interval is hit
-  // Lost times of each CPU, ascending and apart. They begin anew after the last one; ranks start at a random place.
+  // The lost times of a CPU, ascending and disjoint. The trace repeats after the last one; ranks start at random
+  // places.
   std::vector<Detour> detours;
   std::uint64_t seed = 0;  // of the draws and of the places
 };
 
-// Draws are counted by rank: the k-th interval of a rank gets the same ones whatever the other ranks do.
+// Draws are counted by rank: the k-th interval of a rank gets the same draws whatever the other ranks do.
 //   exponential: mean -ln u; half-normal: mean sqrt(pi/2) |z|; Pareto: mean (1/sqrt(u) - 1), Lomax's form of shape 2
 class Noise {
  public:
@@ -35,7 +36,7 @@ class Noise {
   Noise(const NoiseParameters& parameters, std::uint32_t ranks);
 
   [[nodiscard]] bool silent() const { return drawn_.empty() && detours_.empty(); }
-  // When an interval of `duration` that starts at `start` ends. Throws TimeOverflow.
+  // The end of an interval of `duration` that starts at `start`. Throws TimeOverflow.
   [[nodiscard]] Picoseconds end(std::uint32_t rank, Picoseconds start, Picoseconds duration);
 
  private:

@@ -1,4 +1,4 @@
-// The CPUs and NICs of all ranks: until when each is taken, and who waits in line for it.
+// The CPUs and NICs of all ranks: the time until which each is busy, and the operations that wait for it.
 #pragma once
 
 #include <algorithm>
@@ -33,33 +33,33 @@ class Resources {
     return at(rank, cpus_ + cpus_ * nics_ + nic).taken_until;
   }
 
-  // When all that an operation, or a message that has arrived, needs will be free. `lead` is how long its NIC needs for
-  // the message before.
-  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what, Picoseconds lead = 0) {
-    switch (what) {
-      case What::send:
+  // The time at which all resources of an operation, or of an arrived message, will be free. `lead` is the time for
+  // which its NIC is busy with the previous message.
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, Action action, Picoseconds lead = 0) {
+    switch (action) {
+      case Action::send:
         return std::max(cpu(operation.rank, operation.cpu), sending_nic(operation.rank, operation.nic) - free_gaps_);
-      case What::take:
+      case Action::take:
         return std::max(cpu(operation.peer, operation.cpu), receiving_nic(operation.peer, operation.nic) + lead);
       default:
         return cpu(operation.rank, operation.cpu);
     }
   }
 
-  // Where it waits for them. Those in one line wait for the same resources, so that only the first one has to try.
-  [[nodiscard]] List& line_of(const Operation& operation, What what) {
+  // The line in which it waits for them. All in a line wait for the same resources, so only the first has to try.
+  [[nodiscard]] List& line_of(const Operation& operation, Action action) {
     const std::size_t with_nic = operation.cpu * nics_ + operation.nic;
-    switch (what) {
-      case What::send:
+    switch (action) {
+      case Action::send:
         return at(operation.rank, cpus_ + with_nic).line;
-      case What::take:
+      case Action::take:
         return at(operation.peer, cpus_ + cpus_ * nics_ + with_nic).line;
       default:
         return at(operation.rank, operation.cpu).line;
     }
   }
 
-  // When each rank's last CPU becomes free.
+  // The time at which the last CPU of each rank becomes free.
   [[nodiscard]] std::vector<Picoseconds> finish() const {
     std::vector<Picoseconds> found(places_.size() / stride_);
     for (std::size_t rank = 0; rank < found.size(); ++rank)
@@ -74,8 +74,8 @@ class Resources {
   }
 
  private:
-  // A rank's places: its CPUs, then each CPU with each sending NIC, then with each receiving NIC. A NIC's time stands
-  // with the first CPU. So all that one CPU and one NIC need lies side by side.
+  // The layout of a rank: its CPUs, then each CPU with each sending NIC, then with each receiving NIC. A NIC's time is
+  // stored with the first CPU, so that the data of one CPU and one NIC are next to each other.
   struct Place {
     Picoseconds taken_until = 0;
     List line;

@@ -13,11 +13,11 @@ void check_operation(const Operation& operation, std::uint32_t ranks) {
     case Kind::calc:
       return;
     case Kind::send:
-      if (operation.tag == kAny) throw std::invalid_argument("a send needs a tag");
+      if (operation.tag == wildcard) throw std::invalid_argument("a send needs a tag");
       if (operation.peer >= ranks) throw std::invalid_argument("a send's peer must be below the number of ranks");
       return;
     case Kind::receive:
-      if (operation.peer >= ranks && operation.peer != kAny)
+      if (operation.peer >= ranks && operation.peer != wildcard)
         throw std::invalid_argument("a receive's peer must be below the number of ranks, or any");
       return;
   }
@@ -25,7 +25,7 @@ void check_operation(const Operation& operation, std::uint32_t ranks) {
 }
 
 bool has_wildcard(const Operation& operation) {
-  return operation.kind == Kind::receive && (operation.peer == kAny || operation.tag == kAny);
+  return operation.kind == Kind::receive && (operation.peer == wildcard || operation.tag == wildcard);
 }
 
 void check_dependencies(std::span<const Dependency> dependencies, std::span<const Operation> operations) {
@@ -40,8 +40,8 @@ void check_dependencies(std::span<const Dependency> dependencies, std::span<cons
 }  // namespace
 
 Needs check(const Schedule& schedule) {
-  if (schedule.ranks == 0 || schedule.ranks == kAny) throw std::invalid_argument("a schedule needs ranks");
-  if (schedule.operations.size() > kMostOperations)
+  if (schedule.ranks == 0 || schedule.ranks == wildcard) throw std::invalid_argument("a schedule needs ranks");
+  if (schedule.operations.size() > most_operations)
     throw std::invalid_argument("a schedule holds up to 2^30 operations");
   Needs needs;
   for (const Operation& operation : schedule.operations) {

@@ -1,4 +1,4 @@
-// A schedule: what each rank sends, receives and computes, and what has to wait for what.
+// A schedule: the sends, receives and computations of each rank, and the dependencies between them.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace chiplog::simulation {
 
-// In the order in which a rank starts operations that became ready together.
+// The values are in the order in which a rank starts operations that became ready at the same time.
 enum class Kind : std::uint8_t { send, receive, calc };
 
-// A receive's peer or tag that matches every message's.
-inline constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
+// As peer or tag of a receive it matches every message.
+inline constexpr std::uint32_t wildcard = std::numeric_limits<std::uint32_t>::max();
 // No operation has this index.
-inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t no_operation = std::numeric_limits<std::uint32_t>::max();
 
-// Of a schedule, so that all that is known of an event fits into 16 bytes.
-inline constexpr std::uint32_t kMostOperations = std::uint32_t{1} << 30;
+// The largest number of operations of a schedule, so that an event fits into 16 bytes.
+inline constexpr std::uint32_t most_operations = std::uint32_t{1} << 30;
 
 // The layout is shared with NumPy (chiplog.schedule.arrays.OPERATION).
 struct Operation {
@@ -39,7 +39,7 @@ struct Dependency {
 };
 static_assert(sizeof(Dependency) == 8);
 
-// Views of arrays that somebody else keeps alive. Operations of one rank stand in its order; ranks may interleave.
+// Views of arrays that the caller keeps alive. Operations of one rank are in its order; ranks may interleave.
 struct Schedule {
   std::uint32_t ranks = 0;
   std::span<const Operation> operations;
@@ -47,7 +47,7 @@ struct Schedule {
   std::span<const Dependency> requires_start;  // `operation` may start when `on` has started
 };
 
-// What a rank needs for its operations.
+// The numbers of CPUs and NICs that a rank uses.
 struct Needs {
   std::size_t cpus = 1;
   std::size_t nics = 1;

@@ -19,14 +19,14 @@
 namespace chiplog::simulation {
 namespace {
 
-constexpr std::uint32_t kEnded = kNone;  // in place of an operation's count of open requirements
-constexpr std::uint64_t kEventsBetweenPolls = 1 << 20;
+constexpr std::uint32_t has_ended = no_operation;  // in place of an operation's count of open requirements
+constexpr std::uint64_t events_between_polls = 1 << 20;
 
-What what_of(Kind kind) { return kind == Kind::calc ? What::calc : What::send; }
+Action action_of(Kind kind) { return kind == Kind::calc ? Action::calc : Action::send; }
 
-// How an operation comes to its end:
+// The life of an operation:
 //   release -> [become_ready] -> line -> start_calc | start_send     a message: arrive -> line -> take
-//   release -> post                                                  a message and a receive that meet end both
+//   release -> post                                                  a message and its receive end together
 template <class Matching>
 class Simulation {
  public:
@@ -60,101 +60,101 @@ class Simulation {
       lookahead_.prefetch();
       execute(queue_.pop());
       if (!released_.empty()) released_.drain([this](std::uint32_t one, Kind kind) { schedule(one, kind); });
-      if (popped % kEventsBetweenPolls == 0 && options_.poll) options_.poll();
+      if (popped % events_between_polls == 0 && options_.poll) options_.poll();
     }
     return outcome();
   }
 
  private:
   void execute(const Event& event) {
-    switch (event.what()) {
-      case What::calc:
-      case What::send:
-      case What::take:
+    switch (event.action()) {
+      case Action::calc:
+      case Action::send:
+      case Action::take:
         return try_first(event);
-      case What::post:
+      case Action::post:
         return post(event.operation(), event.time());
-      case What::arrive:
-        return join(event, What::take);
-      case What::become_ready:
-        return join(event, what_of(operations_[event.operation()].kind));
+      case Action::arrive:
+        return join(event, Action::take);
+      case Action::become_ready:
+        return join(event, action_of(operations_[event.operation()].kind));
     }
   }
 
-  // Those that require nothing. All CPUs are free, so that nothing need be read to post a receive.
+  // Starts the operations that require nothing. All CPUs are free, so posting a receive reads no state.
   void schedule_first() {
     const LargeVector<ReleasedOperation> first =
         released_together(schedule_, [this](std::uint32_t one) { return states_.open(one) == 0; });
     const auto is_receive = [](const ReleasedOperation& one) { return static_cast<Kind>(one.kind) == Kind::receive; };
     for (std::size_t place = 0; place < first.size(); ++place) {
-      if (place + kFarAhead < first.size() && !is_receive(first[place + kFarAhead]))
-        lookahead_.prefetch_operation(first[place + kFarAhead].operation);
+      if (place + far_ahead < first.size() && !is_receive(first[place + far_ahead]))
+        lookahead_.prefetch_operation(first[place + far_ahead].operation);
       const std::uint32_t operation = first[place].operation;
       if (is_receive(first[place])) {
-        queue_.push({0, next_order_++, operation, What::post});
+        queue_.push({0, next_order_++, operation, Action::post});
       } else {
         schedule(operation, static_cast<Kind>(first[place].kind));
       }
     }
   }
 
-  // An operation that has been released.
+  // Starts an operation that has been released.
   void schedule(std::uint32_t operation, Kind kind) {
     const std::uint32_t order = next_order_++;
     if (kind == Kind::receive) {
-      queue_.push({earliest(operation, What::post), order, operation, What::post});
+      queue_.push({earliest(operation, Action::post), order, operation, Action::post});
     } else if (several_cpus_) {
-      queue_.push({earliest(operation, what_of(kind)), order, operation, What::become_ready});
+      queue_.push({earliest(operation, action_of(kind)), order, operation, Action::become_ready});
     } else {
-      wait(operation, order, what_of(kind));
+      wait(operation, order, action_of(kind));
     }
   }
 
-  // With one CPU a rank, whatever an operation requires has ended when the CPU is free.
-  [[nodiscard]] Picoseconds earliest(std::uint32_t operation, What what) {
-    const Picoseconds free = free_at(operations_[operation], what);
+  // With one CPU per rank, all that an operation requires has ended when the CPU is free.
+  [[nodiscard]] Picoseconds earliest(std::uint32_t operation, Action action) {
+    const Picoseconds free = free_at(operations_[operation], action);
     return several_cpus_ ? std::max(free, ready_[operation]) : free;
   }
 
-  void join(const Event& event, What what) {
-    if (free_at(operations_[event.operation()], what) <= event.time())
-      return start(event.operation(), what, event.time());
-    wait(event.operation(), event.order(), what);
+  void join(const Event& event, Action action) {
+    if (free_at(operations_[event.operation()], action) <= event.time())
+      return start(event.operation(), action, event.time());
+    wait(event.operation(), event.order(), action);
   }
 
-  void wait(std::uint32_t operation, std::uint32_t order, What what) {
-    List& line = resources_.line_of(operations_[operation], what);
+  void wait(std::uint32_t operation, std::uint32_t order, Action action) {
+    List& line = resources_.line_of(operations_[operation], action);
     states_.order(operation) = order;
     insert_by_order(states_, line, operation);
-    if (line.first == operation) try_later(operation, what);
+    if (line.first == operation) try_later(operation, action);
   }
 
-  void try_later(std::uint32_t operation, What what) {
-    queue_.push({free_at(operations_[operation], what), states_.order(operation), operation, what});
+  void try_later(std::uint32_t operation, Action action) {
+    queue_.push({free_at(operations_[operation], action), states_.order(operation), operation, action});
   }
 
-  [[nodiscard]] Picoseconds free_at(const Operation& operation, What what) {
-    if (!arrive_whole_ || what != What::take) return resources_.free_at(operation, what);
-    return resources_.free_at(operation, what, costs_.of(operation.rank, operation.peer, operation.amount).lead);
+  [[nodiscard]] Picoseconds free_at(const Operation& operation, Action action) {
+    if (!arrive_whole_ || action != Action::take) return resources_.free_at(operation, action);
+    return resources_.free_at(operation, action, costs_.of(operation.rank, operation.peer, operation.amount).lead);
   }
 
-  // The first in line starts if it can, and the next one moves up.
+  // Starts the first in line if its resources are free; then the next one is first.
   void try_first(const Event& event) {
-    List& line = resources_.line_of(operations_[event.operation()], event.what());
+    List& line = resources_.line_of(operations_[event.operation()], event.action());
     if (line.first != event.operation()) return;  // somebody came before it, who will let it move up again
-    if (free_at(operations_[event.operation()], event.what()) > event.time())
-      return try_later(event.operation(), event.what());
+    if (free_at(operations_[event.operation()], event.action()) > event.time())
+      return try_later(event.operation(), event.action());
     take_first(states_, line);
-    start(event.operation(), event.what(), event.time());
-    if (line.first != kNone) try_later(line.first, event.what());
+    start(event.operation(), event.action(), event.time());
+    if (line.first != no_operation) try_later(line.first, event.action());
   }
 
-  void start(std::uint32_t operation, What what, Picoseconds now) {
+  void start(std::uint32_t operation, Action action, Picoseconds now) {
     ++events_;
-    switch (what) {
-      case What::send:
+    switch (action) {
+      case Action::send:
         return start_send(operation, now);
-      case What::take:
+      case Action::take:
         return take(operation, now);
       default:
         return start_calc(operation, now);
@@ -180,7 +180,7 @@ class Simulation {
     return noisy_ ? noise_.end(rank, start, duration) : add(start, duration);
   }
 
-  // What noise adds, and the time that a message waits for its node's link, delay the message.
+  // Noise, and waiting for the node's link, delay the message.
   void start_send(std::uint32_t operation, Picoseconds now) {
     const Operation& send = operations_[operation];
     const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
@@ -191,7 +191,7 @@ class Simulation {
     resources_.cpu(send.rank, send.cpu) = end;
     nic = add(std::max(nic, now), add(cost.nic, link));
     note({now, end, operation, Work::send});
-    queue_.push({add(now, add(cost.arrival, late)), next_order_++, operation, What::arrive});
+    queue_.push({add(now, add(cost.arrival, late)), next_order_++, operation, Action::arrive});
     started(operation, now);
     if (!synchronises(send)) ended(operation, end);
   }
@@ -207,7 +207,7 @@ class Simulation {
     note({now, end, message, Work::receive});
     if (several_cpus_) ready_[message] = end;
     const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
-    if (receive == kNone) return;
+    if (receive == no_operation) return;
     let_go(message, now);
     ended(receive, end);
   }
@@ -217,18 +217,18 @@ class Simulation {
     ++events_;
     started(operation, now);
     const std::uint32_t message = meet(receive.rank, receive.peer, receive.tag, operation);
-    if (message == kNone) return;
+    if (message == no_operation) return;
     let_go(message, now);
     ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
   }
 
   std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation) {
     const std::uint32_t counterpart = matching_.meet(rank, source, tag, operation);
-    counterpart == kNone ? ++unmatched_ : --unmatched_;
+    counterpart == no_operation ? ++unmatched_ : --unmatched_;
     return counterpart;
   }
 
-  // A message has been received: a sender that waits for that may go on.
+  // A message has been received: a sender that waits for it continues.
   void let_go(std::uint32_t message, Picoseconds now) {
     const Operation& send = operations_[message];
     if (!synchronises(send)) return;
@@ -245,7 +245,7 @@ class Simulation {
 
   void ended(std::uint32_t operation, Picoseconds at) {
     --unfinished_;
-    states_.open(operation) = kEnded;
+    states_.open(operation) = has_ended;
     if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
   }
 
@@ -264,9 +264,9 @@ class Simulation {
     Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
     if (unfinished_ == 0 && unmatched_ == 0) return found;
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
-      if (states_.open(operation) != kEnded) found.unfinished.push_back(operation);
+      if (states_.open(operation) != has_ended) found.unfinished.push_back(operation);
     for (const std::uint32_t operation : matching_.waiting())
-      if (states_.open(operation) == kEnded) found.unreceived.push_back(operation);
+      if (states_.open(operation) == has_ended) found.unreceived.push_back(operation);
     std::sort(found.unreceived.begin(), found.unreceived.end());
     return found;
   }

@@ -1,4 +1,4 @@
-// LogGOPS, executed: when each rank of a schedule is done.
+// Executes a schedule under LogGOPS and says when each rank is done.
 //
 // A rank has CPUs and NICs, one unless the schedule names more; an operation names one of each.
 //   calc d     takes its CPU for d.
@@ -30,7 +30,7 @@ namespace chiplog::simulation {
 
 enum class Work : std::uint32_t { calc, send, receive };
 
-// CPU time on a rank: the operation's, or for Work::receive its peer's.
+// CPU time on a rank: that of the operation, or for Work::receive that of its peer.
 struct Busy {
   Picoseconds start = 0;
   Picoseconds end = 0;
@@ -48,7 +48,7 @@ struct Outcome {
   std::vector<Picoseconds> finish;  // one a rank: when its last CPU becomes free for good
   std::uint64_t events = 0;         // operations executed and messages sent: three a message
   std::vector<Busy> trace;          // in the order of execution; empty unless asked for
-  // Where the schedule can't finish:
+  // Set where the schedule can't finish:
   std::vector<std::uint32_t> unfinished;  // operations that have not ended
   std::vector<std::uint32_t> unreceived;  // ended sends whose message nobody has received
 

@@ -8,7 +8,7 @@ namespace chiplog::simulation {
 
 using Picoseconds = std::int64_t;
 
-// A time would lie beyond 2^63 ps, which are 106 days.
+// Thrown where a time would exceed 2^63 ps, which are 106 days.
 class TimeOverflow : public std::overflow_error {
  public:
   TimeOverflow() : std::overflow_error("a time exceeds 2^63 ps (106 days)") {}

@@ -1,4 +1,5 @@
-// Who waits at a rank for a source and a tag: a small hash table a rank, since few keys wait at a time.
+// The operations that wait at a rank for a source and a tag: a small hash table per rank, since few keys are in use at
+// a time.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace chiplog::simulation {
 
 class WaitingLists {
  public:
-  // The list of a key; the key is without meaning while the list is empty.
+  // The list of a key; the key has no meaning while the list is empty.
   struct Slot {
     std::uint32_t source = 0;
     std::uint32_t tag = 0;
@@ -24,17 +25,17 @@ class WaitingLists {
 
   explicit WaitingLists(std::uint32_t ranks);
 
-  // The key's slot, or the free one where it belongs; holds until the next claim() or release() of this rank.
+  // The key's slot, or the free slot where it belongs; valid until the next claim() or release() of this rank.
   [[nodiscard]] Slot& find(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
     const Table& table = tables_[rank];
     for (std::uint32_t place = home(table, source, tag);; place = (place + 1) & table.mask) {
       Slot& slot = table.slots[place];
-      if (slot.list.first == kNone || (slot.source == source && slot.tag == tag)) return slot;
+      if (slot.list.first == no_operation || (slot.source == source && slot.tag == tag)) return slot;
     }
   }
-  // A free slot, as found, becomes the key's, with one operation in its list.
+  // Gives a free slot, as returned by find(), to the key, with one operation in its list.
   void claim(std::uint32_t rank, Slot& slot, const Slot& filled);
-  // A slot whose list has run empty becomes free.
+  // Frees a slot whose list is empty.
   void release(std::uint32_t rank, const Slot& slot);
 
   template <class Visit>
@@ -44,7 +45,7 @@ class WaitingLists {
   }
 
   void prefetch_table(std::uint32_t rank) const { simulation::prefetch(&tables_[rank]); }
-  // Reads the table of the rank.
+  // Prefetches the table of the rank.
   void prefetch_slot(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) const {
     const Table& table = tables_[rank];
     const std::uint32_t place = home(table, source, tag);
@@ -59,7 +60,7 @@ class WaitingLists {
     std::uint32_t used = 0;
   };
 
-  // By the highest bits of multiples of the golden ratio, which spread neighbours evenly.
+  // Fibonacci hashing: the highest bits of multiples of the golden ratio spread neighbouring keys evenly.
   [[nodiscard]] static std::uint32_t home(const Table& table, std::uint32_t source, std::uint32_t tag) {
     return (source * 0x9E3779B1U + tag * 0x85EBCA77U) >> std::countl_zero(table.mask);
   }

@@ -31,7 +31,7 @@ std::string written(const chiplog::simulation::OwnedSchedule& schedule) {
   return text;
 }
 
-constexpr std::uint32_t kMostRanks = 16;  // so that 255 CPUs and NICs on each of them fit into memory
+constexpr std::uint32_t most_ranks = 16;  // so that 255 CPUs and NICs on each of them fit into memory
 
 void simulate_in_time(const chiplog::simulation::Schedule& schedule) {
   chiplog::simulation::Parameters parameters;
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto read = chiplog::simulation::read_goal(source_of({reinterpret_cast<const char*>(data), size}));
     const std::string once = written(read);
     if (written(chiplog::simulation::read_goal(source_of(once))) != once) std::abort();
-    if (read.ranks <= kMostRanks) simulate_in_time(read.view());
+    if (read.ranks <= most_ranks) simulate_in_time(read.view());
   } catch (const chiplog::simulation::GoalError&) {
   }
   return 0;

@@ -27,7 +27,7 @@ TEST(EventQueue, PopsByTimeThenOrderLikeAnOrdinaryQueueWhateverIsPushedMeanwhile
     std::uint32_t order = next_order++;
     if (!unused_orders.empty() && random() % 4 == 0) std::swap(order, unused_orders.back());  // pushed late
     if (random() % 4 == 0) unused_orders.push_back(next_order++);
-    queue.push({time, order, 0, What::calc});
+    queue.push({time, order, 0, Action::calc});
     reference.push({time, order});
   };
   for (int step = 0; step < 20000; ++step) {
@@ -54,7 +54,7 @@ TEST(EventQueue, SortsManyEventsOfOneTimeByOrdersOfAnySize) {
     std::vector<std::uint32_t> orders(5000);
     for (std::uint32_t i = 0; i < orders.size(); ++i) orders[i] = 7 + i * (span / 5000);
     std::shuffle(orders.begin(), orders.end(), random);
-    for (const std::uint32_t order : orders) queue.push({1000, order, 0, What::calc});
+    for (const std::uint32_t order : orders) queue.push({1000, order, 0, Action::calc});
     std::sort(orders.begin(), orders.end());
     for (const std::uint32_t order : orders) ASSERT_EQ(queue.pop().order(), order);
     EXPECT_TRUE(queue.empty());

@@ -25,7 +25,7 @@ std::string written(const Schedule& schedule) {
   return text;
 }
 
-constexpr std::string_view kText = R"(// two ranks
+constexpr std::string_view text = R"(// two ranks
 num_ranks 2
 rank 0 {
   first: send 1024b to 1 tag 7 cpu 1 nic 2
@@ -41,7 +41,7 @@ send 8b to 0
 send 8b to 0 tag 3 }
 )";
 
-constexpr std::string_view kCanonical = R"(num_ranks 2
+constexpr std::string_view canonical = R"(num_ranks 2
 
 rank 0 {
 l1: send 1024b to 1 tag 7 cpu 1 nic 2
@@ -61,21 +61,21 @@ l3: send 8b to 0 tag 3
 
 TEST(Goal, ReadsTheSameScheduleWhateverPiecesTheTextComesIn) {
   for (const std::size_t piece : {1, 2, 3, 7, 64, 100000}) {
-    const OwnedSchedule read = read_goal(source_of(kText, piece));
-    EXPECT_EQ(written(read.view()), kCanonical) << piece;
+    const OwnedSchedule read = read_goal(source_of(text, piece));
+    EXPECT_EQ(written(read.view()), canonical) << piece;
     EXPECT_EQ(read.lines, (std::vector<std::uint32_t>{4, 5, 8, 9, 12, 13, 14})) << piece;
   }
 }
 
 TEST(Goal, WhatItWritesItReadsAgain) {
-  const OwnedSchedule read = read_goal(source_of(kCanonical, 4096));
-  EXPECT_EQ(written(read.view()), kCanonical);
+  const OwnedSchedule read = read_goal(source_of(canonical, 4096));
+  EXPECT_EQ(written(read.view()), canonical);
 }
 
 TEST(Goal, EveryBeginningOfATextIsRefusedWithALineOfIt) {
-  for (std::size_t bytes = 0; bytes + 2 < kText.size(); ++bytes) {
+  for (std::size_t bytes = 0; bytes + 2 < text.size(); ++bytes) {
     try {
-      (void)read_goal(source_of(kText.substr(0, bytes), 5));
+      (void)read_goal(source_of(text.substr(0, bytes), 5));
       ADD_FAILURE() << "accepted the first " << bytes << " bytes";
     } catch (const GoalError& error) {
       EXPECT_GE(error.line(), 1U);

@@ -32,7 +32,7 @@ TEST(ExactMatching, ServesEachKeyInOrderWhileItsTableGrowsAndShrinks) {
     const std::uint32_t keys = operation < 20000 ? 500 : 3;
     const std::pair<std::uint32_t, std::uint32_t> key{random() % keys, random() % 2};
     std::deque<std::uint32_t>& waiting = reference[key];
-    std::uint32_t expected = kNone;
+    std::uint32_t expected = no_operation;
     if (!waiting.empty() && operations[waiting.front()].kind != operations[operation].kind) {
       expected = waiting.front();
       waiting.pop_front();
@@ -50,8 +50,8 @@ TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMess
   std::vector<Operation> operations = alternating(20000);
   std::mt19937 random(1);
   const auto key_of = [&](bool is_send) {
-    const std::uint32_t source = !is_send && random() % 3 == 0 ? kAny : static_cast<std::uint32_t>(random() % 20);
-    const std::uint32_t tag = !is_send && random() % 3 == 0 ? kAny : random() % 2;
+    const std::uint32_t source = !is_send && random() % 3 == 0 ? wildcard : static_cast<std::uint32_t>(random() % 20);
+    const std::uint32_t tag = !is_send && random() % 3 == 0 ? wildcard : random() % 2;
     return std::pair{source, tag};
   };
   std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
@@ -62,7 +62,7 @@ TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMess
   const Schedule schedule{2, operations, {}, {}};
   OperationStates states(operations.size());
   WildcardMatching matching(schedule, states);
-  const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == b || a == kAny || b == kAny; };
+  const auto agree = [](std::uint32_t a, std::uint32_t b) { return a == b || a == wildcard || b == wildcard; };
   std::vector<std::uint32_t> waiting;  // in the order in which they came
   for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
     const auto [source, tag] = keys[operation];
@@ -70,7 +70,7 @@ TEST(WildcardMatching, GivesTheOldestMessageToAReceiveAndTheOldestReceiveToAMess
       return operations[one].kind != operations[operation].kind && agree(keys[one].first, source) &&
              agree(keys[one].second, tag);
     });
-    const std::uint32_t expected = met == waiting.end() ? kNone : *met;
+    const std::uint32_t expected = met == waiting.end() ? no_operation : *met;
     if (met == waiting.end()) {
       waiting.push_back(operation);
     } else {
