@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "chiplog/error.hpp"
 #include "command_line.hpp"
 #include "core/header.hpp"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "bootstrap/star.hpp"
 #include "chiplog/error.hpp"
 

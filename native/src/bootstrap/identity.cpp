@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "chiplog/error.hpp"
 
 namespace chiplog {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "bootstrap/meeting.hpp"
 #include "bootstrap/star.hpp"
 #include "chiplog/error.hpp"

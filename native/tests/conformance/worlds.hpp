@@ -15,7 +15,7 @@
 
 #include "../ranks/presence.hpp"
 #include "../ranks/processes.hpp"
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "transports/shm/shm.hpp"
 #include "transports/sim/fibers.hpp"
 #include "transports/sim/network.hpp"

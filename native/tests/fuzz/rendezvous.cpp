@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
+#include "bootstrap/bootstraps.hpp"
 #include "bootstrap/frame.hpp"
 #include "bootstrap/handshake.hpp"
-#include "bootstrap/make.hpp"
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/error.hpp"
 #include "transports/stream/frame.hpp"

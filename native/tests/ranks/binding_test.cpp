@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "core/machine.hpp"
 #include "core/pinning.hpp"
 #include "processes.hpp"

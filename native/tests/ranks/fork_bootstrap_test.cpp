@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "chiplog/error.hpp"
 #include "processes.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "outcome.hpp"
 
 namespace chiplog::testing {

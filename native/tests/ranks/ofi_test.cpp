@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "presence.hpp"
 #include "processes.hpp"
 

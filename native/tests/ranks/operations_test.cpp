@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "core/machine_clock.hpp"
 #include "core/pair_groups.hpp"
 #include "media.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "bootstrap/meeting.hpp"
 #include "processes.hpp"
 

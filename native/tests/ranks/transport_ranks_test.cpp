@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "bootstrap/meeting.hpp"
 #include "core/payload.hpp"
 #include "media.hpp"

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "presence.hpp"
 #include "processes.hpp"
 

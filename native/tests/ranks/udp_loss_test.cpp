@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../conformance/cases.hpp"
-#include "bootstrap/make.hpp"
+#include "bootstrap/bootstraps.hpp"
 #include "core/payload.hpp"
 #include "lossy_relay.hpp"
 #include "processes.hpp"
