@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "chiplog/median.hpp"
+
 namespace chiplog {
 namespace {
 
@@ -36,9 +38,7 @@ std::uint64_t clock_step(std::span<const std::uint64_t> reads) {
 double median_advance(std::span<const std::uint64_t> reads) {
   std::vector<std::uint64_t> all = advances(reads);
   if (all.empty()) return 0.0;
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return static_cast<double>(*middle);
+  return median(all);
 }
 
 }  // namespace chiplog

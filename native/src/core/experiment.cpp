@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "chiplog/error.hpp"
+#include "chiplog/median.hpp"
 #include "core/collect.hpp"
 #include "core/interruption.hpp"
 
@@ -35,12 +36,6 @@ constexpr double batched_bytes = 4096.0;
 // So they are taken together only where the clock would hardly see one, and its overhead is left to the analysis.
 constexpr double steps_a_post = 20.0;
 constexpr std::chrono::microseconds placement_patience{20'000};
-
-double median(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 std::string_view word_for(Stop stop) { return stop == Stop::precision ? "precision" : "samples"; }
 
@@ -207,7 +202,7 @@ void Experiment::resolve_delays() {
         const std::int64_t round_trips = round_trips_for_a_delay(round_trip.message_bytes);
         count_traffic(i, round_trip, round_trips);
         const std::vector<double> samples_ns = sample_apart(round_trip, round_trips);
-        if (leads()) at->second = median(samples_ns);
+        if (leads()) at->second = median_of(samples_ns);
       }
       setups_[i].delay_ns = at->second;
     }
@@ -237,7 +232,7 @@ void Experiment::collect_spent_delays() {
   if (!is_delayed()) return;
   std::vector<double> here_ns;
   for (const SeriesSamples& samples : samples_) {
-    here_ns.push_back(samples.waits_ns.empty() ? 0.0 : median(samples.waits_ns) + wait_overhead_ns_);
+    here_ns.push_back(samples.waits_ns.empty() ? 0.0 : median_of(samples.waits_ns) + wait_overhead_ns_);
   }
   const std::vector<std::string> all = bootstrap_.gather(pack(here_ns));
   if (!leads()) return;

@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 
+#include "chiplog/median.hpp"
 #include "core/machine_clock.hpp"
 
 namespace chiplog {
@@ -116,8 +117,7 @@ std::optional<double> PlacementPage::round_trip_ns(Rank rank, std::chrono::micro
     }
     duration = static_cast<double>(raw_now_ns() - begin) / static_cast<double>(round_trips_a_block);
   }
-  std::nth_element(block_ns.begin(), block_ns.begin() + blocks / 2, block_ns.end());
-  return block_ns[blocks / 2];
+  return median(block_ns);
 }
 
 }  // namespace chiplog

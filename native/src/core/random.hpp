@@ -4,15 +4,9 @@
 #include <array>
 #include <cstdint>
 
-namespace chiplog {
+#include "chiplog/split_mix.hpp"
 
-// One step of SplitMix64 (Steele, Lea, Flood 2014): mixes a counter into 64 well-spread bits.
-[[nodiscard]] constexpr std::uint64_t split_mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31U);
-}
+namespace chiplog {
 
 // xoshiro256** (Blackman, Vigna 2018).
 class Random {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "chiplog/median.hpp"
+
 namespace chiplog {
 namespace {
 
@@ -10,12 +12,6 @@ constexpr std::int64_t fewest_rounds = 3;
 constexpr std::int64_t most_rounds = 8;
 // What comes first after other messages finds cold caches.
 constexpr std::int64_t warmup_rounds = 1;
-
-double median(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -33,9 +29,9 @@ std::int64_t Reference::look(Endpoint& endpoint, std::int64_t rounds) {
 
 std::optional<ReferenceTimes> Reference::times() const {
   if (samples_[round_trip].durations_ns.empty()) return std::nullopt;
-  const double round_trip_ns = median(samples_[round_trip].durations_ns);
-  const double further_ns = (median(samples_[train].durations_ns) - round_trip_ns) / (train_messages - 1);
-  return ReferenceTimes{round_trip_ns / 2.0, std::max(further_ns, 0.0), median(samples_[posting].durations_ns)};
+  const double round_trip_ns = median_of(samples_[round_trip].durations_ns);
+  const double further_ns = (median_of(samples_[train].durations_ns) - round_trip_ns) / (train_messages - 1);
+  return ReferenceTimes{round_trip_ns / 2.0, std::max(further_ns, 0.0), median_of(samples_[posting].durations_ns)};
 }
 
 }  // namespace chiplog

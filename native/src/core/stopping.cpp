@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "chiplog/median.hpp"
+
 namespace chiplog {
 namespace {
 
@@ -16,13 +18,6 @@ double order_statistic(std::vector<double>& samples, std::size_t index) {
   const auto at = samples.begin() + static_cast<std::ptrdiff_t>(index);
   std::nth_element(samples.begin(), at, samples.end());
   return *at;
-}
-
-double median_of(std::vector<double>& samples) {
-  const std::size_t half = samples.size() / 2;
-  const double upper = order_statistic(samples, half);
-  if (samples.size() % 2 == 1) return upper;
-  return 0.5 * (upper + *std::max_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(half)));
 }
 
 }  // namespace
@@ -48,10 +43,10 @@ MedianInterval median_interval(std::vector<double>& samples) {
   for (double& sample : samples) {
     if (std::isnan(sample)) sample = infinity;
   }
-  const double median = median_of(samples);
+  const double middle = median(samples);
   const std::size_t lower = lower_order_statistic(samples.size());
-  if (lower >= samples.size()) return {-infinity, median, infinity};
-  return {order_statistic(samples, lower), median, order_statistic(samples, samples.size() - 1 - lower)};
+  if (lower >= samples.size()) return {-infinity, middle, infinity};
+  return {order_statistic(samples, lower), middle, order_statistic(samples, samples.size() - 1 - lower)};
 }
 
 StoppingRule::StoppingRule(const Settings& settings, std::size_t series_count)

@@ -9,6 +9,7 @@
 
 #include "chiplog/abilities.hpp"
 #include "chiplog/clock.hpp"
+#include "chiplog/median.hpp"
 
 namespace chiplog::patterns {
 
@@ -39,9 +40,7 @@ double busy_wait_overhead_ns(C& clock) {
       const Ticks end = clock.now();
       mean = (clock.interval_ns(begin, end) - waited_ns(clock, waited)) / waits;
     }
-    const auto middle = means.begin() + means.size() / 2;
-    std::nth_element(means.begin(), middle, means.end());
-    return std::max(*middle, 0.0);
+    return std::max(median(means), 0.0);
   }
 }
 

@@ -7,21 +7,15 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "chiplog/split_mix.hpp"
+
 namespace chiplog::simulation {
 namespace {
 
 constexpr std::uint64_t place_stream = std::numeric_limits<std::uint64_t>::max();
 
-// Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (SplitMix64).
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9E3779B97F4A7C15U;
-  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31);
-}
-
 std::uint64_t draw(std::uint64_t seed, std::uint32_t rank, std::uint64_t interval, std::uint64_t which) {
-  return mixed(mixed(mixed(mixed(seed) + rank) + interval) + which);
+  return split_mix(split_mix(split_mix(split_mix(seed) + rank) + interval) + which);
 }
 
 // In (0, 1].

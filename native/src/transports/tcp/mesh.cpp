@@ -3,23 +3,15 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <fstream>
 #include <limits>
 #include <sstream>
 
 #include "chiplog/error.hpp"
+#include "core/machine.hpp"
 #include "transports/stream/mesh.hpp"
 
 namespace chiplog {
 namespace {
-
-// The same on all that share a kernel.
-std::string host_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string identity;
-  std::getline(file, identity);
-  return identity;
-}
 
 FileDescriptor listen_as(Rank rank, const TcpAddress& own, const PrepareSocket& prepare) {
   const unsigned port = own.port == 0 ? 0U : own.port + static_cast<unsigned>(rank);
@@ -70,7 +62,7 @@ Listening parse_listening(const std::string& published) {
 std::vector<FileDescriptor> connect_over_tcp(Bootstrap& bootstrap, const TcpAddress& own, const PrepareSocket& prepare,
                                              std::chrono::nanoseconds time_limit) {
   const FileDescriptor listener = listen_as(bootstrap.rank(), own, prepare);
-  const std::string identity = host_identity();
+  const std::string identity = boot_id();
   const SocketAddress bound = local_address(listener.get());
   const auto address_of = [&](const std::string& published, Rank peer) {
     const Listening there = parse_listening(published);
