@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ from needs import require_command
 
 from chiplog.bench.result import Bench
 from chiplog.bench.run import BenchOptions, bench
-from chiplog.measure.launchers import SimulatedPlatform
+from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.mpis import Mpi
+from chiplog.measure.programs import BENCH, build_program
 from chiplog.testing.schemas import validate
 
 Platform = Callable[..., SimulatedPlatform]
@@ -107,6 +109,26 @@ def test_a_library_of_twenty_barriers_is_slower_than_the_mpis_own(
     content = json.loads(out.read_text())
     validate(content)
     assert content["verdict"] == "slower" and content["ratios"]["round"]["value"] > 5
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--operation", "barier"), "--operation accepts barrier, bcast, "),
+        (("--bytes", "8", "--samples"), "--samples needs a value; it accepts --operation, "),
+    ],
+)
+def test_the_program_itself_says_once_what_is_wrong_with_its_options(
+    words: tuple[str, ...], sentence: str, promised_mpi: MpiNamed
+) -> None:
+    program = build_program(BENCH, str(promised_mpi("openmpi-debian").mpicxx))
+    started = launch_command(program, 2, words)
+    environment = {**os.environ, **started.environment}
+    done = subprocess.run(
+        started.command, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("chiplog-bench: " + sentence) == 1, done.stderr
 
 
 def test_a_library_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:

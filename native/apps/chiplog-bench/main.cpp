@@ -12,8 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "chiplog/error.hpp"
+#include "chiplog/median.hpp"
 #include "clock.hpp"
 #include "clock_model.hpp"
+#include "core/json_object.hpp"
 #include "modes.hpp"
 #include "operations.hpp"
 #include "options.hpp"
@@ -22,7 +25,6 @@
 namespace chiplog::bench {
 namespace {
 
-constexpr int wrong_usage = 2;
 constexpr int trials = 20;
 constexpr double lead_over_agreement = 4;
 constexpr double least_lead_ns = 10'000;
@@ -57,11 +59,10 @@ void agree(Buffers&, MPI_Comm world) {
 
 void nothing(Buffers&, MPI_Comm) {}
 
-double median_ns(std::vector<Sample> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.seconds < b.seconds; });
-  return middle->seconds * 1e9;
+double median_ns(const std::vector<Sample>& samples) {
+  std::vector<double> seconds;
+  for (const Sample& one : samples) seconds.push_back(one.seconds);
+  return median(seconds) * 1e9;
 }
 
 // The median after a barrier, the same on all ranks.
@@ -122,21 +123,32 @@ Course measure(std::vector<Variant>& variants, Buffers& buffers, MPI_Comm world,
   return course;
 }
 
+void print(const JsonObject& line) { std::printf("%s\n", line.text().c_str()); }
+
 void print_samples(const Variant& variant, std::size_t mode) {
-  std::printf(R"({"type":"samples","mode":"%s","variant":"%s","seconds":[)", mode_names[mode], variant.name);
-  const char* comma = "";
+  std::vector<std::string> seconds;
+  std::vector<std::string> invalid;
   for (const Sample& one : variant.samples[mode]) {
-    std::printf("%s%.12g", comma, one.seconds);
-    comma = ",";
+    if (!one.valid) invalid.push_back(std::to_string(seconds.size()));
+    seconds.push_back(json_number(one.seconds));
   }
-  std::printf(R"(],"invalid":[)");
-  comma = "";
-  for (std::size_t i = 0; i < variant.samples[mode].size(); ++i) {
-    if (variant.samples[mode][i].valid) continue;
-    std::printf("%s%zu", comma, i);
-    comma = ",";
+  print(JsonObject()
+            .add("type", "samples")
+            .add("mode", mode_names[mode])
+            .add("variant", variant.name)
+            .add_json("seconds", json_array(seconds))
+            .add_json("invalid", json_array(invalid)));
+}
+
+std::string name_of_mpi() {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(library, &length);
+  std::string name;
+  for (const char* at = library; *at != '\0' && *at != '\n'; ++at) {
+    if (*at >= ' ') name += *at;
   }
-  std::printf("]}\n");
+  return name;
 }
 
 // Rank by rank: offset, drift, residual, shortest round trip, and how far off the clock was at the end.
@@ -151,35 +163,39 @@ void print_launch(MPI_Comm world, const Synchronised& mine, double off_ns, const
   std::vector<double> all(row.size() * static_cast<std::size_t>(ranks));
   PMPI_Gather(row.data(), 5, MPI_DOUBLE, all.data(), 5, MPI_DOUBLE, 0, world);
   if (rank != 0) return;
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(library, &length);
-  std::string name;
-  for (const char* at = library; *at != '\0' && *at != '\n'; ++at) {
-    if (*at != '"' && *at != '\\' && *at >= ' ') name += *at;
-  }
-  std::printf(R"({"type":"launch","ranks":%d,"operation":"%s","bytes":%d,"calls":%d,"lead_seconds":%.12g,)", ranks,
-              options.operation.c_str(), options.bytes, course.calls, course.lead_ns * 1e-9);
-  std::printf(R"("floor_seconds":%.6g,"mpi":"%s","clocks":[)", course.floor_ns * 1e-9, name.c_str());
+  std::vector<std::string> clocks;
   for (int other = 0; other < ranks; ++other) {
     const double* at = &all[row.size() * static_cast<std::size_t>(other)];
-    std::printf(R"(%s{"rank":%d,"offset_seconds":%.12g,"drift":%.6g,"residual_seconds":%.6g,)", other == 0 ? "" : ",",
-                other, at[0] * 1e-9, at[1], at[2] * 1e-9);
-    std::printf(R"("round_trip_seconds":%.6g,"off_at_end_seconds":%.6g})", at[3] * 1e-9, at[4] * 1e-9);
+    clocks.push_back(JsonObject()
+                         .add("rank", other)
+                         .add("offset_seconds", at[0] * 1e-9)
+                         .add("drift", at[1])
+                         .add("residual_seconds", at[2] * 1e-9)
+                         .add("round_trip_seconds", at[3] * 1e-9)
+                         .add("off_at_end_seconds", at[4] * 1e-9)
+                         .text());
   }
-  std::printf("]}\n");
+  print(JsonObject()
+            .add("type", "launch")
+            .add("ranks", ranks)
+            .add("operation", options.operation)
+            .add("bytes", options.bytes)
+            .add("calls", course.calls)
+            .add("lead_seconds", course.lead_ns * 1e-9)
+            .add("floor_seconds", course.floor_ns * 1e-9)
+            .add("mpi", name_of_mpi())
+            .add_json("clocks", json_array(clocks)));
 }
 
-int run(const Options& options) {
+void run(const Options& options) {
   MPI_Comm world = MPI_COMM_WORLD;
   int rank = 0;
   int ranks = 0;
   PMPI_Comm_rank(world, &rank);
   PMPI_Comm_size(world, &ranks);
-  const Operation* operation = find_operation(options.operation);
-  if (operation == nullptr) return wrong_usage;
+  const Operation& operation = find_operation(options.operation);
   Buffers buffers(options.bytes, ranks);
-  std::vector<Variant> variants = variants_of(*operation, options.compare);
+  std::vector<Variant> variants = variants_of(operation, options.compare);
   for (const Variant& variant : variants) {
     for (int i = 0; i < trials; ++i) variant.call(buffers, world);
   }
@@ -187,13 +203,12 @@ int run(const Options& options) {
   const Course course = measure(variants, buffers, world, mine.clock, options);
   const double off_ns = check_against_root(world, mine.clock, options.sync.exchanges).off_ns;
   print_launch(world, mine, off_ns, course, options);
-  if (rank != 0) return EXIT_SUCCESS;
+  if (rank != 0) return;
   std::sort(variants.begin(), variants.end(),
             [](const Variant& a, const Variant& b) { return std::string(a.name) > b.name; });
   for (const Variant& variant : variants) {
     for (std::size_t mode = 0; mode < mode_names.size(); ++mode) print_samples(variant, mode);
   }
-  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -201,11 +216,18 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int code = chiplog::bench::wrong_usage;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int code = EXIT_SUCCESS;
   try {
-    code = chiplog::bench::run(chiplog::bench::parse_options(argc, argv));
+    chiplog::bench::run(chiplog::bench::parse_options(argc, argv));
+  } catch (const chiplog::Error& error) {
+    // All ranks have the same arguments; one says what is wrong with them.
+    if (rank == 0) std::fprintf(stderr, "chiplog-bench: %s\n", error.what());
+    code = static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "chiplog-bench: %s\n", error.what());
+    std::fprintf(stderr, "chiplog-bench: rank %d: %s\n", rank, error.what());
+    code = static_cast<int>(chiplog::ExitCode::run_failed);
   }
   std::fflush(stdout);
   MPI_Finalize();

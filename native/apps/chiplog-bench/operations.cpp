@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "chiplog/error.hpp"
+
 namespace chiplog::bench {
 namespace {
 
@@ -31,11 +33,13 @@ const std::array operations{
 
 }  // namespace
 
-const Operation* find_operation(const std::string& name) {
+const Operation& find_operation(const std::string& name) {
+  std::string names;
   for (const Operation& one : operations) {
-    if (name == one.name) return &one;
+    if (name == one.name) return one;
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
   }
-  return nullptr;
+  throw UsageError("--operation accepts " + names + ", not '" + name + "'");
 }
 
 }  // namespace chiplog::bench

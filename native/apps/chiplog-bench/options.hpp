@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "synchronise.hpp"
+#include "sync_options.hpp"
 
 namespace chiplog::bench {
 
@@ -20,7 +20,7 @@ struct Options {
   SyncOptions sync;
 };
 
-// std::invalid_argument names an argument that is not understood.
+// UsageError names an argument that is not understood, and what is accepted.
 Options parse_options(int argc, char** argv);
 
 }  // namespace chiplog::bench

@@ -4,14 +4,9 @@
 #include <mpi.h>
 
 #include "clock_model.hpp"
+#include "sync_options.hpp"
 
 namespace chiplog::bench {
-
-struct SyncOptions {
-  int points = 30;
-  int exchanges = 20;     // ping-pongs a point; the shortest one counts
-  double span_ns = 50e6;  // over which the points of one pair are spread
-};
 
 struct Synchronised {
   ClockModel clock;

@@ -1,13 +1,12 @@
 #include "command_line.hpp"
 
-#include <getopt.h>
-
 #include <array>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "chiplog/error.hpp"
+#include "core/long_options.hpp"
 #include "core/quantity.hpp"
 
 namespace chiplog {
@@ -139,17 +138,8 @@ std::string_view help_text() {
 
 CommandLine parse_command_line(int argc, char** argv) {
   CommandLine line;
-  optind = 1;
-  opterr = 0;
-  while (true) {
-    const int at = optind;
-    const int code = getopt_long(argc, argv, "+:", long_options.data(), nullptr);
-    if (code == -1) break;
-    if (code == ':') throw UsageError(std::string(argv[at]) + " needs a value; see --help");
-    if (code == '?') throw UsageError("unknown option " + std::string(argv[at]) + "; see --help");
-    apply(line, code, optarg == nullptr ? "" : optarg);
-  }
-  if (optind < argc) throw UsageError("unexpected word '" + std::string(argv[optind]) + "'; see --help");
+  parse_long_options(argc, argv, long_options.data(), "; see --help",
+                     [&](int code, const std::string& value) { apply(line, code, value); });
   if (line.action == Action::run && line.settings.target.empty()) {
     throw UsageError("--target is missing; it accepts transport[:key=value,...], such as tcp:bind=127.0.0.1");
   }

@@ -31,6 +31,11 @@ class JsonObject {
 
 // `text` as a JSON string; bytes that are no UTF-8 are replaced.
 std::string json_string(std::string_view text);
+// Not finite: null.
+std::string json_number(double number);
+// Of whole JSON values.
+std::string json_array(std::span<const std::string> values);
+// Of texts.
 std::string json_list(std::span<const std::string> texts);
 
 }  // namespace chiplog

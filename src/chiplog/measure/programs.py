@@ -17,33 +17,44 @@ from chiplog.measure.probes import BuiltProbe, cache_directory, compile_flags, n
 BARRIER_ONCE = "chiplog-barrier-once"
 BENCH = "chiplog-bench"
 
+SHARED_WITH_PROBE = ("core/json_object", "core/long_options", "core/quantity")
+"""What the programs have in common with the probe: below native/src, each a header and perhaps a source."""
+
 
 def build_program(
     name: str, mpicxx: str, *, tell: Callable[[str], None] | None = None
 ) -> BuiltProbe:
     """The program in native/apps/`name`, built with the MPI of the wrapper `mpicxx`; from the cache if it is there.
 
-    It is one compilation of all files of its folder. Raises UsageError where there is no such wrapper, RunFailed where
-    it can't compile the program.
+    It is one compilation of all files of its folder and of SHARED_WITH_PROBE. Raises UsageError where there is no such
+    wrapper, RunFailed where it can't compile the program.
     """
     mpi = identify_mpi(mpicxx)
     native = native_sources()
     folder = native / "apps" / name
     flags = compile_flags(mpi, native)
-    key = _key(mpi, flags, folder)
+    files = sorted([*folder.iterdir(), *_shared_files(native)])
+    key = _key(mpi, flags, files)
     target = cache_directory().parent / "programs" / f"{name}-{key}"
     if not os.access(target, os.X_OK):
         if tell is not None:
             tell(f"building {name} with {mpi.mpicxx} ({mpi})")
-        _build(
-            mpi, [*flags, f"-I{folder}", "-O1", "-pthread"], sorted(folder.glob("*.cpp")), target
-        )
+        sources = [path for path in files if path.suffix == ".cpp"]
+        _build(mpi, [*flags, f"-I{folder}", "-O1", "-pthread"], sources, target)
     return BuiltProbe(target, key, mpi)
 
 
-def _key(mpi: Mpi, flags: tuple[str, ...], folder: Path) -> str:
-    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
-    identity = json.dumps([mpi.to_json(), flags, files], sort_keys=True)
+def _shared_files(native: Path) -> list[Path]:
+    paths = (
+        native / "src" / f"{name}{end}" for name in SHARED_WITH_PROBE for end in (".cpp", ".hpp")
+    )
+    headers = ((native / "include" / "chiplog" / name) for name in ("error.hpp", "median.hpp"))
+    return [path for path in (*paths, *headers) if path.is_file()]
+
+
+def _key(mpi: Mpi, flags: tuple[str, ...], files: list[Path]) -> str:
+    contents = [(path.name, path.read_text(encoding="utf-8")) for path in files]
+    identity = json.dumps([mpi.to_json(), flags, contents], sort_keys=True)
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
