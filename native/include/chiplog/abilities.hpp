@@ -105,17 +105,6 @@ struct SimulatesHosts {
   static constexpr bool looks_provided_by = requires(T transport) { transport.hosts(); };
 };
 
-// `wait_until(peer, ready)` waits for memory of this rank that `peer` changes, and ends in PeerLost if the peer leaves.
-struct WaitsForMemory {
-  static constexpr bool (*never)() = nullptr;
-  template <class T>
-  static constexpr bool provided_by = requires(T transport) {
-    { transport.wait_until(0, never) } -> std::same_as<void>;
-  };
-  template <class T>
-  static constexpr bool looks_provided_by = requires(T transport) { transport.wait_until(0, never); };
-};
-
 // Posted operations need not begin before they are waited for, as with MPI's.
 struct BeginsOperationsAtWait {
   template <class T>
@@ -159,10 +148,9 @@ struct WaitsExactly {
 }  // namespace ability
 
 // All there are: a function that belongs to one of them must not be there by chance.
-using AllAbilities =
-    AbilityList<ability::Settles, ability::CarriesPayloads, ability::Flushes, ability::Counts, ability::DescribesMpi,
-                ability::SimulatesHosts, ability::WaitsForMemory, ability::BeginsOperationsAtWait,
-                ability::MeasuresFrequency, ability::RunsInVirtualTime, ability::WaitsExactly>;
+using AllAbilities = AbilityList<ability::Settles, ability::CarriesPayloads, ability::Flushes, ability::Counts,
+                                 ability::DescribesMpi, ability::SimulatesHosts, ability::BeginsOperationsAtWait,
+                                 ability::MeasuresFrequency, ability::RunsInVirtualTime, ability::WaitsExactly>;
 
 // Every listed ability has its functions.
 template <class T>

@@ -53,20 +53,23 @@ using WordTransferOf = WordTransfer<typename T::Buffer, typename T::Window>;
 //   wait_operations  until all that this rank has posted is complete here: sources may be used again, what was read or
 //                    fetched has arrived. It says nothing of when a write has landed: libraries differ in that, and
 //                    some claim more than they keep.
-//   progress         lets the library work. The target of an operation calls it while it waits for its memory to
-//                    change.
+//   progress         lets the library work.
+//   wait_until       until ready(), which looks at this rank's window for what `peer` writes there; the library works
+//                    meanwhile. The loss of the peer and the time limit end the wait.
 //
 // At least `max_posted_operations` may be outstanding. A key that is wrong or a range outside the window ends in Error,
 // never in waiting: at the latest from wait_operations.
 template <class T>
-concept WritesRemotely = Messaging<T> && requires(T transport, const TransferOf<T>& transfer, std::size_t bytes) {
-  requires MemoryWindow<typename T::Window>;
-  { T::max_posted_operations } -> std::convertible_to<std::size_t>;
-  { transport.make_window(bytes) } -> std::same_as<typename T::Window>;
-  { transport.post_write(transfer) } -> std::same_as<void>;
-  { transport.wait_operations() } -> std::same_as<void>;
-  { transport.progress() } -> std::same_as<void>;
-};
+concept WritesRemotely =
+    Messaging<T> && requires(T transport, const TransferOf<T>& transfer, std::size_t bytes, bool (*ready)()) {
+      requires MemoryWindow<typename T::Window>;
+      { T::max_posted_operations } -> std::convertible_to<std::size_t>;
+      { transport.make_window(bytes) } -> std::same_as<typename T::Window>;
+      { transport.post_write(transfer) } -> std::same_as<void>;
+      { transport.wait_operations() } -> std::same_as<void>;
+      { transport.progress() } -> std::same_as<void>;
+      { transport.wait_until(transfer.peer, ready) } -> std::same_as<void>;
+    };
 
 // A write that also tells the target: `wait_immediate` waits for the next one of `peer`, whose bytes have then landed.
 template <class T>

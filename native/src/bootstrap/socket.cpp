@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <sstream>
-#include <system_error>
 
 #include "chiplog/error.hpp"
 
@@ -88,14 +86,6 @@ IoResult receive_all(int fd, std::span<std::byte> bytes, const Deadline& deadlin
   return transfer_all(fd, bytes.size(), POLLIN, deadline, [&](std::size_t done) {
     return recv(fd, bytes.data() + done, bytes.size() - done, MSG_DONTWAIT);
   });
-}
-
-std::string system_error_text(int error) { return std::generic_category().message(error); }
-
-std::string seconds_text(std::chrono::nanoseconds duration) {
-  std::ostringstream text;
-  text << std::chrono::duration<double>(duration).count() << " s";
-  return text.str();
 }
 
 }  // namespace chiplog

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/error_text.hpp"
+
 namespace chiplog {
 
 // Owns one file descriptor.
@@ -54,12 +56,6 @@ enum class IoResult { done, closed, timed_out };
 // Transfers all of `bytes`. The result is `closed` if the peer closed its end or died; throws Error for anything else.
 IoResult send_all(int fd, std::span<const std::byte> bytes, const Deadline& deadline);
 IoResult receive_all(int fd, std::span<std::byte> bytes, const Deadline& deadline);
-
-// The end of an error sentence: "Connection refused".
-std::string system_error_text(int error);
-
-// A duration for messages: "30 s" or "0.25 s".
-std::string seconds_text(std::chrono::nanoseconds duration);
 
 [[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));

@@ -1,27 +1,30 @@
 // Which ranks of this node still live, for transports whose libraries don't notice an end.
 #pragma once
 
-#include "bootstrap/socket.hpp"
+#include <cstddef>
+#include <vector>
+
 #include "chiplog/bootstrap.hpp"
 #include "core/nodes.hpp"
+#include "transports/rank_memory.hpp"
 
 namespace chiplog {
 
-// Each rank holds a lock on a byte of its own in a file without a name that the ranks of a node share; the system drops
-// the lock with the object or with the process, however that ends.
+// By a memory that the ranks of a node share.
 class NodeLiveness {
  public:
   // Collective.
   explicit NodeLiveness(Bootstrap& bootstrap);
 
-  // False once `peer` is gone. Ranks of other nodes, and those that this one can't share a file with, always seem to
-  // live. One system call.
+  // False once `peer` is gone. Ranks of other nodes always seem to live, and so do all where those of this node can't
+  // share memory. One system call.
   [[nodiscard]] bool lives(Rank peer) const;
 
  private:
   std::vector<Node> nodes_;
   std::size_t here_;
-  FileDescriptor file_;
+  RankMemory memory_;
+  bool shares_;
 };
 
 }  // namespace chiplog

@@ -5,8 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "bootstrap/socket.hpp"
-#include "chiplog/error.hpp"
+#include "core/failures.hpp"
 #include "core/machine.hpp"
 
 namespace chiplog {
@@ -31,17 +30,14 @@ bool ranks_are_crowded(Bootstrap& bootstrap) {
   return CPU_COUNT(&all) < ranks;
 }
 
-Watch::Finding Watch::look(Rank peer, std::chrono::steady_clock::time_point since, std::uint32_t looks) const {
-  sched_yield();
-  if (crowded_ && looks % crowded_yields != 0) return Finding::waits;
+Watch::Finding Watch::check(Rank peer, const Wait& wait) const {
   if (!lives_(peer)) return Finding::lost;
-  return std::chrono::steady_clock::now() - since < time_limit_ ? Finding::waits : Finding::late;
+  return wait.is_late() ? Finding::late : Finding::waits;
 }
 
 void Watch::throw_finding(Finding finding, Rank peer) const {
-  const std::string who = "rank " + std::to_string(peer);
-  if (finding == Finding::lost) throw PeerLost(who + " has left the run");
-  throw TimedOut("no word from " + who + " within " + seconds_text(time_limit_));
+  if (finding == Finding::lost) throw_left(peer);
+  throw_timed_out(peer, policy_.time_limit);
 }
 
 }  // namespace chiplog

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "collectives/node_flags.hpp"
-#include "collectives/node_memory.hpp"
 #include "collectives/patience.hpp"
 #include "collectives/schedule.hpp"
 #include "collectives/tuning.hpp"
+#include "core/node_memory.hpp"
 #include "thread_ranks.hpp"
 
 namespace chiplog::collectives {

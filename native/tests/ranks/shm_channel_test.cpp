@@ -40,7 +40,7 @@ class ShmChannel : public ::testing::Test {
  protected:
   OwnedChannel forth = make_channel();
   OwnedChannel back = make_channel();
-  Watch watch{[](Rank) { return true; }, std::chrono::seconds(30), true};
+  Watch watch{[](Rank) { return true; }, WaitPolicy::make(LookCost::memory, true, std::chrono::seconds(30))};
 };
 
 void send_filled(Sender& sender, std::vector<std::byte>& buffer, std::size_t bytes, std::uint64_t salt) {
@@ -101,8 +101,8 @@ TEST_F(ShmChannel, AnswersEachMessage) {
 
 // One that is lost before it sends, one that sends and is lost, and one that never reads.
 TEST_F(ShmChannel, TellsALostPeerFromALateOne) {
-  Watch bereft([](Rank) { return false; }, std::chrono::seconds(30), true);
-  Watch impatient([](Rank) { return true; }, std::chrono::milliseconds(20), true);
+  Watch bereft([](Rank) { return false; }, WaitPolicy::make(LookCost::memory, true, std::chrono::seconds(30)));
+  Watch impatient([](Rank) { return true; }, WaitPolicy::make(LookCost::memory, true, std::chrono::milliseconds(20)));
   std::vector<std::byte> buffer(64);
   const Sender reply(*back, ring_bytes, 1, watch);
   EXPECT_EQ(kind_of(outcome_of([&] { Receiver(*forth, ring_bytes, 1, bereft).recv(buffer.data(), 1, reply); })),

@@ -31,7 +31,7 @@ ARCHIVE_NAME = "libchiplog_coll.a"
 """For SMPI, which loads programs so that they meet SimGrid's own MPI_Barrier before that of a shared library."""
 FLAGS = ("-std=c++20", "-fPIC", "-fvisibility=hidden")
 LINK_FLAGS = ("-shared", "-pthread")
-SHARED_HEADERS = ("core/cache_lines.hpp", "core/dissemination.hpp")
+SHARED_HEADERS = ("core/cache_lines.hpp", "core/dissemination.hpp", "core/node_memory.hpp")
 """What the library has in common with the probe."""
 
 PRELOADING: dict[str, Callable[[str, str], tuple[str, ...]]] = {

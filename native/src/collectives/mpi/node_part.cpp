@@ -27,7 +27,7 @@ NodeMemory share(MPI_Comm node, int ranks, int rank) {
   const std::size_t bytes = NodeFlags::bytes(ranks);
   NodeMemory memory;
   if (rank == 0) memory = NodeMemory::make(bytes);
-  MemoryAddress address = memory.address();
+  NodeMemoryAddress address = memory.address();
   if (PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, node) != MPI_SUCCESS) return {};
   if (rank != 0) memory = NodeMemory::open(address, bytes);
   const int mine = memory.data() != nullptr ? 1 : 0;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "collectives/node_flags.hpp"
-#include "collectives/node_memory.hpp"
 #include "collectives/patience.hpp"
+#include "core/node_memory.hpp"
 
 namespace chiplog::collectives {
 

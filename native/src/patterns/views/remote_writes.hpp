@@ -9,7 +9,6 @@
 
 #include "core/operation.hpp"
 #include "patterns/views/view.hpp"
-#include "patterns/views/wait.hpp"
 
 namespace chiplog::views {
 
@@ -122,7 +121,7 @@ class RemoteWrites : public View<T> {
     const std::uint8_t expected = ++received_[static_cast<std::size_t>(peer)];
     std::byte* last = window_->data() + end_of_mailbox(peer) - 1;
     const std::atomic_ref<std::uint8_t> counter(*reinterpret_cast<std::uint8_t*>(last));
-    wait_until(this->transport_, peer, self_.time_limit, [&] {
+    this->transport_.wait_until(peer, [&] {
       const auto ahead = static_cast<std::uint8_t>(counter.load(std::memory_order_acquire) - expected);
       return ahead < 128;
     });

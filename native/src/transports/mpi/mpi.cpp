@@ -21,8 +21,4 @@ void MpiTransport::drop_list() {
   list_.clear();
 }
 
-void MpiTransport::throw_too_many_posted() {
-  throw UsageError("more than " + std::to_string(max_posted_sends) + " sends are posted at once over mpi");
-}
-
 }  // namespace chiplog

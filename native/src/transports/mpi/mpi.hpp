@@ -40,7 +40,7 @@ class MpiTransport : public MpiOneSided {
 #if defined(CHIPLOG_SMPI)
   using Abilities = AbilityList<ability::DescribesMpi, ability::SimulatesHosts>;
 #else
-  using Abilities = AbilityList<ability::DescribesMpi, ability::WaitsForMemory, ability::BeginsOperationsAtWait>;
+  using Abilities = AbilityList<ability::DescribesMpi, ability::BeginsOperationsAtWait>;
 #endif
   static constexpr std::string_view name = "mpi";
   static constexpr std::size_t max_posted_sends = 1024;
@@ -76,7 +76,7 @@ class MpiTransport : public MpiOneSided {
 
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
     if (posted_ == max_posted_sends) [[unlikely]] {
-      throw_too_many_posted();
+      throw_too_many_posted(max_posted_sends, "sends", name);
     }
     const int code = MPI_Isend(buffer.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, communicator_.get(),
                                &requests_[posted_]);
@@ -122,8 +122,6 @@ class MpiTransport : public MpiOneSided {
 
  private:
   static constexpr int tag = 0;
-
-  [[noreturn]] static void throw_too_many_posted();
 
   MpiCommunicator communicator_;
   std::array<MPI_Request, max_posted_sends> requests_{};

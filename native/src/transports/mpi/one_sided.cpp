@@ -51,10 +51,6 @@ std::string MpiOneSided::describe_one_sided_json() const {
       .text();
 }
 
-void MpiOneSided::throw_too_many_operations() {
-  throw UsageError("more than " + std::to_string(max_posted_operations) + " operations are posted at once over mpi");
-}
-
 }  // namespace chiplog
 
 #endif

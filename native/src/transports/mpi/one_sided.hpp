@@ -12,6 +12,7 @@
 
 #include "bootstrap/mpi.hpp"
 #include "chiplog/remote_memory.hpp"
+#include "core/failures.hpp"
 #include "transports/mpi/buffer.hpp"
 
 #if !defined(CHIPLOG_SMPI)
@@ -139,7 +140,6 @@ class MpiOneSided {
       throw_mpi_error(code, what, peer);
     }
   }
-  [[noreturn]] static void throw_too_many_operations();
 
   [[nodiscard]] bool fenced() const { return operations_ == MpiOperations::fenced; }
   void fence() { check(MPI_Win_fence(0, window_), "MPI_Win_fence", MPI_PROC_NULL); }
@@ -148,7 +148,7 @@ class MpiOneSided {
   Operands& prepare(Rank peer, const Window& window, std::size_t window_offset, std::size_t bytes) {
     window.check(peer, window_offset, bytes);
     if (posted_ == max_posted_operations) [[unlikely]] {
-      throw_too_many_operations();
+      throw_too_many_posted(max_posted_operations, "operations", "mpi");
     }
     if (posted_ > 0 && (fenced() || window_ != window.get())) wait_operations();
     peer_ = posted_ == 0 || peer_ == peer ? peer : several;

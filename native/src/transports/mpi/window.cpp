@@ -60,10 +60,4 @@ void MpiWindow::free() {
   MPI_Win_free(&window_);
 }
 
-void MpiWindow::throw_outside(Rank peer, std::size_t offset, std::size_t bytes) const {
-  throw Error(ExitCode::run_failed, std::to_string(bytes) + " bytes at " + std::to_string(offset) +
-                                        " reach outside the window of rank " + std::to_string(peer) + ", which has " +
-                                        std::to_string(capacity_));
-}
-
 }  // namespace chiplog

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "chiplog/transport.hpp"
+#include "core/failures.hpp"
 
 namespace chiplog {
 
@@ -32,13 +33,12 @@ class MpiWindow {
   // Error unless `bytes` are there: not every MPI looks.
   void check(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > capacity_ || bytes > capacity_ - offset) [[unlikely]] {
-      throw_outside(peer, offset, bytes);
+      throw_outside_window(peer, offset, bytes, capacity_);
     }
   }
 
  private:
   void free();
-  [[noreturn]] void throw_outside(Rank peer, std::size_t offset, std::size_t bytes) const;
 
   MPI_Win window_ = MPI_WIN_NULL;
   std::byte* data_ = nullptr;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "chiplog/error.hpp"
+#include "core/failures.hpp"
 
 namespace chiplog::ofi {
 
@@ -12,9 +12,9 @@ void Completions::throw_reported(fid_cq* queue, ssize_t result) {
   fi_cq_err_entry entry{};
   check(fi_cq_readerr(queue, &entry, 0), "libfabric can't tell what failed");
   const auto* slot = static_cast<const Slot*>(entry.op_context);
-  const std::string who = slot == nullptr ? "a peer" : "rank " + std::to_string(slot->peer);
+  const std::string who = slot == nullptr ? "a peer" : name_of(slot->peer);
   const int code = std::abs(entry.err);  // some providers turn the sign
-  if (code == FI_ETRUNC) throw Truncated("a message from " + who + " exceeds the bytes that were asked for");
+  if (code == FI_ETRUNC && slot != nullptr) throw_truncated(slot->peer);
   throw_failure(code, (slot == &receive_ ? "a message from " : "an operation with ") + who + " failed");
 }
 

@@ -11,9 +11,8 @@
 namespace chiplog {
 namespace {
 
-// A look reads completion queues. What a dead peer's kernel still delivers takes some milliseconds.
-constexpr WatchSettings while_libfabric_waits{
-    .idle_spins = 1U << 12U, .crowded_spins = 1U << 5U, .grace = std::chrono::milliseconds(30)};
+// What a dead peer's kernel still delivers takes some milliseconds.
+constexpr std::chrono::milliseconds grace{30};
 
 std::unique_ptr<Endpoint> make_ofi_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
   OfiOptions options;
@@ -41,7 +40,8 @@ OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std:
     : bootstrap_(&bootstrap),
       liveness_(std::make_unique<NodeLiveness>(bootstrap)),
       watch_([liveness = liveness_.get()](Rank peer) { return liveness->lives(peer); },
-             std::max(time_limit, least_to_connect), ranks_are_crowded(bootstrap), while_libfabric_waits),
+             WaitPolicy::make(LookCost::library, ranks_are_crowded(bootstrap), std::max(time_limit, least_to_connect)),
+             grace),
       endpoint_(bootstrap, options, slot_count),
       caller_{endpoint_.get(), static_cast<std::uint64_t>(bootstrap.rank())},
       capabilities_(capabilities_of(endpoint_)),
@@ -99,26 +99,11 @@ void OfiTransport::end_list() {
 
 void OfiTransport::fail(int code, Rank peer) {
   failed_ = true;
-  ofi::throw_failure(code, "libfabric refuses an operation with rank " + std::to_string(peer));
-}
-
-void OfiTransport::throw_truncated(Rank source, std::size_t bytes, std::size_t capacity_bytes) {
-  failed_ = true;
-  throw Truncated("a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(source) +
-                  " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+  ofi::throw_failure(code, "libfabric refuses an operation with " + name_of(peer));
 }
 
 void OfiTransport::throw_failed() {
   throw Error(ExitCode::run_failed, "nothing more goes through libfabric after an error");
-}
-
-void OfiTransport::throw_too_many_posted() {
-  throw UsageError("more than " + std::to_string(slot_count) + " operations are posted at once over ofi");
-}
-
-void OfiTransport::throw_outside(std::size_t bytes, std::size_t at, std::size_t capacity) {
-  throw Error(ExitCode::run_failed, std::to_string(bytes) + " bytes at " + std::to_string(at) +
-                                        " are outside of a window of " + std::to_string(capacity));
 }
 
 namespace {

@@ -13,6 +13,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/contract.hpp"
+#include "core/failures.hpp"
 #include "transports/node_liveness.hpp"
 #include "transports/ofi/completions.hpp"
 #include "transports/ofi/endpoint.hpp"
@@ -29,7 +30,7 @@ class OfiTransport {
   using Window = ofi::OfiWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<ability::WaitsForMemory>;
+  using Abilities = AbilityList<>;
   static constexpr std::string_view name = "ofi";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -79,6 +80,7 @@ class OfiTransport {
       return slot.done;
     });
     if (completions_.received_bytes() > capacity_bytes) [[unlikely]] {
+      failed_ = true;
       throw_truncated(peer, completions_.received_bytes(), capacity_bytes);
     }
     return completions_.received_bytes();
@@ -133,7 +135,7 @@ class OfiTransport {
 
   ofi::Slot* take_slot(Rank peer) {
     if (posted_ == slot_count) [[unlikely]] {
-      throw_too_many_posted();
+      throw_too_many_posted(slot_count, "operations", name);
     }
     ofi::Slot& slot = slots_[posted_++];
     slot.peer = peer;
@@ -157,7 +159,7 @@ class OfiTransport {
   ofi::Operation one_sided(Kind kind, const Transfer& transfer, ofi::Slot* slot) {
     const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     if (window_offset > window.capacity() || bytes > window.capacity() - window_offset) [[unlikely]] {
-      throw_outside(bytes, window_offset, window.capacity());
+      throw_outside_window(peer, window_offset, bytes, window.capacity());
     }
     const Window::Part& part = window.part_of(peer);
     return {
@@ -223,7 +225,7 @@ class OfiTransport {
   }
   template <class Ready>
   void await(Rank peer, Ready ready) {
-    for (std::uint32_t spin = watch_.spins(); spin > 0; --spin) {
+    for (std::uint32_t spin = watch_.looks(); spin > 0; --spin) {
       if (ready()) return;
     }
     await_late(peer, ready);
@@ -251,10 +253,7 @@ class OfiTransport {
   void hold(ofi::Operation operation);
   void let_go(std::uint64_t flags);
   [[noreturn]] void fail(int code, Rank peer);
-  [[noreturn]] void throw_truncated(Rank source, std::size_t bytes, std::size_t capacity_bytes);
   [[noreturn]] static void throw_failed();
-  [[noreturn]] static void throw_too_many_posted();
-  [[noreturn]] static void throw_outside(std::size_t bytes, std::size_t at, std::size_t capacity);
 
   static constexpr std::size_t operand_bytes = 2 * sizeof(std::uint64_t);
 

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
-#include "chiplog/error.hpp"
 #include "core/cache_lines.hpp"
+#include "core/failures.hpp"
 #include "transports/shm/layout.hpp"
 #include "transports/watch.hpp"
 
@@ -144,9 +143,7 @@ class Sender {
 
   [[nodiscard]] bool has_given_up() const { return channel_->given_up.load(std::memory_order_relaxed) != 0; }
   void throw_if_given_up() const {
-    if (has_given_up()) {
-      throw PeerLost("rank " + std::to_string(peer_) + " takes no more messages after one that was too long");
-    }
+    if (has_given_up()) throw_takes_no_more(peer_);
   }
 
   // More would push each other out of the few places for lines that are on their way.
@@ -200,7 +197,7 @@ class Receiver {
 
   std::uint64_t await_announcement(const Slot& slot) {
     const std::uint64_t lap = announce(received_, 0);
-    for (std::uint32_t spin = watch_->spins(); spin > 0; --spin) {
+    for (std::uint32_t spin = watch_->looks(); spin > 0; --spin) {
       const std::uint64_t announcement = slot.announcement.load(std::memory_order_acquire);
       // No length reaches into the lap's bits.
       if ((announcement ^ lap) <= length_mask) return announcement;
@@ -243,8 +240,7 @@ class Receiver {
   [[noreturn, gnu::noinline]] void give_up(std::size_t bytes, std::size_t capacity_bytes) {
     // The slot stays unread: a later receive meets the same message and ends the same way.
     channel_->given_up.store(1, std::memory_order_relaxed);
-    throw Truncated("a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(peer_) +
-                    " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+    throw_truncated(peer_, bytes, capacity_bytes);
   }
 
   Channel* channel_;

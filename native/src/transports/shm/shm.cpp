@@ -35,13 +35,12 @@ ShmTransport::ShmTransport(Bootstrap& bootstrap, const ShmOptions& options, std:
   const auto self = static_cast<std::size_t>(bootstrap.rank());
   const std::size_t channel_bytes = shm::channel_bytes(options.ring_bytes);
   const std::size_t bytes = size * size * channel_bytes;
-  region_ = std::make_unique<shm::Region>(bootstrap, bytes);
-  shm::Region* region = region_.get();
-  watch_ = std::make_unique<Watch>([region](Rank peer) { return region->lives(peer); }, time_limit,
-                                   ranks_are_crowded(bootstrap));
+  memory_ = shm::share_memory(bootstrap, bytes);
+  watch_ = std::make_unique<Watch>([memory = memory_.get()](Rank peer) { return memory->lives(peer); },
+                                   WaitPolicy::make(LookCost::memory, ranks_are_crowded(bootstrap), time_limit));
   const auto channel = [&](std::size_t from, std::size_t to) -> shm::Channel& {
-    std::byte* begin = region_->data() + (from * size + to) * channel_bytes;
-    if (from != to && bytes <= max_populated_bytes) shm::Region::populate(begin, channel_bytes);
+    std::byte* begin = memory_->data() + (from * size + to) * channel_bytes;
+    if (from != to && bytes <= max_populated_bytes) NodeMemory::populate(begin, channel_bytes);
     return *reinterpret_cast<shm::Channel*>(begin);
   };
   for (std::size_t peer = 0; peer < size; ++peer) {

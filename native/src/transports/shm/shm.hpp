@@ -12,7 +12,7 @@
 #include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/shm/channel.hpp"
-#include "transports/shm/region.hpp"
+#include "transports/shm/shared_memory.hpp"
 #include "transports/shm/window.hpp"
 #include "transports/watch.hpp"
 
@@ -31,7 +31,7 @@ class ShmTransport {
   using Window = shm::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<ability::WaitsForMemory>;
+  using Abilities = AbilityList<>;
   static constexpr std::string_view name = "shm";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -88,7 +88,7 @@ class ShmTransport {
  private:
   Bootstrap* bootstrap_;
   ShmOptions options_;
-  std::unique_ptr<shm::Region> region_;
+  std::unique_ptr<RankMemory> memory_;
   std::unique_ptr<Watch> watch_;
   // One a rank, those of this rank unused.
   std::vector<shm::Sender> senders_;

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <memory>
 
-#include "transports/shm/region.hpp"
+#include "core/failures.hpp"
+#include "transports/shm/shared_memory.hpp"
 
 namespace chiplog::shm {
 
@@ -22,37 +23,36 @@ class Window {
 
   // The last byte is stored after all others, and seen by others after them.
   void write(Rank peer, std::size_t offset, const std::byte* source, std::size_t bytes) {
-    check(offset, bytes);
+    check(peer, offset, bytes);
     if (bytes == 0) return;
     std::byte* target = at(peer, offset);
     std::memcpy(target, source, bytes - 1);
     std::atomic_ref(target[bytes - 1]).store(source[bytes - 1], std::memory_order_release);
   }
   void read(Rank peer, std::size_t offset, std::byte* target, std::size_t bytes) const {
-    check(offset, bytes);
+    check(peer, offset, bytes);
     std::memcpy(target, at(peer, offset), bytes);
   }
   // Of 8 bytes, aligned to 8.
   [[nodiscard]] std::atomic_ref<std::uint64_t> word(Rank peer, std::size_t offset) const {
-    check(offset, sizeof(std::uint64_t));
+    check(peer, offset, sizeof(std::uint64_t));
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at(peer, offset)));
   }
 
  private:
   [[nodiscard]] std::byte* at(Rank rank, std::size_t offset) const {
-    return region_->data() + static_cast<std::size_t>(rank) * stride_ + offset;
+    return memory_->data() + static_cast<std::size_t>(rank) * stride_ + offset;
   }
-  void check(std::size_t offset, std::size_t bytes) const {
+  void check(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > bytes_ || bytes > bytes_ - offset) [[unlikely]] {
-      refuse(offset, bytes);
+      throw_outside_window(peer, offset, bytes, bytes_);
     }
   }
-  [[noreturn]] void refuse(std::size_t offset, std::size_t bytes) const;
 
   Rank own_;
   std::size_t bytes_;
   std::size_t stride_;
-  std::unique_ptr<Region> region_;
+  std::unique_ptr<RankMemory> memory_;
 };
 
 }  // namespace chiplog::shm

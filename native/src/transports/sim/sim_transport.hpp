@@ -32,8 +32,7 @@ class SimTransport {
   using Window = SimWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities =
-      AbilityList<ability::Settles, ability::CarriesPayloads, ability::WaitsForMemory, ability::SimulatesHosts>;
+  using Abilities = AbilityList<ability::Settles, ability::CarriesPayloads, ability::SimulatesHosts>;
   static constexpr std::string_view name = "sim";
   static constexpr std::size_t max_posted_sends = 1'000'000;
   static constexpr std::size_t max_posted_operations = 1'000'000;

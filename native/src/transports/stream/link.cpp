@@ -1,6 +1,5 @@
 #include "transports/stream/link.hpp"
 
-#include <sched.h>
 #include <sys/time.h>
 
 #include <cerrno>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "chiplog/error.hpp"
+#include "core/failures.hpp"
 
 namespace chiplog::stream {
 namespace {
@@ -30,19 +30,19 @@ Link::Link(FileDescriptor fd, Rank peer, Waiting waiting, std::chrono::nanosecon
       send_flags_(MSG_NOSIGNAL | (waiting == Waiting::busy ? MSG_DONTWAIT : 0)),
       receive_flags_(waiting == Waiting::busy ? MSG_DONTWAIT : 0),
       stash_(std::make_unique<std::byte[]>(stash_bytes)),
-      time_limit_(time_limit) {
+      policy_(WaitPolicy::make(LookCost::system_call, false, time_limit)) {
   limit_blocking(fd_.get(), time_limit);
 }
 
 void Link::finish_send(const std::byte* frame, std::size_t frame_bytes, ssize_t sent) {
-  Wait wait;
+  Wait wait(policy_);
   std::size_t done = 0;
   for (;;) {
     if (sent < 0) {
       wait_or_throw(wait);
     } else {
       done += static_cast<std::size_t>(sent);
-      wait = {};
+      wait.begin_again();
     }
     if (done == frame_bytes) return;
     sent = ::send(fd_.get(), frame + done, frame_bytes - done, send_flags_);
@@ -63,12 +63,11 @@ std::size_t Link::finish_recv(std::byte* frame, std::size_t capacity_bytes, ssiz
   const auto payload_bytes = payload_bytes_of(load_header(frame));
   if (!payload_bytes) {
     fd_.reset();
-    throw Corrupt("what arrived from rank " + std::to_string(peer_) + " is not a message");
+    throw Corrupt("what arrived from " + name_of(peer_) + " is not a message");
   }
   if (*payload_bytes > capacity_bytes) {
     fd_.reset();
-    throw Truncated("a message of " + std::to_string(*payload_bytes) + " bytes from rank " + std::to_string(peer_) +
-                    " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+    throw_truncated(peer_, *payload_bytes, capacity_bytes);
   }
   const std::size_t frame_bytes = header_bytes + *payload_bytes;
   if (got < frame_bytes) {
@@ -81,24 +80,24 @@ std::size_t Link::finish_recv(std::byte* frame, std::size_t capacity_bytes, ssiz
 
 std::size_t Link::first_received(ssize_t got) {
   if (got > 0) return static_cast<std::size_t>(got);
-  if (got == 0) throw_lost("closed the connection");
-  Wait wait;
+  if (got == 0) fail_closed();
+  Wait wait(policy_);
   wait_or_throw(wait);
   return 0;
 }
 
 std::size_t Link::receive_at_least(std::byte* to, std::size_t least_bytes, std::size_t most_bytes) {
   const int flags = receive_flags_ | (waiting_ == Waiting::block && least_bytes == most_bytes ? MSG_WAITALL : 0);
-  Wait wait;
+  Wait wait(policy_);
   std::size_t done = 0;
   while (done < least_bytes) {
     const ssize_t got = ::recv(fd_.get(), to + done, most_bytes - done, flags);
-    if (got == 0) throw_lost("closed the connection");
+    if (got == 0) fail_closed();
     if (got < 0) {
       wait_or_throw(wait);
     } else {
       done += static_cast<std::size_t>(got);
-      wait = {};
+      wait.begin_again();
     }
   }
   return done;
@@ -124,30 +123,25 @@ void Link::stash(const std::byte* from, std::size_t bytes) {
 }
 
 void Link::wait_or_throw(Wait& wait) {
-  constexpr unsigned looks_between_checks = 1024;
   const int error = errno;
-  if (!fd_.open()) throw_lost("is no longer connected after an earlier error");
+  if (!fd_.open()) throw_disconnected(peer_);
   if (error == EINTR) return;
-  if (error == ECONNRESET || error == EPIPE) throw_lost("closed the connection");
+  if (error == ECONNRESET || error == EPIPE) fail_closed();
   if (error != EAGAIN && error != EWOULDBLOCK && error != ETIMEDOUT) {
-    throw_lost("can't be reached: " + system_error_text(error));
+    fd_.reset();
+    throw_unreachable(peer_, error);
   }
   if (waiting_ == Waiting::busy && error != ETIMEDOUT) {
-    if (++wait.looks % looks_between_checks != 0) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (wait.looks == looks_between_checks) wait.since = now;
-    if (now - wait.since < time_limit_) {
-      sched_yield();
-      return;
-    }
+    if (!wait.is_rest_due()) return;
+    if (!wait.rest() || !wait.is_late()) return;
   }
   fd_.reset();
-  throw TimedOut("no word from rank " + std::to_string(peer_) + " within " + seconds_text(time_limit_));
+  throw_timed_out(peer_, policy_.time_limit);
 }
 
-void Link::throw_lost(const std::string& how) {
+void Link::fail_closed() {
   fd_.reset();
-  throw PeerLost("rank " + std::to_string(peer_) + " " + how);
+  throw_closed(peer_);
 }
 
 }  // namespace chiplog::stream

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "bootstrap/socket.hpp"
 #include "chiplog/transport.hpp"
+#include "core/waiting.hpp"
 #include "transports/stream/frame.hpp"
 
 namespace chiplog::stream {
@@ -51,12 +51,6 @@ class Link {
   // A first read never takes more than can be stashed: it may hold the beginning of later messages.
   static constexpr std::size_t stash_bytes = 65536;
 
-  // One wait: how often it looked in vain, and since when.
-  struct Wait {
-    std::uint64_t looks = 0;
-    std::chrono::steady_clock::time_point since;
-  };
-
   void finish_send(const std::byte* frame, std::size_t frame_bytes, ssize_t sent);
   std::size_t finish_recv(std::byte* frame, std::size_t capacity_bytes, ssize_t first_got);
   std::size_t first_received(ssize_t got);
@@ -65,7 +59,7 @@ class Link {
   void stash(const std::byte* from, std::size_t bytes);
   // After a call that failed: returns if it is to be repeated, throws otherwise.
   void wait_or_throw(Wait& wait);
-  [[noreturn]] void throw_lost(const std::string& how);
+  [[noreturn]] void fail_closed();
 
   FileDescriptor fd_;
   Rank peer_;
@@ -75,7 +69,7 @@ class Link {
   std::size_t stash_begin_ = 0;
   std::size_t stashed_ = 0;
   std::unique_ptr<std::byte[]> stash_;
-  std::chrono::nanoseconds time_limit_;
+  WaitPolicy policy_;
 };
 
 }  // namespace chiplog::stream

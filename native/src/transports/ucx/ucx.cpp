@@ -42,7 +42,8 @@ UcxTransport::UcxTransport(Bootstrap& bootstrap, const UcxOptions& options, std:
     : bootstrap_(bootstrap),
       options_(options),
       liveness_(bootstrap),
-      watch_([this](Rank peer) { return liveness_.lives(peer); }, time_limit, ranks_are_crowded(bootstrap)),
+      watch_([this](Rank peer) { return liveness_.lives(peer); },
+             WaitPolicy::make(LookCost::library, ranks_are_crowded(bootstrap), time_limit)),
       network_(bootstrap, options),
       ucx_(network_.library()),
       worker_(network_.worker()),
@@ -94,29 +95,17 @@ void UcxTransport::abandon(void* request) {
 }
 
 void UcxTransport::expect_alive(Rank peer) const {
-  if (!liveness_.lives(peer)) throw PeerLost("rank " + std::to_string(peer) + " has left the run");
+  if (!liveness_.lives(peer)) throw_left(peer);
 }
 
 std::string UcxTransport::options_json() const { return ucx::describe_json(network_, options_); }
 
 void UcxTransport::throw_failed(ucs_status_t status, Rank peer) const {
-  const std::string who = "rank " + std::to_string(peer);
-  if (status == UCS_ERR_MESSAGE_TRUNCATED) {
-    throw Truncated("a message from " + who + " exceeds the bytes that were asked for");
-  }
+  if (status == UCS_ERR_MESSAGE_TRUNCATED) throw_truncated(peer);
+  const std::string who = name_of(peer);
   const std::string reason = ": " + ucx_.text_of(status);
   if (is_loss(status) || !liveness_.lives(peer)) throw PeerLost("UCX has lost " + who + reason);
   throw Error(ExitCode::run_failed, "UCX can't exchange data with " + who + reason);
-}
-
-void UcxTransport::throw_too_many(std::string_view what) {
-  throw UsageError("more than " + std::to_string(ucx::Pending::capacity) + " " + std::string(what) +
-                   " are posted at once over ucx");
-}
-
-void UcxTransport::throw_unaligned(std::size_t window_offset) {
-  throw Error(ExitCode::run_failed,
-              "an atomic operation at " + std::to_string(window_offset) + " of a window: it must be a multiple of 8");
 }
 
 namespace {

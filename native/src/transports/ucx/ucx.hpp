@@ -11,6 +11,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/contract.hpp"
+#include "core/failures.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/node_liveness.hpp"
 #include "transports/ucx/network.hpp"
@@ -28,7 +29,7 @@ class UcxTransport {
   using Window = UcxWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<ability::WaitsForMemory>;
+  using Abilities = AbilityList<>;
   static constexpr std::string_view name = "ucx";
   static constexpr std::size_t max_posted_sends = ucx::Pending::capacity;
   static constexpr std::size_t max_posted_operations = ucx::Pending::capacity;
@@ -59,7 +60,7 @@ class UcxTransport {
   }
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
     if (sends_.full()) [[unlikely]] {
-      throw_too_many("sends");
+      throw_too_many_posted(ucx::Pending::capacity, "sends", name);
     }
     void* request = start_send(peer, buffer, bytes, own_tag_);
     if (request != nullptr) sends_.add(request, peer);
@@ -138,7 +139,7 @@ class UcxTransport {
 
   void prepare_operation(Rank peer) {
     if (operations_.full()) [[unlikely]] {
-      throw_too_many("operations");
+      throw_too_many_posted(ucx::Pending::capacity, "operations", name);
     }
     // UCX writes into the memory that a dead process has left without noticing.
     if (++operations_posted_ % operations_between_looks == 0) [[unlikely]] {
@@ -194,8 +195,6 @@ class UcxTransport {
   void expect_alive(Rank peer) const;
 
   [[noreturn]] void throw_failed(ucs_status_t status, Rank peer) const;
-  [[noreturn]] static void throw_too_many(std::string_view what);
-  [[noreturn]] static void throw_unaligned(std::size_t window_offset);
 
   Bootstrap& bootstrap_;
   UcxOptions options_;

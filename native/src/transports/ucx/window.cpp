@@ -86,10 +86,4 @@ UcxWindow::UcxWindow(const Network& network, Bootstrap& bootstrap, std::size_t b
   bootstrap.barrier();
 }
 
-void UcxWindow::throw_outside(Rank peer, std::size_t offset, std::size_t bytes) const {
-  throw Error(ExitCode::run_failed, std::to_string(bytes) + " bytes at " + std::to_string(offset) +
-                                        " reach outside the window of rank " + std::to_string(peer) + ", which has " +
-                                        std::to_string(capacity_));
-}
-
 }  // namespace chiplog

@@ -8,6 +8,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/remote_memory.hpp"
+#include "core/failures.hpp"
 #include "transports/ucx/network.hpp"
 
 namespace chiplog {
@@ -30,7 +31,7 @@ class UcxWindow {
   // `offset` in the window of `peer`. Error unless `bytes` are there: what UCX does outside is undefined.
   [[nodiscard]] Remote at(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > capacity_ || bytes > capacity_ - offset) [[unlikely]] {
-      throw_outside(peer, offset, bytes);
+      throw_outside_window(peer, offset, bytes, capacity_);
     }
     const auto& key = keys_[static_cast<std::size_t>(peer)];
     return {addresses_[static_cast<std::size_t>(peer)] + offset, key.get()};
@@ -47,8 +48,6 @@ class UcxWindow {
   };
   using Memory = std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, Unmap>;
   using Key = std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>;
-
-  [[noreturn]] void throw_outside(Rank peer, std::size_t offset, std::size_t bytes) const;
 
   Memory memory_;
   std::byte* data_ = nullptr;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "chiplog/error.hpp"
+#include "core/failures.hpp"
 
 namespace chiplog::udp {
 namespace {
@@ -71,7 +72,7 @@ void Link::transmit(std::span<const std::byte> datagram) {
   // What could not be sent is lost as what was lost later, and whether the peer is gone shows beside.
   if (error == ECONNREFUSED || error == EINTR || error == ENOBUFS || error == EAGAIN) return;
   close();
-  throw PeerLost("rank " + std::to_string(peer_) + " can't be reached: " + system_error_text(error));
+  throw_unreachable(peer_, error);
 }
 
 Look Link::look(Assembly* assembly, int flags) {
@@ -150,7 +151,7 @@ Look Link::add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t me
   assembly.got_bytes += part_bytes;
   if (assembly.got_bytes > message_bytes) {
     close();
-    throw Corrupt("a message from rank " + std::to_string(peer_) + " has more parts than it has room for");
+    throw Corrupt("a message from " + name_of(peer_) + " has more parts than it has room for");
   }
   return assembly.got_bytes == message_bytes ? Look::whole_message : Look::something;
 }
@@ -158,8 +159,7 @@ Look Link::add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t me
 void Link::check_length(const Assembly& assembly, std::uint64_t message_bytes) {
   if (message_bytes <= assembly.capacity_bytes) return;
   close();
-  throw Truncated("a message of " + std::to_string(message_bytes) + " bytes from rank " + std::to_string(peer_) +
-                  " exceeds the " + std::to_string(assembly.capacity_bytes) + " bytes that were asked for");
+  throw_truncated(peer_, message_bytes, assembly.capacity_bytes);
 }
 
 void Link::acknowledge(std::uint64_t expected) {
@@ -244,13 +244,13 @@ void Link::close() {
 void Link::throw_lost() {
   const bool failed_before = !datagrams_.open();
   close();
-  throw PeerLost("rank " + std::to_string(peer_) +
-                 (failed_before ? " is no longer connected after an earlier error" : " closed the connection"));
+  if (failed_before) throw_disconnected(peer_);
+  throw_closed(peer_);
 }
 
 void Link::throw_timed_out() {
   close();
-  throw TimedOut("no word from rank " + std::to_string(peer_) + " within " + seconds_text(shared_.time_limit));
+  chiplog::throw_timed_out(peer_, shared_.time_limit);
 }
 
 }  // namespace chiplog::udp

@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <exception>
@@ -12,13 +11,6 @@ namespace chiplog {
 
 using udp::Look;
 using SteadyClock = std::chrono::steady_clock;
-
-// One wait: how often it looked in vain, since when, and when it last looked after the links.
-struct UdpTransport::Wait {
-  std::uint64_t looks = 0;
-  SteadyClock::time_point since;
-  SteadyClock::time_point attended;
-};
 
 UdpTransport::UdpTransport(std::unique_ptr<udp::Shared> shared, std::vector<std::unique_ptr<udp::Link>> links,
                            std::string options_json)
@@ -43,41 +35,37 @@ std::vector<Counter> UdpTransport::counters() const {
 }
 
 void UdpTransport::wait_for_room(udp::Link& to, std::size_t payload_bytes) {
-  Wait wait;
+  Wait wait(WaitPolicy::make(LookCost::system_call, false, shared_->time_limit));
   std::uint64_t acknowledged = to.acknowledged();
   while (!to.has_room(payload_bytes)) {
     if (to.look(nullptr) == Look::nothing) wait_on(to, wait);
-    if (to.acknowledged() != acknowledged) wait = {};
+    if (to.acknowledged() != acknowledged) wait.begin_again();
     acknowledged = to.acknowledged();
   }
 }
 
 void UdpTransport::finish_recv(udp::Link& from, udp::Assembly& message) {
-  Wait wait;
+  Wait wait(WaitPolicy::make(LookCost::system_call, false, shared_->time_limit));
   std::size_t got_bytes = message.got_bytes;
   for (;;) {
     const Look seen = from.look(&message);
     if (seen == Look::whole_message) return;
     if (seen == Look::nothing) wait_on(from, wait);
-    if (message.got_bytes != got_bytes) wait = {};
+    if (message.got_bytes != got_bytes) wait.begin_again();
     got_bytes = message.got_bytes;
   }
 }
 
 void UdpTransport::wait_on(udp::Link& on, Wait& wait) {
-  constexpr std::uint64_t looks_between_checks = 1024;
   if (on.closed()) on.throw_lost();
-  ++wait.looks;
   const bool busy = shared_->waiting == udp::Waiting::busy;
-  if (busy && wait.looks % looks_between_checks != 0) return;
-  const auto now = SteadyClock::now();
-  if (wait.since == SteadyClock::time_point{}) wait.since = wait.attended = now;
-  if (!busy || now - wait.attended >= udp::patience) {
-    attend_all(now);
-    wait.attended = now;
+  if (busy) {
+    if (!wait.is_rest_due() || !wait.rest()) return;
+  } else {
+    wait.read_clock();
   }
-  if (now - wait.since >= shared_->time_limit) on.throw_timed_out();
-  if (busy) sched_yield();
+  if (!busy || wait.has_passed(udp::patience)) attend_all(wait.now());
+  if (wait.is_late()) on.throw_timed_out();
 }
 
 void UdpTransport::attend_all(udp::Link::TimePoint now) {

@@ -12,6 +12,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/contract.hpp"
+#include "core/waiting.hpp"
 #include "transports/aligned_buffer.hpp"
 #include "transports/udp/link.hpp"
 
@@ -73,8 +74,6 @@ class UdpTransport {
   void flush();
 
  private:
-  struct Wait;
-
   udp::Link& link(Rank peer) { return *links_[static_cast<std::size_t>(peer)]; }
   void wait_for_room(udp::Link& to, std::size_t payload_bytes);
   void finish_recv(udp::Link& from, udp::Assembly& message);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chiplog/error.hpp"
+#include "core/failures.hpp"
 #include "transports/verbs/failure.hpp"
 
 namespace chiplog::verbs {
@@ -33,6 +34,7 @@ struct Announcement {
 Connection::Connection(const Device& device, Rank peer, const ConnectionSettings& settings)
     : peer_(peer),
       settings_(settings),
+      policy_(WaitPolicy::make(LookCost::library, settings.crowded, settings.time_limit)),
       max_eager_bytes_(settings.is_reliable() ? eager_bytes : device.mtu_bytes()),
       max_operation_bytes_(device.port.max_msg_sz),
       ring_(device, receive_slots, settings.is_reliable() ? 0 : route_header_bytes, max_eager_bytes_),
@@ -77,7 +79,7 @@ std::size_t Connection::recv(RegisteredMemory& buffer, std::size_t capacity_byte
   wait_until([this] { return !ring_.empty(); }, true);
   const Arrival arrival = ring_.pop();
   if (arrival.is_read_request) return read_into(buffer, capacity_bytes, arrival);
-  if (arrival.bytes > capacity_bytes) throw_truncated(arrival.bytes, capacity_bytes);
+  if (arrival.bytes > capacity_bytes) fail_truncated(arrival.bytes, capacity_bytes);
   std::memcpy(buffer.data(), ring_.payload(arrival.slot), arrival.bytes);
   ring_.spend(arrival.slot);
   return arrival.bytes;
@@ -97,7 +99,7 @@ std::size_t Connection::read_into(RegisteredMemory& buffer, std::size_t capacity
   Announcement announcement{};
   std::memcpy(&announcement, ring_.payload(arrival.slot), sizeof announcement);
   ring_.post(arrival.slot);
-  if (announcement.bytes > capacity_bytes) throw_truncated(announcement.bytes, capacity_bytes);
+  if (announcement.bytes > capacity_bytes) fail_truncated(announcement.bytes, capacity_bytes);
   post({.opcode = IBV_WR_RDMA_READ}, buffer.part(0, announcement.bytes), {announcement.address, announcement.key});
   wait_until([this] { return is_complete(); }, false);
   submit_control(read_finished, nullptr, 0);
@@ -193,7 +195,7 @@ void Connection::flush() {
 // Short: whoever leaves must not wait for one that left a moment earlier.
 void Connection::say_goodbye() noexcept {
   if (broken_ || peer_left_) return;
-  settings_.time_limit = std::min<std::chrono::nanoseconds>(settings_.time_limit, farewell_limit);
+  policy_.time_limit = std::min<std::chrono::nanoseconds>(policy_.time_limit, farewell_limit);
   try {
     submit_control(goodbye, nullptr, 0);
     flush();
@@ -255,36 +257,31 @@ void Connection::note_failure(const ibv_wc& completion) {
 
 void Connection::throw_broken() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  throw_lost("is no longer connected after an earlier error");
+  throw_disconnected(peer_);
 }
 
 void Connection::throw_gone() {
   if (broken_) throw_broken();
-  throw_lost("closed the connection");
-}
-
-void Connection::throw_lost(const std::string& how) {
   broken_ = true;
-  throw PeerLost("rank " + std::to_string(peer_) + " " + how);
+  throw_closed(peer_);
 }
 
-void Connection::throw_truncated(std::uint64_t bytes, std::size_t capacity_bytes) {
+void Connection::fail_truncated(std::uint64_t bytes, std::size_t capacity_bytes) {
   say_goodbye();  // the sender may wait for its message to be read
   broken_ = true;
-  throw Truncated("a message of " + std::to_string(bytes) + " bytes from rank " + std::to_string(peer_) +
-                  " exceeds the " + std::to_string(capacity_bytes) + " bytes that were asked for");
+  throw_truncated(peer_, bytes, capacity_bytes);
 }
 
 template <class Done>
 void Connection::wait_until(Done is_done, bool needs_peer) {
-  Wait wait;
+  Wait wait(policy_);
   while (!is_done()) {
     if (poll()) continue;
     if (broken_ || (needs_peer && peer_left_)) throw_gone();
     if (settings_.waiting == Waiting::event) {
       block(wait);
-    } else {
-      idle(wait);
+    } else if (wait.is_rest_due()) {
+      rest(wait);
     }
   }
 }

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string>
 
 #include "chiplog/transport.hpp"
+#include "core/waiting.hpp"
 #include "transports/verbs/memory.hpp"
 #include "transports/verbs/post_list.hpp"
 #include "transports/verbs/queue_pair.hpp"
@@ -72,16 +72,14 @@ class Connection {
   // Until this rank's memory shows what the peer was to write there. That brings no event, so it takes looking.
   template <class Ready>
   void wait_for_memory(Ready is_ready) {
-    const bool polls = settings_.waiting == Waiting::poll;
-    const std::uint32_t looks_in_a_row = !polls ? 1 : settings_.crowded ? 1U << 7U : 1U << 16U;
-    Wait wait;
-    while (true) {
-      for (std::uint32_t look = 0; look < looks_in_a_row; ++look) {
-        if (is_ready()) return;
-      }
+    WaitPolicy policy = WaitPolicy::make(LookCost::memory, settings_.crowded, settings_.time_limit);
+    if (settings_.waiting == Waiting::event) policy.looks = 1;
+    Wait wait(policy);
+    while (!is_ready()) {
+      if (!wait.is_rest_due()) continue;
       poll();
       if ((broken_ || peer_left_) && !is_ready()) throw_gone();
-      yield(wait);
+      rest(wait);
     }
   }
   // Handles what has arrived, without waiting; PeerLost if the peer has left.
@@ -89,13 +87,6 @@ class Connection {
 
  private:
   static constexpr std::uint32_t send_slots = 1024;
-
-  // One wait: how often it looked in vain, since when, and when it last asked whether the peer is there.
-  struct Wait {
-    std::uint64_t looks = 0;
-    std::chrono::steady_clock::time_point since{};
-    std::chrono::steady_clock::time_point asked{};
-  };
 
   void submit(ibv_send_wr& request, bool is_waited_for);
   void submit_control(std::uint32_t kind, const void* payload, std::size_t bytes);
@@ -112,21 +103,20 @@ class Connection {
   void note_failure(const ibv_wc& completion);
   [[noreturn]] void throw_broken();
   [[noreturn]] void throw_gone();
-  [[noreturn]] void throw_lost(const std::string& how);
-  [[noreturn]] void throw_truncated(std::uint64_t bytes, std::size_t capacity_bytes);
+  [[noreturn]] void fail_truncated(std::uint64_t bytes, std::size_t capacity_bytes);
 
   [[nodiscard]] bool is_complete() const { return completed_ >= waited_for_; }
   // Until `is_done()`. Where only the peer can make it so, one that has left ends the wait.
   template <class Done>
   void wait_until(Done is_done, bool needs_peer);
-  void idle(Wait& wait);
-  void yield(Wait& wait);
+  void rest(Wait& wait);
   void block(Wait& wait);
   void check(Wait& wait);
   void ask_peer();
 
   Rank peer_;
   ConnectionSettings settings_;
+  WaitPolicy policy_;
   std::size_t max_eager_bytes_;
   std::size_t max_operation_bytes_;
   ReceiveRing ring_;

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "chiplog/error.hpp"
+#include "core/failures.hpp"
 #include "transports/verbs/library.hpp"
 
 namespace chiplog::verbs {
 
 std::exception_ptr failure_of(const ibv_wc& completion, Rank peer) {
-  const std::string rank = "rank " + std::to_string(peer);
+  const std::string rank = name_of(peer);
   const std::string status = library().wc_status_str(completion.status);
   switch (completion.status) {
     case IBV_WC_RETRY_EXC_ERR:

@@ -36,7 +36,7 @@ class VerbsTransport {
   using Window = verbs::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<ability::WaitsForMemory>;
+  using Abilities = AbilityList<>;
   static constexpr std::string_view name = "verbs";
   static constexpr std::size_t longest_message_bytes = std::size_t{1} << 30U;
   static constexpr std::size_t max_posted_sends = verbs::Connection::max_posted;
