@@ -44,6 +44,7 @@ OfiTransport::OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std:
              grace),
       endpoint_(bootstrap, options, slot_count),
       caller_{endpoint_.get(), static_cast<std::uint64_t>(bootstrap.rank())},
+      inject_bytes_(endpoint_.info().tx_attr->inject_size),
       capabilities_(capabilities_of(endpoint_)),
       completions_(endpoint_.transmits(), endpoint_.receives(), bootstrap.size()),
       slots_(slot_count),

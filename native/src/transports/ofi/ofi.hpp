@@ -55,10 +55,10 @@ class OfiTransport {
   [[nodiscard]] std::string options_json() const { return ofi::describe_json(endpoint_.info()); }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) { return endpoint_.make_buffer(bytes); }
   [[nodiscard]] Window make_window(std::size_t bytes);
-  [[nodiscard]] std::size_t max_inline_bytes() const { return endpoint_.info().tx_attr->inject_size; }
+  [[nodiscard]] std::size_t max_inline_bytes() const { return inject_bytes_; }
 
   void send(Rank peer, Buffer& buffer, std::size_t bytes) {
-    if (bytes <= max_inline_bytes()) return post_send_inline(peer, buffer, bytes);
+    if (bytes <= inject_bytes_) return post_send_inline(peer, buffer, bytes);
     post_send(peer, buffer, bytes);
     await(slots_[posted_ - 1]);
     --posted_;
@@ -262,6 +262,8 @@ class OfiTransport {
   Watch watch_;
   ofi::Endpoint endpoint_;
   ofi::Caller caller_;
+  // The provider's limit, read once.
+  std::size_t inject_bytes_;
   Capabilities capabilities_;
   ofi::Completions completions_;
   // In the order of posting; those before `posted_` are outstanding or done.

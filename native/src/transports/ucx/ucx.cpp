@@ -94,10 +94,6 @@ void UcxTransport::abandon(void* request) {
   ucx_.request_free(request);
 }
 
-void UcxTransport::expect_alive(Rank peer) const {
-  if (!liveness_.lives(peer)) throw_left(peer);
-}
-
 std::string UcxTransport::options_json() const { return ucx::describe_json(network_, options_); }
 
 void UcxTransport::throw_failed(ucs_status_t status, Rank peer) const {

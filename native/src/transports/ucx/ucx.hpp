@@ -74,7 +74,7 @@ class UcxTransport {
   void post_write(const Transfer& transfer) {
     const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     const UcxWindow::Remote to = window.at(peer, window_offset, bytes);
-    prepare_operation(peer);
+    expect_room();
     const ucs_status_t fenced = ucx_.worker_fence(worker_);
     if (fenced != UCS_OK) [[unlikely]] {
       throw_failed(fenced, peer);
@@ -85,7 +85,7 @@ class UcxTransport {
   void post_read(const Transfer& transfer) {
     const auto& [peer, buffer, buffer_offset, bytes, window, window_offset] = transfer;
     const UcxWindow::Remote from = window.at(peer, window_offset, bytes);
-    prepare_operation(peer);
+    expect_room();
     add_operation(ucx_.get_nbx(endpoint(peer), buffer.data() + buffer_offset, bytes, from.address, from.key, &plain_),
                   peer);
   }
@@ -108,7 +108,6 @@ class UcxTransport {
 
  private:
   static constexpr ucp_tag_t whole_tag = ~ucp_tag_t{0};
-  static constexpr std::uint64_t operations_between_looks = 4096;
 
   void shake_hands(int ranks);
   void flush() noexcept;
@@ -137,13 +136,11 @@ class UcxTransport {
     return received.length;
   }
 
-  void prepare_operation(Rank peer) {
+  // UCX writes into the memory that a dead process has left without noticing. That ends at the latest with the samples
+  // that are being taken, when ranks meet.
+  void expect_room() {
     if (operations_.full()) [[unlikely]] {
       throw_too_many_posted(ucx::Pending::capacity, "operations", name);
-    }
-    // UCX writes into the memory that a dead process has left without noticing.
-    if (++operations_posted_ % operations_between_looks == 0) [[unlikely]] {
-      expect_alive(peer);
     }
   }
 
@@ -157,7 +154,7 @@ class UcxTransport {
   void post_atomic(ucp_atomic_op_t operation, const WordTransfer& word, std::uint64_t operand) {
     const auto& [peer, buffer, buffer_offset, window, window_offset] = word;
     const UcxWindow::Remote at = window.at(peer, window_offset, sizeof operand);
-    prepare_operation(peer);
+    expect_room();
     if (window_offset % sizeof operand != 0) [[unlikely]] {
       throw_unaligned(window_offset);
     }
@@ -192,7 +189,6 @@ class UcxTransport {
     return status;
   }
   void abandon(void* request);
-  void expect_alive(Rank peer) const;
 
   [[noreturn]] void throw_failed(ucs_status_t status, Rank peer) const;
 
@@ -209,7 +205,6 @@ class UcxTransport {
   ucp_request_param_t atomic_{};
   ucx::Pending sends_;
   ucx::Pending operations_;
-  std::uint64_t operations_posted_ = 0;
   std::array<std::uint64_t, max_posted_operations> operands_{};
 };
 
