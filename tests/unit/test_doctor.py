@@ -28,12 +28,13 @@ def listed(name: str, **availability: object) -> dict[str, object]:
 
 @pytest.fixture
 def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A probe that has tcp, a usable ofi and a ucx without library, and was built without verbs."""
+    """A probe that has tcp, a usable ofi, a ucx without library and one that says no remedy, but no verbs."""
     answer = {
         "transports": [
             listed("tcp"),
             listed("ofi", usable=True, why="libfabric 1.17", choices=["provider=tcp"]),
-            listed("ucx", usable=False, why="libucp.so.0 is not there", choices=[]),
+            listed("ucx", usable=False, why="libucp.so.0 is not there", remedy="install libucx0"),
+            listed("other", usable=False, why="nothing there"),
         ],
         "not_built": [{"name": "verbs", "needs": "libibverbs-dev"}],
     }
@@ -61,7 +62,8 @@ def test_each_transport_is_usable_or_says_what_brings_it(probe: Path) -> None:
     found = facts("transport")
     assert found["tcp"] is None
     assert found["ofi: libfabric 1.17; provider=tcp"] is None
-    assert "libucx0" in str(found["ucx: not usable: libucp.so.0 is not there"])
+    assert found["ucx: not usable: libucp.so.0 is not there"] == "install libucx0."
+    assert "list transports" in str(found["other: not usable: nothing there"])
     assert "libibverbs-dev" in str(found["verbs: not built"])
 
 

@@ -8,8 +8,10 @@ namespace chiplog {
 
 struct Availability {
   bool usable = true;
-  // What was found ("libfabric 1.17"), or what is missing and what brings it; may be empty where nothing is needed.
+  // What was found ("libfabric 1.17"), or what is missing; may be empty where nothing is needed.
   std::string why = {};
+  // What makes it usable, where it isn't.
+  std::string remedy = {};
   // What this machine offers to the transport's options, as a user writes them: "provider=tcp", "device=mlx5_0".
   std::vector<std::string> choices = {};
 };

@@ -131,7 +131,10 @@ std::string transport_json(std::string_view name, std::string_view summary, std:
                   {"options", options},
                   {"capabilities", capabilities_object(capabilities)},
                   {"availability",
-                   {{"usable", availability.usable}, {"why", availability.why}, {"choices", availability.choices}}}});
+                   {{"usable", availability.usable},
+                    {"why", availability.why},
+                    {"remedy", availability.remedy},
+                    {"choices", availability.choices}}}});
 }
 
 std::string not_built_json(std::string_view name, std::string_view needs) {

@@ -26,11 +26,14 @@ std::span<const NotBuilt> transports_not_built() {
 }
 
 Availability availability_of(const TransportEntry& transport) {
+  Availability found;
   try {
-    return transport.availability();
+    found = transport.availability();
   } catch (const Error& error) {
-    return {.usable = false, .why = error.what()};
+    found = {.usable = false, .why = error.what()};
   }
+  if (!found.usable && found.remedy.empty()) found.remedy = transport.remedy;
+  return found;
 }
 
 const TransportEntry& find_transport(std::string_view name) {

@@ -44,6 +44,8 @@ struct TransportEntry {
   // For `--list`: looks for libraries and devices, opens nothing that it doesn't close. What it throws as Error is why
   // the transport can't be used. Without it the transport is usable wherever the probe runs.
   Availability (*availability)() = [] { return Availability{}; };
+  // What makes it usable where `availability` doesn't say: a sentence without a full stop.
+  std::string_view remedy = {};
 };
 
 #define CHIPLOG_TRANSPORT(entry) extern const TransportEntry entry;

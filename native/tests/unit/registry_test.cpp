@@ -37,6 +37,16 @@ TEST(Registry, AnErrorOfTheLookIsWhyATransportIsNotUsable) {
   EXPECT_EQ(found.why, "libfabric.so.1 is not there");
 }
 
+TEST(Registry, TheEntrysRemedyStandsForOneThatTheLookDoesNotSay) {
+  TransportEntry entry = entry_with([] { return Availability{.usable = false}; });
+  entry.remedy = "install it";
+  EXPECT_EQ(availability_of(entry).remedy, "install it");
+  entry.availability = [] { return Availability{.usable = false, .remedy = "load its module"}; };
+  EXPECT_EQ(availability_of(entry).remedy, "load its module");
+  entry.availability = [] { return Availability{}; };
+  EXPECT_EQ(availability_of(entry).remedy, "");
+}
+
 TEST(Registry, ATransportIsBuiltOrSaysWhatItNeeds) {
   for (const TransportEntry* entry : transports()) EXPECT_EQ(&find_transport(entry->name), entry);
   for (const NotBuilt& absent : transports_not_built()) {

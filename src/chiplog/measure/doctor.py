@@ -18,12 +18,6 @@ HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SHARED_MEMORY = "/dev/shm"
 LEAST_SHARED_BYTES = 64 * 2**20
 INFINIBAND = Path("/sys/class/infiniband")
-LIBRARIES = {
-    "ofi": "apt-get install libfabric1, or dnf install libfabric.",
-    "ucx": "apt-get install libucx0, or dnf install ucx.",
-    "verbs": "apt-get install libibverbs1 ibverbs-providers, or dnf install libibverbs; a device must be there, too.",
-}
-"""What brings the library that a transport looks for when it runs."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,7 @@ def _transport(one: TransportFacts) -> Fact:
     details = "; ".join(filter(None, (one.why, ", ".join(one.choices))))
     if one.usable:
         return Fact("transport", f"{one.name}: {details}" if details else one.name)
-    remedy = LIBRARIES.get(one.name, "see its options with: chiplog list transports.")
+    remedy = f"{one.remedy or 'see its options with: chiplog list transports'}."
     return Fact("transport", f"{one.name}: not usable: {details}", remedy)
 
 

@@ -28,6 +28,8 @@ class TransportFacts:
     """What was found on this machine, or what is missing."""
     choices: tuple[str, ...] = ()
     """Options that this machine has something for, e.g. "provider=tcp"."""
+    remedy: str = ""
+    """What makes it usable, where it isn't; without a full stop."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def _transport(listed: Mapping[str, Any]) -> TransportFacts:
         found.get("usable", True),
         found.get("why", ""),
         tuple(found.get("choices", ())),
+        found.get("remedy", ""),
     )
 
 

@@ -125,6 +125,7 @@ constinit const TransportEntry ofi_transport{
     .capabilities = OfiTransport::declared_capabilities,
     .ranks = OneProcessARank{.make_endpoint = make_ofi_endpoint},
     .availability = look_for_ofi,
+    .remedy = "apt-get install libfabric1, or dnf install libfabric",
 };
 
 }  // namespace chiplog

@@ -117,6 +117,7 @@ constinit const TransportEntry ucx_transport{
     .capabilities = UcxTransport::declared_capabilities,
     .ranks = OneProcessARank{.make_endpoint = make_ucx_endpoint},
     .availability = look_for_ucx,
+    .remedy = "apt-get install libucx0, or dnf install ucx",
 };
 
 }  // namespace chiplog

@@ -189,6 +189,7 @@ constinit const TransportEntry verbs_transport{
     .capabilities = VerbsTransport::declared_capabilities,
     .ranks = OneProcessARank{.make_endpoint = make_verbs_endpoint},
     .availability = look_for_verbs,
+    .remedy = "apt-get install libibverbs1 ibverbs-providers, or dnf install libibverbs; a device must be there, too",
 };
 
 }  // namespace chiplog
