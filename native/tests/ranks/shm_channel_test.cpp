@@ -130,5 +130,53 @@ TEST_F(ShmChannel, ASenderThatWaitsHearsThatTheReceiverGaveUp) {
   other.join();
 }
 
+// Small messages before and behind one that stays with its sender, in their order.
+TEST_F(ShmChannel, AMessageMayStayWithItsSenderUntilItIsFetched) {
+  constexpr std::uint64_t rounds = slot_count;
+  std::vector<std::byte> kept(300'000);
+  std::thread other([&] {
+    Sender sender(*forth, ring_bytes, 1, watch);
+    std::vector<std::byte> small(100);
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      send_filled(sender, small, 8, 2 * i);
+      fill_payload({kept.data(), 1000}, 2 * i + 1);
+      sender.announce_to_fetch(kept.data(), 1000);
+      sender.wait_until_fetched();
+    }
+  });
+  Receiver receiver(*forth, ring_bytes, 0, watch);
+  const Sender reply(*back, ring_bytes, 0, watch);
+  std::vector<std::byte> buffer(2000);
+  const auto fetch = [](const std::byte* directions, std::byte* to, std::size_t bytes) {
+    const std::byte* from = nullptr;
+    std::memcpy(&from, directions, sizeof from);
+    std::memcpy(to, from, bytes);
+  };
+  std::string wrong;
+  for (std::uint64_t i = 0; i < 2 * rounds; ++i) {
+    const std::size_t received = receiver.recv(buffer.data(), buffer.size(), reply, fetch);
+    const std::size_t expected = i % 2 == 0 ? 8 : 1000;
+    if (wrong.empty() && received != expected) wrong = "wrong length of message " + std::to_string(i);
+    if (wrong.empty()) wrong = find_mismatch({buffer.data(), expected}, i).value_or("");
+  }
+  other.join();
+  EXPECT_EQ(wrong, "");
+}
+
+TEST_F(ShmChannel, AMessageThatStaysWithItsSenderMayBeTooLong) {
+  Sender sender(*forth, ring_bytes, 1, watch);
+  std::thread other([&] {
+    const Sender reply(*back, ring_bytes, 0, watch);
+    Receiver receiver(*forth, ring_bytes, 0, watch);
+    std::vector<std::byte> buffer(64);
+    const auto never = [](const std::byte*, std::byte*, std::size_t) { FAIL() << "fetched"; };
+    EXPECT_EQ(kind_of(outcome_of([&] { receiver.recv(buffer.data(), 10, reply, never); })), "Truncated");
+    EXPECT_EQ(kind_of(outcome_of([&] { receiver.recv(buffer.data(), 10, reply, never); })), "Truncated");
+  });
+  sender.announce_to_fetch(std::uint64_t{0}, 1000);
+  EXPECT_EQ(kind_of(outcome_of([&] { sender.wait_until_fetched(); })), "PeerLost");
+  other.join();
+}
+
 }  // namespace
 }  // namespace chiplog::shm

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "core/cache_lines.hpp"
 #include "core/failures.hpp"
@@ -104,6 +105,27 @@ class Sender {
     }
   }
 
+  // Announces a message of `bytes` that stays where it is. `directions`, of at most `inline_bytes`, tell the receiver
+  // how to fetch it; `wait_until_fetched` waits for that.
+  template <class Directions>
+  void announce_to_fetch(const Directions& directions, std::size_t bytes) {
+    static_assert(sizeof directions <= inline_bytes && std::is_trivially_copyable_v<Directions>);
+    if (sent_ - slots_read_ == slot_count) [[unlikely]] {
+      wait_for_slot();
+    }
+    Slot& slot = channel_->slots[sent_ % slot_count];
+    std::memcpy(slot.payload, &directions, sizeof directions);
+    slot.announcement.store(announce(sent_, bytes | stays_with_sender), std::memory_order_release);
+    ++sent_;
+    ++to_fetch_;
+  }
+  // Until all messages that were announced so have been fetched.
+  void wait_until_fetched() {
+    watch_->wait(peer_,
+                 [&] { return channel_->fetched.load(std::memory_order_acquire) == to_fetch_ || has_given_up(); });
+    if (channel_->fetched.load(std::memory_order_acquire) != to_fetch_) throw_takes_no_more(peer_);
+  }
+
  private:
   // Announced with its first chunk; the receiver learns of the others through `ring_written`.
   [[gnu::noinline]] void send_through_ring(const std::byte* from, std::size_t bytes) {
@@ -156,6 +178,7 @@ class Sender {
   std::size_t chunk_bytes_;
   std::uint64_t sent_ = 0;
   std::uint64_t written_ = 0;
+  std::uint64_t to_fetch_ = 0;
   // As last seen; the receiver may be further.
   std::uint64_t slots_read_ = 0;
   std::uint64_t ring_read_ = 0;
@@ -175,10 +198,20 @@ class Receiver {
   // The message's length. A reply through `back` may follow: it is prepared while the message is copied. After
   // Truncated this channel is closed at both ends.
   std::size_t recv(std::byte* to, std::size_t capacity_bytes, const Sender& back) {
+    return recv(to, capacity_bytes, back, NothingToFetch{});
+  }
+  // The same where messages may stay with their sender: fetch(directions, to, bytes) copies one of them.
+  template <class Fetch>
+  std::size_t recv(std::byte* to, std::size_t capacity_bytes, const Sender& back, Fetch fetch) {
     const Slot& slot = channel_->slots[received_ % slot_count];
     const std::uint64_t announcement = await_announcement(slot);
     const auto bytes = static_cast<std::size_t>(announcement & length_mask);
     if (bytes > capacity_bytes) [[unlikely]] {
+      if constexpr (!std::is_same_v<Fetch, NothingToFetch>) {
+        if ((bytes & stays_with_sender) != 0) {
+          return fetch_message(slot, to, bytes & ~stays_with_sender, capacity_bytes, fetch);
+        }
+      }
       give_up(bytes, capacity_bytes);
     }
     if (bytes <= inline_bytes) [[likely]] {
@@ -187,11 +220,27 @@ class Receiver {
     } else {
       receive_through_ring(to, bytes);
     }
-    if (++received_ % slots_between_reports == 0) channel_->slots_read.store(received_, std::memory_order_release);
+    take_slot();
     return bytes;
   }
 
  private:
+  struct NothingToFetch {};
+
+  void take_slot() {
+    if (++received_ % slots_between_reports == 0) channel_->slots_read.store(received_, std::memory_order_release);
+  }
+
+  template <class Fetch>
+  [[gnu::noinline]] std::size_t fetch_message(const Slot& slot, std::byte* to, std::size_t bytes,
+                                              std::size_t capacity_bytes, Fetch fetch) {
+    if (bytes > capacity_bytes) give_up(bytes, capacity_bytes);
+    fetch(static_cast<const std::byte*>(slot.payload), to, bytes);
+    take_slot();
+    channel_->fetched.store(++fetched_, std::memory_order_release);
+    return bytes;
+  }
+
   // Rarely, so that the sender's line with the count it last saw stays where it is.
   static constexpr std::uint64_t slots_between_reports = slot_count / 8;
 
@@ -251,6 +300,7 @@ class Receiver {
   std::uint64_t received_ = 0;
   std::uint64_t read_ = 0;
   std::uint64_t reported_ = 0;
+  std::uint64_t fetched_ = 0;
   Rank peer_;
 };
 

@@ -19,8 +19,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "ranks are proces
 
 // A message up to `inline_bytes` travels in one cache line, together with the word that announces it.
 struct alignas(line_bytes) Slot {
-  // Upper 16 bits: which lap around the slots this message belongs to; lower 48 bits: its length. Memory begins as
-  // zeros, which is no lap's number.
+  // Upper 16 bits: which lap around the slots this message belongs to; lower 48 bits: its length, with
+  // `stays_with_sender` or without. Memory begins as zeros, which is no lap's number.
   std::atomic<std::uint64_t> announcement;
   std::byte payload[inline_bytes];
 };
@@ -34,6 +34,8 @@ struct Channel {
   // Written by the receiver: the position in the ring up to which it has read, and whether it gave up.
   alignas(apart_bytes) std::atomic<std::uint64_t> ring_read;
   std::atomic<std::uint32_t> given_up;
+  // Likewise: how many of the messages that stay with their sender it has fetched.
+  std::atomic<std::uint64_t> fetched;
   // Written by the sender within a message of several chunks: the position up to which it has written.
   alignas(apart_bytes) std::atomic<std::uint64_t> ring_written;
   alignas(page_bytes) std::byte end_of_channel[1];
@@ -47,6 +49,10 @@ struct Channel {
 }
 
 inline constexpr std::uint64_t length_mask = (std::uint64_t{1} << 48U) - 1;
+
+// Of a message whose bytes do not pass through the channel: the receiver fetches them, by what the payload of the slot
+// tells. No message is that long, so that it looks too long to whoever does not know of it.
+inline constexpr std::uint64_t stays_with_sender = std::uint64_t{1} << 47U;
 
 // Several times one chunk fits into the ring, so that copying in and copying out go on at the same time.
 [[nodiscard]] constexpr std::size_t chunk_bytes_of(std::size_t ring_bytes) {

@@ -3,18 +3,14 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/contract.hpp"
 #include "transports/aligned_buffer.hpp"
-#include "transports/shm/channel.hpp"
-#include "transports/shm/shared_memory.hpp"
+#include "transports/shm/channels.hpp"
 #include "transports/shm/window.hpp"
-#include "transports/watch.hpp"
 
 namespace chiplog {
 
@@ -50,14 +46,11 @@ class ShmTransport {
   [[nodiscard]] std::string options_json() const;
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
 
-  void send(Rank peer, Buffer& buffer, std::size_t bytes) {
-    senders_[static_cast<std::size_t>(peer)].send(buffer.data(), bytes);
-  }
+  void send(Rank peer, Buffer& buffer, std::size_t bytes) { channels_.to(peer).send(buffer.data(), bytes); }
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) { send(peer, buffer, bytes); }
   void wait_sends() {}
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
-    const auto at = static_cast<std::size_t>(peer);
-    return receivers_[at].recv(buffer.data(), capacity_bytes, senders_[at]);
+    return channels_.from(peer).recv(buffer.data(), capacity_bytes, channels_.to(peer));
   }
 
   // One-sided operations are the processor's own loads, stores and atomic instructions, complete when they return.
@@ -82,17 +75,13 @@ class ShmTransport {
   void progress() {}
   template <class Ready>
   void wait_until(Rank peer, Ready ready) {
-    watch_->wait(peer, ready);
+    channels_.watch().wait(peer, ready);
   }
 
  private:
   Bootstrap* bootstrap_;
   ShmOptions options_;
-  std::unique_ptr<RankMemory> memory_;
-  std::unique_ptr<Watch> watch_;
-  // One a rank, those of this rank unused.
-  std::vector<shm::Sender> senders_;
-  std::vector<shm::Receiver> receivers_;
+  shm::Channels channels_;
 };
 
 static_assert(TransportContract<ShmTransport>::holds);

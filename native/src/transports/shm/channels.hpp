@@ -1,0 +1,34 @@
+// The channels between this rank and all others.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "chiplog/bootstrap.hpp"
+#include "transports/rank_memory.hpp"
+#include "transports/shm/channel.hpp"
+#include "transports/watch.hpp"
+
+namespace chiplog::shm {
+
+class Channels {
+ public:
+  // Collective. `ring_bytes` is a power of two. Throws Error on all ranks if one of them is on another host.
+  Channels(Bootstrap& bootstrap, std::size_t ring_bytes, std::chrono::nanoseconds time_limit);
+
+  [[nodiscard]] Sender& to(Rank peer) { return senders_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] Receiver& from(Rank peer) { return receivers_[static_cast<std::size_t>(peer)]; }
+  // For waits of other kinds; it notices the loss of a rank.
+  [[nodiscard]] Watch& watch() { return *watch_; }
+
+ private:
+  std::unique_ptr<RankMemory> memory_;
+  std::unique_ptr<Watch> watch_;
+  // One a rank, those of this rank unused.
+  std::vector<Sender> senders_;
+  std::vector<Receiver> receivers_;
+};
+
+}  // namespace chiplog::shm
