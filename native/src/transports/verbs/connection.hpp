@@ -1,9 +1,11 @@
 // Messages and one-sided operations between this rank and one peer.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 
 #include "chiplog/transport.hpp"
@@ -41,7 +43,8 @@ class Connection {
   static constexpr std::size_t eager_bytes = 8192;
   static constexpr std::uint32_t max_posted = 256;
 
-  Connection(const Device& device, Rank peer, const ConnectionSettings& settings);
+  // While `listing` holds, what is posted is kept until `flush`.
+  Connection(const Device& device, Rank peer, const ConnectionSettings& settings, const bool& listing);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -67,8 +70,10 @@ class Connection {
   void wait_operations();
   void wait_immediate();
 
-  void begin_list() { listing_ = true; }
-  void end_list();
+  // Hands over what was kept, by one call.
+  void flush() {
+    if (!list_.empty()) queue_.post(list_.take());
+  }
   // Until this rank's memory shows what the peer was to write there. That brings no event, so it takes looking.
   template <class Ready>
   void wait_for_memory(Ready is_ready) {
@@ -87,10 +92,10 @@ class Connection {
 
  private:
   static constexpr std::uint32_t send_slots = 1024;
+  static constexpr std::uint64_t requests_between_signals = 64;
 
   void submit(ibv_send_wr& request, bool is_waited_for);
   void submit_control(std::uint32_t kind, const void* payload, std::size_t bytes);
-  void flush();
   void ask_to_read(RegisteredMemory& buffer, std::size_t bytes);
   std::size_t read_into(RegisteredMemory& buffer, std::size_t capacity_bytes, const Arrival& arrival);
   void say_goodbye() noexcept;
@@ -109,6 +114,8 @@ class Connection {
   // Until `is_done()`. Where only the peer can make it so, one that has left ends the wait.
   template <class Done>
   void wait_until(Done is_done, bool needs_peer);
+  template <class Done>
+  [[gnu::noinline]] void wait_longer(Done is_done, bool needs_peer);
   void rest(Wait& wait);
   void block(Wait& wait);
   void check(Wait& wait);
@@ -116,6 +123,7 @@ class Connection {
 
   Rank peer_;
   ConnectionSettings settings_;
+  const bool& listing_;
   WaitPolicy policy_;
   std::size_t max_eager_bytes_;
   std::size_t max_operation_bytes_;
@@ -123,7 +131,6 @@ class Connection {
   RegisteredMemory controls_;
   QueuePair queue_;
   PostList list_;
-  bool listing_ = false;
   bool broken_ = false;
   std::exception_ptr failure_;
   bool peer_left_ = false;
@@ -136,5 +143,150 @@ class Connection {
   std::uint64_t reads_finished_ = 0;
   std::uint64_t immediates_ = 0;
 };
+
+// What follows is on the path of each message.
+
+inline void Connection::send(RegisteredMemory& buffer, std::size_t bytes) {
+  if (bytes <= max_inline_bytes()) {
+    post_send(buffer, bytes, Placed::in_request);
+    return;
+  }
+  post_send(buffer, bytes, Placed::in_buffer);
+  wait_sends();
+}
+
+inline void Connection::post_send(RegisteredMemory& buffer, std::size_t bytes, Placed placed) {
+  if (bytes > max_eager_bytes_) {
+    ask_to_read(buffer, bytes);
+    return;
+  }
+  ibv_sge part = buffer.part(0, bytes);
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_SEND;
+  request.sg_list = &part;
+  request.num_sge = 1;
+  if (placed == Placed::in_request) request.send_flags = IBV_SEND_INLINE;
+  submit(request, placed == Placed::in_buffer);
+}
+
+inline void Connection::wait_sends() {
+  wait_until([this] { return is_complete(); }, false);
+  wait_until([this] { return reads_finished_ == read_requests_; }, true);
+}
+
+inline std::size_t Connection::recv(RegisteredMemory& buffer, std::size_t capacity_bytes) {
+  ring_.post_spent();
+  wait_until([this] { return !ring_.empty(); }, true);
+  const Arrival arrival = ring_.pop();
+  if (arrival.is_read_request) return read_into(buffer, capacity_bytes, arrival);
+  if (arrival.bytes > capacity_bytes) fail_truncated(arrival.bytes, capacity_bytes);
+  std::memcpy(buffer.data(), ring_.payload(arrival.slot), arrival.bytes);
+  ring_.spend(arrival.slot);
+  return arrival.bytes;
+}
+
+inline void Connection::post(const Operation& operation, const ibv_sge& here, const RemoteMemory& there) {
+  const bool is_atomic =
+      operation.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || operation.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+  ibv_sge part = here;
+  ibv_send_wr request{};
+  request.sg_list = &part;
+  request.num_sge = 1;
+  if (operation.placed == Placed::in_request) request.send_flags = IBV_SEND_INLINE;
+  if (is_atomic) {
+    request.opcode = operation.opcode;
+    request.wr.atomic = {there.address, operation.compare_or_add, operation.swap, there.key};
+    submit(request, true);
+    return;
+  }
+  // What is larger than the network's messages goes in pieces; only the last one says that it has come.
+  request.opcode = operation.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WR_RDMA_WRITE : operation.opcode;
+  request.wr.rdma = {there.address, there.key};
+  std::size_t left_bytes = here.length;
+  while (left_bytes > max_operation_bytes_) {
+    part.length = static_cast<std::uint32_t>(max_operation_bytes_);
+    submit(request, true);
+    part.addr += part.length;
+    request.wr.rdma.remote_addr += part.length;
+    left_bytes -= part.length;
+  }
+  part.length = static_cast<std::uint32_t>(left_bytes);
+  request.opcode = operation.opcode;
+  submit(request, true);
+}
+
+inline void Connection::wait_operations() {
+  wait_until([this] { return is_complete(); }, false);
+}
+
+inline void Connection::wait_immediate() {
+  wait_until([this] { return immediates_ > 0; }, true);
+  --immediates_;
+}
+
+// Requests complete in their order, so that only some need to say so.
+inline void Connection::submit(ibv_send_wr& request, bool is_waited_for) {
+  if (broken_) [[unlikely]]
+    throw_broken();
+  if (posted_ - completed_ >= send_slots) [[unlikely]] {
+    flush();
+    wait_until([this] { return posted_ - completed_ < send_slots; }, false);
+  }
+  const bool is_signalled = (is_waited_for && !listing_) || posted_ % requests_between_signals == 0;
+  if (is_signalled) request.send_flags |= IBV_SEND_SIGNALED;
+  queue_.direct(request);
+  request.wr_id = posted_++;
+  if (is_waited_for) waited_for_ = posted_;
+  if (!listing_) {
+    queue_.post(&request);
+    return;
+  }
+  if (list_.full()) flush();
+  list_.add(request);
+}
+
+inline bool Connection::poll() {
+  constexpr int most = 16;
+  ibv_wc completions[most];
+  const int count = queue_.poll(completions, most);
+  if (count < 0) [[unlikely]]
+    throw_failed("asking for completions", errno);
+  for (int i = 0; i < count; ++i) handle(completions[i]);
+  return count > 0;
+}
+
+inline void Connection::handle(const ibv_wc& completion) {
+  if (completion.status != IBV_WC_SUCCESS) [[unlikely]] {
+    note_failure(completion);
+  } else if ((completion.wr_id & ReceiveRing::mark) != 0) {
+    handle_arrival(completion);
+  } else {
+    completed_ = completion.wr_id + 1;
+  }
+}
+
+template <class Done>
+void Connection::wait_until(Done is_done, bool needs_peer) {
+  while (!is_done()) {
+    if (!poll()) [[unlikely]] {
+      wait_longer(is_done, needs_peer);
+      return;
+    }
+  }
+}
+
+template <class Done>
+void Connection::wait_longer(Done is_done, bool needs_peer) {
+  Wait wait(policy_);
+  while (!is_done()) {
+    if (poll()) continue;
+    if (broken_ || (needs_peer && peer_left_)) throw_gone();
+    if (settings_.waiting == Waiting::event) {
+      block(wait);
+    } else if (wait.is_rest_due()) {
+      rest(wait);
+    }
+  }
+}
 
 }  // namespace chiplog::verbs

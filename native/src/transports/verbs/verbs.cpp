@@ -74,13 +74,15 @@ std::unique_ptr<Endpoint> make_verbs_endpoint(Bootstrap& bootstrap, Options& giv
 VerbsTransport::VerbsTransport(Bootstrap& bootstrap, const VerbsOptions& options, std::chrono::nanoseconds time_limit)
     : bootstrap_(&bootstrap),
       options_(options),
-      device_(verbs::open_device(device_of(options, bootstrap.rank()), options.gid_index)) {
+      device_(verbs::open_device(device_of(options, bootstrap.rank()), options.gid_index)),
+      sends_to_(bootstrap.size()),
+      operations_to_(bootstrap.size()) {
   const verbs::ConnectionSettings settings{options.service, options.waiting, options.inline_bytes, time_limit,
                                            ranks_are_crowded(bootstrap)};
   inline_bytes_ = longest_message_bytes;
   for (Rank peer = 0; peer < bootstrap.size(); ++peer) {
-    connections_.push_back(peer == bootstrap.rank() ? nullptr
-                                                    : std::make_unique<verbs::Connection>(device_, peer, settings));
+    connections_.push_back(
+        peer == bootstrap.rank() ? nullptr : std::make_unique<verbs::Connection>(device_, peer, settings, listing_));
     if (connections_.back()) inline_bytes_ = std::min(inline_bytes_, connections_.back()->max_inline_bytes());
   }
   connect_all();
@@ -136,30 +138,6 @@ std::string VerbsTransport::options_json() const {
       .add("inline_bytes", inline_bytes_)
       .add("eager_bytes", is_reliable ? verbs::Connection::eager_bytes : device_.mtu_bytes())
       .text();
-}
-
-void VerbsTransport::wait_sends() {
-  for (const auto& connection : connections_) {
-    if (connection) connection->wait_sends();
-  }
-}
-
-void VerbsTransport::begin_list() {
-  for (const auto& connection : connections_) {
-    if (connection) connection->begin_list();
-  }
-}
-
-void VerbsTransport::end_list() {
-  for (const auto& connection : connections_) {
-    if (connection) connection->end_list();
-  }
-}
-
-void VerbsTransport::wait_operations() {
-  for (const auto& connection : connections_) {
-    if (connection) connection->wait_operations();
-  }
 }
 
 void VerbsTransport::progress() {

@@ -12,6 +12,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/contract.hpp"
+#include "transports/posted_to.hpp"
 #include "transports/verbs/connection.hpp"
 #include "transports/verbs/device.hpp"
 #include "transports/verbs/memory.hpp"
@@ -44,6 +45,8 @@ class VerbsTransport {
 
   // Collective. UsageError for a device that is not there; Error where libibverbs or every device is missing.
   VerbsTransport(Bootstrap& bootstrap, const VerbsOptions& options, std::chrono::nanoseconds time_limit);
+  VerbsTransport(const VerbsTransport&) = delete;
+  VerbsTransport& operator=(const VerbsTransport&) = delete;
 
   // Of a device that can all that verbs can.
   [[nodiscard]] static constexpr Capabilities declared_capabilities() {
@@ -65,18 +68,26 @@ class VerbsTransport {
 
   void send(Rank peer, Buffer& buffer, std::size_t bytes) { with(peer).send(buffer, bytes); }
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
+    sends_to_.add(peer);
     with(peer).post_send(buffer, bytes, verbs::Placed::in_buffer);
   }
   void post_send_inline(Rank peer, Buffer& buffer, std::size_t bytes) {
+    sends_to_.add(peer);
     with(peer).post_send(buffer, bytes, verbs::Placed::in_request);
   }
-  void wait_sends();
+  void wait_sends() {
+    sends_to_.wait_for_each([this](Rank peer) { with(peer).wait_sends(); });
+  }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return with(peer).recv(buffer, capacity_bytes);
   }
 
-  void begin_list();
-  void end_list();
+  void begin_list() { listing_ = true; }
+  void end_list() {
+    listing_ = false;
+    for (const Rank peer : sends_to_.peers()) with(peer).flush();
+    for (const Rank peer : operations_to_.peers()) with(peer).flush();
+  }
 
   void post_write(const Transfer& transfer) { post({.opcode = IBV_WR_RDMA_WRITE}, transfer); }
   void post_write_inline(const Transfer& transfer) {
@@ -93,7 +104,9 @@ class VerbsTransport {
   void post_compare_swap(const WordTransfer& word, std::uint64_t expected, std::uint64_t desired) {
     post({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .compare_or_add = expected, .swap = desired}, transfer_of(word));
   }
-  void wait_operations();
+  void wait_operations() {
+    operations_to_.wait_for_each([this](Rank peer) { with(peer).wait_operations(); });
+  }
   void wait_immediate(Rank peer) { with(peer).wait_immediate(); }
   // Until this rank's memory shows what `peer` was to write there; PeerLost if it has left.
   template <class Ready>
@@ -114,6 +127,7 @@ class VerbsTransport {
             .window_offset = word.window_offset};
   }
   void post(const verbs::Connection::Operation& operation, const Transfer& transfer) {
+    operations_to_.add(transfer.peer);
     with(transfer.peer)
         .post(operation, transfer.buffer.part(transfer.buffer_offset, transfer.bytes),
               transfer.window.at(transfer.peer, transfer.window_offset));
@@ -123,8 +137,12 @@ class VerbsTransport {
   Bootstrap* bootstrap_;
   VerbsOptions options_;
   verbs::Device device_;
+  // Between begin_list and end_list.
+  bool listing_ = false;
   // One a rank, none for this one.
   std::vector<std::unique_ptr<verbs::Connection>> connections_;
+  PostedTo sends_to_;
+  PostedTo operations_to_;
   std::size_t inline_bytes_ = 0;
   std::uint64_t progress_calls_ = 0;
 };

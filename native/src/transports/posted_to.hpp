@@ -1,0 +1,40 @@
+// The peers that something was posted to and not waited for yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "chiplog/transport.hpp"
+
+namespace chiplog {
+
+// So that waiting costs what was posted, not what is connected.
+class PostedTo {
+ public:
+  explicit PostedTo(int ranks) : is_in_(static_cast<std::size_t>(ranks)) { peers_.reserve(is_in_.size()); }
+
+  void add(Rank peer) {
+    std::uint8_t& is_in = is_in_[static_cast<std::size_t>(peer)];
+    if (is_in != 0) return;
+    is_in = 1;
+    peers_.push_back(peer);
+  }
+  // Calls wait(peer) for each, once; a peer whose wait throws stays.
+  template <class Wait>
+  void wait_for_each(Wait wait) {
+    while (!peers_.empty()) {
+      const Rank peer = peers_.back();
+      wait(peer);
+      peers_.pop_back();
+      is_in_[static_cast<std::size_t>(peer)] = 0;
+    }
+  }
+  [[nodiscard]] const std::vector<Rank>& peers() const { return peers_; }
+
+ private:
+  std::vector<std::uint8_t> is_in_;
+  std::vector<Rank> peers_;
+};
+
+}  // namespace chiplog
