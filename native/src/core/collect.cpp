@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "chiplog/error.hpp"
-#include "core/pair_groups.hpp"
 
 namespace chiplog {
 
@@ -27,8 +26,8 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
   const auto length = static_cast<std::size_t>(rounds);
   std::vector<double> latest;
   for (std::size_t i = 0; i < setups.size(); ++i) {
-    if (!is_pairs(setups[i].pattern)) continue;
-    const bool timed_here = setups[i].groups->role(rank, setups[i].pairs) == Role::client;
+    if (!setups[i].pattern->several_clients) continue;
+    const bool timed_here = setups[i].pattern->position(setups[i], rank).role == Role::client;
     latest.resize(latest.size() + length, 0.0);
     if (timed_here)
       std::copy(samples[i].durations_ns.end() - rounds, samples[i].durations_ns.end(), latest.end() - rounds);
@@ -45,7 +44,7 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
   }
   auto from = latest.begin();
   for (std::size_t i = 0; i < setups.size(); ++i) {
-    if (!is_pairs(setups[i].pattern)) continue;
+    if (!setups[i].pattern->several_clients) continue;
     std::copy(from, from + rounds, samples[i].durations_ns.end() - rounds);
     from += rounds;
   }
@@ -54,7 +53,7 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
 void collect_from_server(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
                          std::span<SeriesSamples> samples) {
   const Rank rank = bootstrap.rank();
-  const auto by_server = [](const SeriesSetup& setup) { return facts_of(setup.pattern).timed_by == Role::server; };
+  const auto by_server = [](const SeriesSetup& setup) { return setup.pattern->timed_by == Role::server; };
   const auto count = static_cast<std::size_t>(std::count_if(setups.begin(), setups.end(), by_server));
   if (count == 0) return;
   const auto length = static_cast<std::ptrdiff_t>(rounds);

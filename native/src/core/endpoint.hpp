@@ -1,7 +1,6 @@
 // One rank's transport, clock and patterns, as the session drives them: one indirect call a sample.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,19 +37,13 @@ ClockFacts clock_facts(const C& clock) {
   return facts;
 }
 
-// Two ranks that exchange messages.
-struct Link {
-  Rank client = 0;
-  Rank server = 1;
-
-  auto operator<=>(const Link&) const = default;
-};
-
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
   [[nodiscard]] virtual std::string transport_name() const = 0;
+  // All that it can run.
+  [[nodiscard]] virtual Patterns patterns() const = 0;
   [[nodiscard]] virtual Capabilities capabilities() = 0;
   [[nodiscard]] virtual std::size_t max_posted_sends() const = 0;
   [[nodiscard]] virtual std::string options_json() = 0;

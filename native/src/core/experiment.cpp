@@ -37,6 +37,12 @@ constexpr double batched_bytes = 4096.0;
 constexpr double steps_a_post = 20.0;
 constexpr std::chrono::microseconds placement_patience{20'000};
 
+// Of the two messages of a payload check, or of an operation and its target's announcement.
+WireCount wire_count_of_check(const SeriesSetup& setup) {
+  const auto bytes = static_cast<std::int64_t>(setup.message_bytes);
+  return is_passive(setup.operation) ? WireCount{3, bytes} : WireCount{2, 2 * bytes};
+}
+
 std::string_view word_for(Stop stop) { return stop == Stop::precision ? "precision" : "samples"; }
 
 StoppingRule::Settings rule_settings(const StopRequest& stop, double resolution_ns) {
@@ -57,19 +63,11 @@ Experiment::Experiment(Endpoint& endpoint, Bootstrap& bootstrap, Witnesses witne
       rank_(bootstrap.rank()),
       samples_(request.series.size()),
       unused_(request.series.size()),
-      rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()) {
+      rule_(rule_settings(request.stop, endpoint.clock_facts().resolution_ns), request.series.size()),
+      reference_(endpoint.patterns()) {
   for (const SeriesRequest& series : request.series) {
-    setups_.push_back({.pattern = series.pattern,
-                       .message_bytes = series.message_bytes,
-                       .train = series.train,
-                       .delay_ns = series.delay_ns,
-                       .batch = series.window,
-                       .peers = series.peers,
-                       .pairs = series.pairs,
-                       .ranks = bootstrap.size(),
-                       .operation = series.operation,
-                       .posting = series.posting});
-    if (is_pairs(series.pattern)) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
+    setups_.push_back(setup_of(series, bootstrap.size()));
+    if (series.pattern->takes_pair_groups) setups_.back().groups = choose_pair_groups(pair_groups, series.between);
     largest_bytes_ = std::max(largest_bytes_, series.message_bytes);
   }
   record_.series.resize(request.series.size());
@@ -125,22 +123,9 @@ std::vector<double> Experiment::agree(const std::vector<double>& numbers) {
   return unpack(bootstrap_.broadcast(leads() ? pack(numbers) : std::string{}), numbers.size());
 }
 
-void Experiment::count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds) {
-  const WireCount count = wire_count(setup);
-  record_.series[series].wire.messages += rounds * count.messages;
-  record_.series[series].wire.bytes += rounds * count.bytes;
-}
-
-std::vector<Link> Experiment::links_of(const SeriesSetup& setup) const {
-  std::vector<Link> links;
-  if (!is_pairs(setup.pattern)) {
-    for (Rank peer = 1; peer <= setup.peers; ++peer) links.push_back({0, peer});
-    return links;
-  }
-  for (std::size_t pair = 0; pair < static_cast<std::size_t>(setup.pairs); ++pair) {
-    links.push_back({setup.groups->clients[pair], setup.groups->servers[pair]});
-  }
-  return links;
+void Experiment::count_traffic(std::size_t series, const WireCount& count, std::int64_t times) {
+  record_.series[series].wire.messages += times * count.messages;
+  record_.series[series].wire.bytes += times * count.bytes;
 }
 
 // Each size once over each link, by each operation and posting; the two messages are counted for the first series.
@@ -149,9 +134,9 @@ void Experiment::check_payloads() {
   std::string verdict;
   for (std::size_t i = 0; i < setups_.size(); ++i) {
     const SeriesSetup& setup = setups_[i];
-    for (const Link& link : links_of(setup)) {
+    for (const Link& link : setup.pattern->links(setup)) {
       if (!checked.insert({setup.message_bytes, link, setup.operation, setup.posting}).second) continue;
-      count_traffic(i, {.message_bytes = setup.message_bytes, .operation = setup.operation}, 1);
+      count_traffic(i, wire_count_of_check(setup), 1);
       const auto mismatch = endpoint_.check_payload(setup, link);
       if (mismatch && verdict.empty()) {
         verdict = "a message of " + std::to_string(setup.message_bytes) + " bytes arrived damaged at rank " +
@@ -173,9 +158,9 @@ void Experiment::measure_placement() {
   record_.placement_ns = witnesses_.placement->round_trip_ns(rank_, placement_patience);
 }
 
-void Experiment::look_at_reference(std::int64_t rounds) {
-  const std::int64_t own_rounds = reference_.look(endpoint_, rounds);
-  for (const SeriesSetup& setup : Reference::setups) count_traffic(0, setup, own_rounds);
+void Experiment::sample_reference(std::int64_t rounds) {
+  const std::int64_t own_rounds = reference_.sample(endpoint_, rounds);
+  for (const SeriesSetup& setup : reference_.setups()) count_traffic(0, setup.pattern->wire_count(setup), own_rounds);
 }
 
 std::vector<double> Experiment::sample_apart(const SeriesSetup& setup, std::int64_t rounds) {
@@ -194,13 +179,13 @@ void Experiment::resolve_delays() {
           found.try_emplace({setups_[i].message_bytes, kind, setups_[i].operation, setups_[i].posting}, 0.0);
       if (is_new) {
         const std::int64_t train = kind == DelayKind::one_message_round_trip ? 1 : 2;
-        const SeriesSetup round_trip{.pattern = Pattern::prtt,
+        const SeriesSetup round_trip{.pattern = &get_pattern(endpoint_.patterns(), "prtt"),
                                      .message_bytes = setups_[i].message_bytes,
                                      .train = train,
                                      .operation = setups_[i].operation,
                                      .posting = setups_[i].posting};
         const std::int64_t round_trips = round_trips_for_a_delay(round_trip.message_bytes);
-        count_traffic(i, round_trip, round_trips);
+        count_traffic(i, round_trip.pattern->wire_count(round_trip), round_trips);
         const std::vector<double> samples_ns = sample_apart(round_trip, round_trips);
         if (leads()) at->second = median_of(samples_ns);
       }
@@ -247,7 +232,7 @@ void Experiment::sample(std::int64_t rounds) {
   endpoint_.sample(setups_, rounds, samples_);
   sampling_time_ += SteadyClock::now() - begin;
   timed_rounds_ += rounds;
-  for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i], rounds);
+  for (std::size_t i = 0; i < setups_.size(); ++i) count_traffic(i, setups_[i].pattern->wire_count(setups_[i]), rounds);
   collect_from_server(bootstrap_, setups_, rounds, samples_);
   collect_from_pairs(bootstrap_, setups_, rounds, samples_);
 }
@@ -274,16 +259,16 @@ void Experiment::choose_batches() {
   std::vector<double> batches;
   for (const SeriesSetup& setup : setups_) batches.push_back(static_cast<double>(setup.batch));
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
-    const PatternFacts& facts = facts_of(setups_[i].pattern);
-    if (!facts.batches) continue;
-    const bool only_posts = facts.posts_sends && setups_[i].pattern != Pattern::barrier;
+    const Batches batched = setups_[i].pattern->batches;
+    if (batched == Batches::none) continue;
     const double sample_ns = *std::min_element(samples_[i].durations_ns.begin(), samples_[i].durations_ns.end());
     const auto reach = [sample_ns](double shortest_ns, double most) {
       return std::min(std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch)), most);
     };
     const double cheap = batched_bytes / static_cast<double>(std::max<std::size_t>(setups_[i].message_bytes, 1));
-    const double wanted = only_posts ? reach(shortest_post_ns, most_posted(setups_[i]))
-                                     : std::max(reach(shortest_other_ns, max_batch), reach(unseen_reads_ns, cheap));
+    const double wanted = batched == Batches::posts
+                              ? reach(shortest_post_ns, most_posted(setups_[i]))
+                              : std::max(reach(shortest_other_ns, max_batch), reach(unseen_reads_ns, cheap));
     batches[i] = std::max(batches[i], std::floor(wanted));
   }
   batches = agree(batches);
@@ -293,7 +278,7 @@ void Experiment::choose_batches() {
 // A series keeps one batch size throughout, so what was taken with batches of 1 has served its purpose.
 void Experiment::warm_up_batched() {
   const bool batched = std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) {
-    return facts_of(setup.pattern).batches && setup.batch > 1;
+    return setup.pattern->batches != Batches::none && setup.batch > 1;
   });
   if (!batched) return;
   for (SeriesSamples& samples : samples_) samples.clear();
@@ -360,10 +345,10 @@ void Experiment::take_samples() {
     endpoint_.sample(setups_, 1, unused_);
     for (std::size_t i = 0; i < setups_.size(); ++i) {
       unused_[i].clear();
-      count_traffic(i, setups_[i], 1);
+      count_traffic(i, setups_[i].pattern->wire_count(setups_[i]), 1);
     }
     sample(rounds);
-    if (witnesses_.reference) look_at_reference(rounds);
+    if (witnesses_.reference) sample_reference(rounds);
     rounds_ += rounds;
   }
 }

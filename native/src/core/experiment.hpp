@@ -36,11 +36,9 @@ class Experiment {
  private:
   using SteadyClock = std::chrono::steady_clock;
 
-  // Over which ranks' connections a series goes.
-  [[nodiscard]] std::vector<Link> links_of(const SeriesSetup& setup) const;
   void check_payloads();
   void measure_placement();
-  void look_at_reference(std::int64_t rounds);
+  void sample_reference(std::int64_t rounds);
   void resolve_delays();
   [[nodiscard]] bool is_delayed() const;
   void measure_wait_overhead();
@@ -63,7 +61,7 @@ class Experiment {
   void collect_spent_delays();
   // What all ranks have counted since `before`, on rank 0.
   void collect_counters(const std::vector<Counter>& before);
-  void count_traffic(std::size_t series, const SeriesSetup& setup, std::int64_t rounds);
+  void count_traffic(std::size_t series, const WireCount& count, std::int64_t times);
   std::vector<double> sample_apart(const SeriesSetup& setup, std::int64_t rounds);
 
   [[nodiscard]] bool leads() const { return rank_ == 0; }

@@ -1,94 +1,141 @@
-// The measurement patterns by name, and what each puts on the wire.
+// What a measurement pattern says of itself. Each pattern is one file in src/patterns; the list of them is
+// patterns/list.hpp. All that is outside of that folder knows patterns by these facts only.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/operation.hpp"
 
 namespace chiplog {
 
 struct PairGroups;
+struct Pattern;
 
-enum class Pattern {
-  ping_pong,
-  prtt,
-  send_overhead,
-  receive_overhead,
-  flood,
-  late_receiver,
-  one_to_many,
-  pairs,
-  pairs_one_way,
-  one_to_many_list,
-  send_overhead_list,
-  barrier,
-};
-inline constexpr std::size_t pattern_count = 12;
-
-// Rank 0 is the client, ranks 1 to `peers` are servers; further ranks look on. In `pairs`, clients and servers are the
-// first ranks of two groups, as many of each as there are pairs. In `barrier` all ranks do the same; rank 0 is the
-// client.
+// In most patterns rank 0 is the client, ranks 1 to `peers` are servers, and further ranks look on.
 enum class Role { client, server, onlooker };
+
+// What a rank does in a series, and with which rank it exchanges messages if it is with one only.
+struct Position {
+  Role role = Role::onlooker;
+  Rank partner = 0;
+};
+
+// Two ranks that exchange messages.
+struct Link {
+  Rank client = 0;
+  Rank server = 1;
+
+  auto operator<=>(const Link&) const = default;
+};
+
+// A whole number that only one pattern takes, by its name in requests and records.
+struct Setting {
+  std::string_view name;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  std::int64_t fallback = 0;
+};
+inline constexpr std::size_t max_settings = 4;
 
 // One series as the timed loops see it: everything is decided.
 struct SeriesSetup {
-  Pattern pattern = Pattern::ping_pong;
+  const Pattern* pattern = nullptr;  // one of the list, which outlives all series
   std::size_t message_bytes = 0;
   std::int64_t train = 1;
   double delay_ns = 0.0;
   std::int64_t batch = 1;              // operations in one timed interval
   std::int64_t peers = 1;              // servers that the client addresses in turn; of a barrier, in a round
   std::int64_t pairs = 1;              // at the same time
-  const PairGroups* groups = nullptr;  // between which `pairs` runs; outlives the series
+  const PairGroups* groups = nullptr;  // of a pattern that takes pair groups; outlives the series
   int self = 0;                        // this rank
-  int partner = 1;                     // of a pair: the other one
-  int ranks = 2;                       // of the run; all take part in a barrier
+  int partner = 1;                     // of a pair: the other rank
+  int ranks = 2;                       // of the run
   Operation operation = Operation::send;
   Posting posting = Posting::normal;
+  std::array<std::int64_t, max_settings> settings{};  // in the order of the pattern's
 };
-
-struct PatternFacts {
-  Pattern pattern;
-  std::string_view name;
-  std::string_view direction;  // of its samples: round-trip, one-way or call
-  Role timed_by;
-  bool takes_trains;  // otherwise train is 1
-  bool batches;
-  bool needs_delay;
-  bool posts_sends;  // a train may not be longer than what the transport can have outstanding
-  bool needs_synchronising_transport;
-  bool takes_peers;  // otherwise peers is 1
-};
-
-[[nodiscard]] std::span<const PatternFacts> patterns_by_name();
-[[nodiscard]] const PatternFacts& facts_of(Pattern pattern);
-// The first of that name, null if there is none.
-[[nodiscard]] const PatternFacts* find_pattern(std::string_view name);
-// The pattern with its sends posted as one list; `pattern` itself if it has no such form.
-[[nodiscard]] constexpr Pattern posted_as_list(Pattern pattern) {
-  if (pattern == Pattern::one_to_many) return Pattern::one_to_many_list;
-  return pattern == Pattern::send_overhead ? Pattern::send_overhead_list : pattern;
-}
-// Is this one of the patterns of k pairs?
-[[nodiscard]] constexpr bool is_pairs(Pattern pattern) {
-  return pattern == Pattern::pairs || pattern == Pattern::pairs_one_way;
-}
 
 struct WireCount {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
 };
 
-// Do its samples make sense of such operations? Patterns of the receiver need an operation that it takes part in.
-[[nodiscard]] bool speaks_of(Pattern pattern, Operation operation);
+enum class Delay { none, optional, needed };
+// What is repeated where one operation is too short for the clock: whole exchanges, or the posting of messages.
+enum class Batches { none, exchanges, posts };
 
-// The busy waits whose durations one sample of a delayed series tells.
-[[nodiscard]] std::int64_t busy_waits(const SeriesSetup& setup);
+// What most patterns do.
+namespace usual {
 
-// What one sample puts on the wire, both directions, acknowledgements included.
-[[nodiscard]] WireCount wire_count(const SeriesSetup& setup);
+[[nodiscard]] bool any_operation(Operation operation);
+[[nodiscard]] std::int64_t no_busy_waits(const SeriesSetup& setup);
+[[nodiscard]] std::int64_t no_posts(const SeriesSetup& setup);
+// Rank 0 with each of `peers` servers.
+[[nodiscard]] Position position(const SeriesSetup& setup, Rank rank);
+[[nodiscard]] std::vector<Link> links(const SeriesSetup& setup);
+// Each operation is a request and its answer; before and after all of them, each target exchanges one empty message.
+[[nodiscard]] WireCount passive_wire_count(const SeriesSetup& setup);
+[[nodiscard]] std::optional<std::string> nothing_to_refuse(const SeriesSetup& setup);
+
+}  // namespace usual
+
+struct Pattern {
+  std::string_view name;
+  std::string_view direction;  // of its samples: round-trip, one-way or call
+  Role timed_by = Role::client;
+  Batches batches = Batches::none;
+  Delay delay = Delay::none;
+  bool takes_trains = false;       // otherwise train is 1
+  bool takes_peers = false;        // otherwise peers is 1
+  bool takes_pair_groups = false;  // otherwise pairs is 1, and there is nothing between which they are
+  bool train_is_peers = false;     // one message to each peer
+  bool needs_synchronising_transport = false;
+  // Servers say that they are there even where the operation leaves them out.
+  bool servers_announce_themselves = false;
+  // Each pair is timed by its own client. A sample is the time of the slowest pair.
+  bool several_clients = false;
+  // The samples of each pair are recorded, too.
+  bool records_each_pair = false;
+  std::span<const Setting> settings = {};
+  // The same pattern in a form that the request asks for by "direction" or "posting".
+  const Pattern* one_way = nullptr;
+  const Pattern* as_list = nullptr;
+
+  // What one sample puts on the wire, in both directions, acknowledgements included; of messages, and of operations
+  // whose target takes no part.
+  WireCount (*message_wire_count)(const SeriesSetup& setup);
+  WireCount (*passive_wire_count)(const SeriesSetup& setup) = usual::passive_wire_count;
+  bool (*supports)(Operation operation) = usual::any_operation;
+  // The busy waits of one sample of a delayed series, whose mean it tells.
+  std::int64_t (*busy_waits)(const SeriesSetup& setup) = usual::no_busy_waits;
+  // Sends that are posted before any is waited for. A transport must be able to have so many outstanding.
+  std::int64_t (*posted_at_once)(const SeriesSetup& setup) = usual::no_posts;
+  Position (*position)(const SeriesSetup& setup, Rank rank) = usual::position;
+  // The pairs of ranks that exchange messages.
+  std::vector<Link> (*links)(const SeriesSetup& setup) = usual::links;
+  // Why these settings do not go together: the rest of a sentence that begins with the series, "series[0]".
+  std::optional<std::string> (*refuse)(const SeriesSetup& setup) = usual::nothing_to_refuse;
+
+  [[nodiscard]] WireCount wire_count(const SeriesSetup& setup) const {
+    return is_passive(setup.operation) ? passive_wire_count(setup) : message_wire_count(setup);
+  }
+};
+
+using Patterns = std::span<const Pattern* const>;
+
+// The first of that name, null if there is none.
+[[nodiscard]] const Pattern* find_pattern(Patterns patterns, std::string_view name);
+// The same where it must be there.
+[[nodiscard]] const Pattern& get_pattern(Patterns patterns, std::string_view name);
+// All names, each once.
+[[nodiscard]] std::string pattern_names(Patterns patterns);
 
 }  // namespace chiplog

@@ -24,12 +24,12 @@ void append_samples(std::string& text, const std::vector<double>& samples_ns) {
 
 // Samples, the bulk of a file, go around the JSON library.
 void append_series(std::string& text, const SeriesRequest& request, const SeriesRecord& series) {
-  const PatternFacts& facts = facts_of(series.setup.pattern);
+  const Pattern& pattern = *series.setup.pattern;
   text += JsonObject()
-              .add("pattern", facts.name)
+              .add("pattern", pattern.name)
               .add("operation", name_of(request.operation))
               .add("posting", name_of(request.posting))
-              .add("direction", facts.direction)
+              .add("direction", pattern.direction)
               .add("message_bytes", series.setup.message_bytes)
               .add("train", series.setup.train)
               .add("peers", series.setup.peers)

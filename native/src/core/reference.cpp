@@ -15,15 +15,18 @@ constexpr std::int64_t warmup_rounds = 1;
 
 }  // namespace
 
-const std::array<SeriesSetup, Reference::series> Reference::setups{SeriesSetup{Pattern::prtt, 1, 1},
-                                                                   SeriesSetup{Pattern::prtt, 1, train_messages},
-                                                                   SeriesSetup{Pattern::send_overhead, 1, 1}};
+Reference::Reference(Patterns patterns) {
+  const Pattern& round_trips = get_pattern(patterns, "prtt");
+  setups_[round_trip] = {.pattern = &round_trips, .message_bytes = 1};
+  setups_[train] = {.pattern = &round_trips, .message_bytes = 1, .train = train_messages};
+  setups_[posting] = {.pattern = &get_pattern(patterns, "send_overhead"), .message_bytes = 1};
+}
 
-std::int64_t Reference::look(Endpoint& endpoint, std::int64_t rounds) {
+std::int64_t Reference::sample(Endpoint& endpoint, std::int64_t rounds) {
   std::array<SeriesSamples, series> unused;
-  endpoint.sample(setups, warmup_rounds, unused);
+  endpoint.sample(setups_, warmup_rounds, unused);
   const std::int64_t own_rounds = std::clamp(rounds / 4, fewest_rounds, most_rounds);
-  endpoint.sample(setups, own_rounds, samples_);
+  endpoint.sample(setups_, own_rounds, samples_);
   return warmup_rounds + own_rounds;
 }
 

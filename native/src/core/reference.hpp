@@ -21,14 +21,18 @@ struct ReferenceTimes {
 class Reference {
  public:
   enum Series : std::size_t { round_trip, train, posting, series };
-  static const std::array<SeriesSetup, series> setups;
+
+  // `patterns` holds those that it consists of.
+  explicit Reference(Patterns patterns);
 
   // After a chunk of `rounds` rounds of the record's own samples; its own rounds. All ranks, at the same time.
-  std::int64_t look(Endpoint& endpoint, std::int64_t rounds);
-  // On rank 0; nothing before the first look.
+  std::int64_t sample(Endpoint& endpoint, std::int64_t rounds);
+  [[nodiscard]] const std::array<SeriesSetup, series>& setups() const { return setups_; }
+  // On rank 0; nothing before the first samples.
   [[nodiscard]] std::optional<ReferenceTimes> times() const;
 
  private:
+  std::array<SeriesSetup, series> setups_;
   std::array<SeriesSamples, series> samples_;
 };
 

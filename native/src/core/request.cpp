@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "chiplog/error.hpp"
 #include "core/field_path.hpp"
@@ -32,7 +33,7 @@ constexpr std::array<std::string_view, 2> directions{"round-trip", "one-way"};
   throw UsageError(field + " accepts " + accepts + ", not " + text);
 }
 
-void refuse_unknown(const Json& object, const std::string& name, std::initializer_list<std::string_view> known) {
+void refuse_unknown(const Json& object, const std::string& name, const std::vector<std::string_view>& known) {
   for (const auto& [field, value] : object.items()) {
     if (std::find(known.begin(), known.end(), field) != known.end()) continue;
     std::string accepted;
@@ -81,16 +82,28 @@ Choice choose(const Json& object, const std::string& name, std::string_view fiel
   return static_cast<Choice>(std::find(accepted.begin(), accepted.end(), chosen) - accepted.begin());
 }
 
-Pattern parse_pattern(const Json& object, const std::string& name) {
+// Null where the request names none, or none that there is.
+const Pattern* named_pattern(const Json& object, Patterns patterns) {
   const Json* value = find(object, "pattern");
-  std::string names;
-  for (const PatternFacts& facts : patterns_by_name()) {
-    if (find_pattern(facts.name) == &facts) names += (names.empty() ? "" : ", ") + std::string(facts.name);
-  }
+  if (value == nullptr || !value->is_string()) return nullptr;
+  return find_pattern(patterns, value->get_ref<const std::string&>());
+}
+
+const Pattern* parse_pattern(const Json& object, const std::string& name, Patterns patterns) {
+  const Json* value = find(object, "pattern");
+  const std::string names = pattern_names(patterns);
   if (value == nullptr) throw UsageError(field_path(name, "pattern") + " is missing; it accepts " + names);
-  const PatternFacts* facts = value->is_string() ? find_pattern(value->get_ref<const std::string&>()) : nullptr;
-  if (facts == nullptr) refuse(field_path(name, "pattern"), names, *value);
-  return facts->pattern;
+  const Pattern* pattern = named_pattern(object, patterns);
+  if (pattern == nullptr) refuse(field_path(name, "pattern"), names, *value);
+  return pattern;
+}
+
+// What only this pattern takes. Other patterns have refused these fields as unknown.
+void parse_settings(const Json& object, const std::string& name, SeriesRequest& series) {
+  std::size_t at = 0;
+  for (const Setting& setting : series.pattern->settings) {
+    series.settings[at++] = whole_number(object, name, setting.name, setting.fallback, setting.low, setting.high);
+  }
 }
 
 void parse_delay(const Json& object, const std::string& name, SeriesRequest& series) {
@@ -107,23 +120,28 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
   }
 }
 
-// Which of the conventions of k pairs, and between which groups.
+// Whose pairs, how many of them, and in which direction. A pattern without a field accepts what it is without it.
 void parse_pairs(const Json& object, const std::string& name, SeriesRequest& series) {
-  if (!is_pairs(series.pattern)) {
-    for (const std::string_view field : {"pairs", "direction", "window", "between"}) {
-      const Json* value = find(object, field);
-      const bool plain = value == nullptr || value->is_null() || *value == 1;
-      if (!plain)
-        refuse(field_path(name, field) + " of " + std::string(facts_of(series.pattern).name), "1 or null", *value);
-    }
-    return;
+  const Pattern& pattern = *series.pattern;
+  const bool has_directions = pattern.one_way != nullptr;
+  const std::array<std::pair<std::string_view, bool>, 4> fields{{{"pairs", pattern.takes_pair_groups},
+                                                                 {"direction", has_directions},
+                                                                 {"window", has_directions},
+                                                                 {"between", pattern.takes_pair_groups}}};
+  for (const auto& [field, is_taken] : fields) {
+    const Json* value = find(object, field);
+    const bool plain = value == nullptr || value->is_null() || *value == 1;
+    if (!is_taken && !plain) refuse(field_path(name, field) + " of " + std::string(pattern.name), "1 or null", *value);
   }
+  if (has_directions) {
+    const Json* direction = find(object, "direction");
+    const bool one_way =
+        direction != nullptr && !direction->is_null() && word(object, name, "direction", "", directions) == "one-way";
+    if (one_way) series.pattern = pattern.one_way;
+    series.window = whole_number(object, name, "window", 1, 1, one_way ? max_train : 1);
+  }
+  if (!pattern.takes_pair_groups) return;
   series.pairs = whole_number(object, name, "pairs", 1, 1, max_peers);
-  const Json* direction = find(object, "direction");
-  const bool one_way =
-      direction != nullptr && !direction->is_null() && word(object, name, "direction", "", directions) == "one-way";
-  if (one_way) series.pattern = Pattern::pairs_one_way;
-  series.window = whole_number(object, name, "window", 1, 1, one_way ? max_train : 1);
   const Json* between = find(object, "between");
   if (between == nullptr || between->is_null()) return;
   const bool two =
@@ -133,11 +151,12 @@ void parse_pairs(const Json& object, const std::string& name, SeriesRequest& ser
 }
 
 void take_list_posting(const std::string& name, SeriesRequest& series) {
-  const Pattern as_list = posted_as_list(series.pattern);
-  const std::string pattern(facts_of(series.pattern).name);
-  if (as_list == series.pattern) throw UsageError(field_path(name, "posting") + " of " + pattern + " accepts normal");
-  series.pattern = as_list;
-  if (as_list == Pattern::send_overhead_list && series.train != series.peers) {
+  const std::string pattern(series.pattern->name);
+  if (series.pattern->as_list == nullptr) {
+    throw UsageError(field_path(name, "posting") + " of " + pattern + " accepts normal");
+  }
+  series.pattern = series.pattern->as_list;
+  if (series.pattern->train_is_peers && series.train != series.peers) {
     throw UsageError(field_path(name, "train") + " of " + pattern + " posted as a list accepts the number of peers, " +
                      std::to_string(series.peers) + ", not " + std::to_string(series.train));
   }
@@ -148,9 +167,9 @@ void parse_operation(const Json& object, const std::string& name, SeriesRequest&
   series.posting = choose<Posting>(object, name, "posting", posting_names);
   const std::string operation(name_of(series.operation));
   const auto bytes = static_cast<std::int64_t>(series.message_bytes);
-  if (!speaks_of(series.pattern, series.operation)) {
-    throw UsageError(field_path(name, "operation") + " of " + std::string(facts_of(series.pattern).name) +
-                     " does not accept " + operation);
+  if (!series.pattern->supports(series.operation)) {
+    throw UsageError(field_path(name, "operation") + " of " + std::string(series.pattern->name) + " does not accept " +
+                     operation);
   }
   if (series.operation == Operation::atomic && series.message_bytes != atomic_bytes) {
     throw UsageError(field_path(name, "message_bytes") + " of atomic accepts 8, not " + std::to_string(bytes));
@@ -164,22 +183,30 @@ void parse_operation(const Json& object, const std::string& name, SeriesRequest&
   if (series.posting == Posting::list) take_list_posting(name, series);
 }
 
-SeriesRequest parse_series(const Json& object, const std::string& name) {
+// The fields that every pattern has, and those of its own.
+std::vector<std::string_view> fields_with(std::span<const Setting> settings) {
+  std::vector<std::string_view> fields{"pattern", "message_bytes", "train",    "peers",     "pairs",  "direction",
+                                       "window",  "between",       "delay_ns", "operation", "posting"};
+  for (const Setting& setting : settings) fields.push_back(setting.name);
+  return fields;
+}
+
+SeriesRequest parse_series(const Json& object, const std::string& name, Patterns patterns) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
-  refuse_unknown(object, name,
-                 {"pattern", "message_bytes", "train", "peers", "pairs", "direction", "window", "between", "delay_ns",
-                  "operation", "posting"});
+  const Pattern* named = named_pattern(object, patterns);
+  refuse_unknown(object, name, fields_with(named == nullptr ? std::span<const Setting>() : named->settings));
   SeriesRequest series;
-  series.pattern = parse_pattern(object, name);
+  series.pattern = parse_pattern(object, name, patterns);
   if (find(object, "message_bytes") == nullptr) throw UsageError(field_path(name, "message_bytes") + " is missing");
   series.message_bytes = static_cast<std::size_t>(whole_number(object, name, "message_bytes", 0, 0, max_message_bytes));
   series.train = whole_number(object, name, "train", 1, 1, max_train);
   series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
+  parse_settings(object, name, series);
   parse_pairs(object, name, series);
   parse_delay(object, name, series);
   parse_operation(object, name, series);
 
-  const PatternFacts& facts = facts_of(series.pattern);
+  const Pattern& facts = *series.pattern;
   const std::string pattern(facts.name);
   if (!facts.takes_trains && series.train != 1) {
     throw UsageError(field_path(name, "train") + " of " + pattern + " accepts 1, not " + std::to_string(series.train));
@@ -192,11 +219,11 @@ SeriesRequest parse_series(const Json& object, const std::string& name) {
                      std::to_string(series.train));
   }
   const bool delayed = series.delay_kind != DelayKind::given || series.delay_ns > 0.0;
-  if (facts.needs_delay && !delayed) {
+  if (facts.delay == Delay::needed && !delayed) {
     throw UsageError(field_path(name, "delay_ns") + " of " + pattern + " must be above 0");
   }
-  const bool ignores_delay = facts.posts_sends || series.pattern == Pattern::flood || is_pairs(series.pattern);
-  if (ignores_delay && delayed) throw UsageError(field_path(name, "delay_ns") + " of " + pattern + " accepts 0 only");
+  if (facts.delay == Delay::none && delayed)
+    throw UsageError(field_path(name, "delay_ns") + " of " + pattern + " accepts 0 only");
   return series;
 }
 
@@ -222,7 +249,7 @@ StopRequest parse_stop(const Json& object) {
   return stop;
 }
 
-MeasureRequest parse_measure(const Json& object) {
+MeasureRequest parse_measure(const Json& object, Patterns patterns) {
   refuse_unknown(object, "", {"type", "id", "visit", "tag", "check_payload", "stop", "series"});
   MeasureRequest request;
   request.id = whole_number(object, "", "id", 0, 0, max_id);
@@ -242,7 +269,7 @@ MeasureRequest parse_measure(const Json& object) {
     refuse("field 'series'", "a list of 1 to " + std::to_string(max_series) + " objects", *series);
   }
   for (std::size_t i = 0; i < series->size(); ++i) {
-    request.series.push_back(parse_series((*series)[i], "series[" + std::to_string(i) + "]"));
+    request.series.push_back(parse_series((*series)[i], "series[" + std::to_string(i) + "]", patterns));
   }
   return request;
 }
@@ -269,7 +296,7 @@ void check_nesting(std::string_view line) {
 
 }  // namespace
 
-Request parse_request(std::string_view line) {
+Request parse_request(std::string_view line, Patterns patterns) {
   check_nesting(line);
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) throw UsageError("a request must be one JSON object on one line");
@@ -280,9 +307,23 @@ Request parse_request(std::string_view line) {
     refuse_unknown(object, "", {"type"});
     request.quit = true;
   } else {
-    request.measure = parse_measure(object);
+    request.measure = parse_measure(object, patterns);
   }
   return request;
+}
+
+SeriesSetup setup_of(const SeriesRequest& series, int ranks) {
+  return {.pattern = series.pattern,
+          .message_bytes = series.message_bytes,
+          .train = series.train,
+          .delay_ns = series.delay_ns,
+          .batch = series.window,
+          .peers = series.peers,
+          .pairs = series.pairs,
+          .ranks = ranks,
+          .operation = series.operation,
+          .posting = series.posting,
+          .settings = series.settings};
 }
 
 }  // namespace chiplog

@@ -21,7 +21,7 @@ namespace chiplog {
 enum class DelayKind { given, one_message_round_trip, two_message_round_trip };
 
 struct SeriesRequest {
-  Pattern pattern = Pattern::ping_pong;
+  const Pattern* pattern = nullptr;  // one of the list that the request was parsed with
   std::size_t message_bytes = 0;
   std::int64_t train = 1;
   std::int64_t peers = 1;
@@ -32,6 +32,7 @@ struct SeriesRequest {
   double delay_ns = 0.0;  // if given
   Operation operation = Operation::send;
   Posting posting = Posting::normal;
+  std::array<std::int64_t, max_settings> settings{};  // in the order of the pattern's
 };
 
 struct StopRequest {
@@ -58,7 +59,10 @@ struct Request {
 inline constexpr std::size_t max_request_bytes = std::size_t{1} << 20;
 
 // Throws UsageError that names the field and what it accepts; unknown fields are refused.
-[[nodiscard]] Request parse_request(std::string_view line);
+[[nodiscard]] Request parse_request(std::string_view line, Patterns patterns);
+
+// The series in a run of so many ranks, before its pair groups, batch and delay are chosen.
+[[nodiscard]] SeriesSetup setup_of(const SeriesRequest& series, int ranks);
 
 // What a transport can do, as far as requests depend on it.
 struct RequestLimits {

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "chiplog/error.hpp"
-#include "core/dissemination.hpp"
 #include "core/field_path.hpp"
 #include "core/request.hpp"
 
@@ -60,12 +59,9 @@ void check_posting(const RequestLimits& limits, const SeriesRequest& series, con
 }
 
 void check_posted(const RequestLimits& limits, const SeriesRequest& series, const std::string& name) {
-  const PatternFacts& facts = facts_of(series.pattern);
-  const std::int64_t posted = series.pattern == Pattern::barrier
-                                  ? dissemination_messages(limits.ranks, static_cast<int>(series.peers))
-                                  : std::max({series.train, series.peers, series.window});
-  if (!facts.posts_sends || static_cast<std::size_t>(posted) <= limits.max_posted_sends) return;
-  throw UsageError(field_path(name, "train") + " of " + std::string(facts.name) + " accepts at most " +
+  const std::int64_t posted = series.pattern->posted_at_once(setup_of(series, limits.ranks));
+  if (static_cast<std::size_t>(posted) <= limits.max_posted_sends) return;
+  throw UsageError(field_path(name, "train") + " of " + std::string(series.pattern->name) + " accepts at most " +
                    std::to_string(limits.max_posted_sends) + " on " + limits.transport + ", not " +
                    std::to_string(posted));
 }
@@ -76,12 +72,14 @@ void check_series(const RequestLimits& limits, const SeriesRequest& series, cons
     throw UsageError(field_path(name, "peers") + " accepts at most " + std::to_string(limits.ranks - 1) + " with " +
                      std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
   }
-  if (is_pairs(series.pattern)) check_pairs(limits, series, name);
+  if (series.pattern->takes_pair_groups) check_pairs(limits, series, name);
+  if (const auto reason = series.pattern->refuse(setup_of(series, limits.ranks)))
+    throw UsageError(name + " " + *reason);
   check_posted(limits, series, name);
   check_operation(limits, series, name);
   check_posting(limits, series, name);
-  if (facts_of(series.pattern).needs_synchronising_transport && !limits.capabilities.synchronises) {
-    throw UsageError(field_path(name, "pattern") + " " + std::string(facts_of(series.pattern).name) +
+  if (series.pattern->needs_synchronising_transport && !limits.capabilities.synchronises) {
+    throw UsageError(field_path(name, "pattern") + " " + std::string(series.pattern->name) +
                      ": sends never wait for receives on " + limits.transport);
   }
   const double longest_ns = 0.5 * static_cast<double>(limits.time_limit.count());

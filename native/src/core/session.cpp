@@ -82,7 +82,7 @@ class Follower : public Session {
       const std::string command = bootstrap_.broadcast({});
       if (command.empty() || command.front() == do_quit) return;
       if (command.front() == do_wait) continue;
-      const Request request = parse_request(std::string_view(command).substr(1));
+      const Request request = parse_request(std::string_view(command).substr(1), endpoint_.patterns());
       try {
         measure(request.measure, command.front() == do_measure);
       } catch (const UsageError&) {
@@ -129,7 +129,7 @@ class Leader : public Session {
           bootstrap_.broadcast(std::string(1, do_wait));
           continue;
         }
-        const Request request = parse_request(line);
+        const Request request = parse_request(line, endpoint_.patterns());
         if (request.quit) return;
         check_against(limits(), request.measure);
         bootstrap_.broadcast((takes_placement() ? do_measure : do_measure_without_placement) + line);

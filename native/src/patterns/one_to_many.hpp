@@ -1,48 +1,104 @@
 // 1:n n:1: one message to each of p peers, who answer at once; until all answers are there.
 #pragma once
 
+#include "patterns/part.hpp"
 #include "patterns/peer_list.hpp"
-#include "patterns/workspace.hpp"
 
 namespace chiplog::patterns {
 
-// The peers say that they are about to receive before the clock starts.
-template <MessageView M, Clock C>
-Interval one_to_many_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  const auto peers = static_cast<Rank>(setup.peers);
-  for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, no_bytes);
-  settle(work);
-  const Ticks begin = clock.now();
-  for (Rank peer = 1; peer <= peers; ++peer) messages.post_send(peer, out, setup.message_bytes);
-  for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, setup.message_bytes);
-  messages.wait_sends();
-  return {begin, clock.now()};
-}
+namespace detail {
 
-// The same with all messages posted by one call; what prepares that call comes before.
-template <MessageView M, Clock C>
-  requires PostsLists<M>
-Interval one_to_many_list_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  const auto peers = static_cast<Rank>(setup.peers);
-  PeerList list(messages, server_rank, peers, out, setup.message_bytes);
-  for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, no_bytes);
-  settle(work);
-  const Ticks begin = clock.now();
-  list.start();
-  for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, setup.message_bytes);
-  list.wait();
-  return {begin, clock.now()};
+inline WireCount one_to_many_wire_count(const SeriesSetup& setup) {
+  return {3 * setup.peers, 2 * setup.peers * static_cast<std::int64_t>(setup.message_bytes)};
 }
+inline WireCount one_to_many_passive_wire_count(const SeriesSetup& setup) {
+  return {4 * setup.peers, setup.peers * static_cast<std::int64_t>(setup.message_bytes)};
+}
+inline std::int64_t one_to_each_peer(const SeriesSetup& setup) { return setup.peers; }
 
 template <MessageView M, Clock C>
-Interval one_to_many_server(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  messages.send(client_rank, out, no_bytes);
-  messages.recv(client_rank, in, setup.message_bytes);
-  messages.send(client_rank, out, setup.message_bytes);
-  return {};
+Part answer(Workspace<M, C>& work, const SeriesSetup& setup) {
+  return [&work, bytes = setup.message_bytes] {
+    auto& [messages, clock, out, in] = work;
+    messages.send(client_rank, out, no_bytes);
+    messages.recv(client_rank, in, bytes);
+    messages.send(client_rank, out, bytes);
+    return Interval{};
+  };
 }
+
+}  // namespace detail
+
+// All messages are posted by one call; what prepares that call comes before.
+struct OneToManyList {
+  static constexpr Pattern pattern{
+      .name = "one_to_many",
+      .direction = "round-trip",
+      .takes_peers = true,
+      .servers_announce_themselves = true,
+      .message_wire_count = detail::one_to_many_wire_count,
+      .passive_wire_count = detail::one_to_many_passive_wire_count,
+      .posted_at_once = detail::one_to_each_peer,
+  };
+  template <MessageView M>
+  static constexpr bool runs_over = PostsLists<M>;
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const auto peers = static_cast<Rank>(setup.peers);
+      PeerList list(messages, server_rank, peers, out, bytes);
+      for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, no_bytes);
+      settle(work);
+      const Ticks begin = clock.now();
+      list.start();
+      for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, bytes);
+      list.wait();
+      return Interval{begin, clock.now()};
+    };
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return detail::answer(work, setup);
+  }
+};
+
+struct OneToMany {
+  static constexpr Pattern pattern{
+      .name = "one_to_many",
+      .direction = "round-trip",
+      .takes_peers = true,
+      .servers_announce_themselves = true,
+      .as_list = &OneToManyList::pattern,
+      .message_wire_count = detail::one_to_many_wire_count,
+      .passive_wire_count = detail::one_to_many_passive_wire_count,
+      .posted_at_once = detail::one_to_each_peer,
+  };
+
+  // The peers say that they are about to receive before the clock starts.
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const auto peers = static_cast<Rank>(setup.peers);
+      for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, no_bytes);
+      settle(work);
+      const Ticks begin = clock.now();
+      for (Rank peer = 1; peer <= peers; ++peer) messages.post_send(peer, out, bytes);
+      for (Rank peer = 1; peer <= peers; ++peer) messages.recv(peer, in, bytes);
+      messages.wait_sends();
+      return Interval{begin, clock.now()};
+    };
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return detail::answer(work, setup);
+  }
+};
 
 }  // namespace chiplog::patterns

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "patterns/list.hpp"
 #include "patterns/part.hpp"
-#include "patterns/pattern_table.hpp"
 #include "patterns/payload_checks.hpp"
 
 namespace chiplog {
@@ -17,7 +17,8 @@ class OperationRunner {
   // Room for messages of this size from now on. Collective.
   virtual void reserve(std::size_t message_bytes) = 0;
   virtual std::optional<std::string> check_payload(Role role, Rank peer, std::size_t bytes, patterns::Salts salts) = 0;
-  // What this rank does in a series. It refers to this runner.
+  [[nodiscard]] virtual bool runs(const Pattern& pattern) const = 0;
+  // What this rank does in a series of a pattern that it runs. It refers to this runner.
   [[nodiscard]] virtual Part part(Role role, const SeriesSetup& setup) = 0;
 };
 
@@ -44,7 +45,9 @@ class ViewRunner final : public OperationRunner {
     }
   }
 
-  Part part(Role role, const SeriesSetup& setup) override { return patterns::resolve(work_, role, setup); }
+  bool runs(const Pattern& pattern) const override { return AllPatterns::runs_over<M>(pattern); }
+
+  Part part(Role role, const SeriesSetup& setup) override { return AllPatterns::part(work_, role, setup); }
 
  private:
   static constexpr std::size_t initial_bytes = 4096;

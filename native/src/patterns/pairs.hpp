@@ -1,74 +1,144 @@
 // k pairs at once: PRTT(n,0,s) between each client and its server, or windows of messages one way.
 #pragma once
 
-#include <span>
-
 #include "core/pair_groups.hpp"
-#include "patterns/workspace.hpp"
+#include "patterns/part.hpp"
+#include "patterns/start_together.hpp"
 
 namespace chiplog::patterns {
 
-// The first client lets all go when all have said that they and their servers are ready; then each times itself.
-template <MessageView M, Clock C>
-void start_together(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  messages.recv(setup.partner, in, no_bytes);
-  const std::span<const Rank> clients(setup.groups->clients.data(), static_cast<std::size_t>(setup.pairs));
-  const Rank first = clients.front();
-  if (setup.self != first) {
-    messages.send(first, out, no_bytes);
-    messages.recv(first, in, no_bytes);
-  } else {
-    for (const Rank other : clients.subspan(1)) messages.recv(other, in, no_bytes);
-    for (const Rank other : clients.subspan(1)) messages.send(other, out, no_bytes);
+namespace detail {
+
+// The first ranks of two groups are clients and servers, as many of each as there are pairs.
+inline Position place_in_groups(const SeriesSetup& setup, Rank rank) {
+  const Role role = setup.groups->role(rank, setup.pairs);
+  if (role == Role::onlooker) return {};
+  return {role, setup.groups->partner(rank)};
+}
+
+inline std::vector<Link> links_of_groups(const SeriesSetup& setup) {
+  std::vector<Link> links;
+  for (std::size_t pair = 0; pair < static_cast<std::size_t>(setup.pairs); ++pair) {
+    links.push_back({setup.groups->clients[pair], setup.groups->servers[pair]});
   }
-  settle_together(work, setup.pairs);
+  return links;
 }
 
-template <MessageView M, Clock C>
-Interval pairs_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  start_together(work, setup);
-  const Ticks begin = clock.now();
-  for (std::int64_t i = 0; i < setup.batch; ++i) {
-    for (std::int64_t sent = 0; sent < setup.train; ++sent) messages.send(setup.partner, out, setup.message_bytes);
-    messages.recv(setup.partner, in, setup.message_bytes);
+inline std::span<const Rank> clients_of(const SeriesSetup& setup) {
+  return {setup.groups->clients.data(), static_cast<std::size_t>(setup.pairs)};
+}
+
+inline WireCount pairs_passive_wire_count(const SeriesSetup& setup) {
+  const std::int64_t posted = setup.batch * setup.train;
+  return {setup.pairs * (2 * posted + 4) - 2, setup.pairs * posted * static_cast<std::int64_t>(setup.message_bytes)};
+}
+
+}  // namespace detail
+
+// As osu_mbw_mr does it: a window of messages, posted at once where the transport can, and an empty answer to them all.
+struct PairsOneWay {
+  static WireCount message_wire_count(const SeriesSetup& setup) {
+    const std::int64_t sent = setup.batch * setup.train;
+    return {setup.pairs * (sent + 1) + messages_to_start_together(setup.pairs),
+            setup.pairs * sent * static_cast<std::int64_t>(setup.message_bytes)};
   }
-  return {begin, clock.now()};
-}
+  static std::int64_t posted_at_once(const SeriesSetup& setup) { return setup.batch; }
 
-template <MessageView M, Clock C>
-Interval pairs_server(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  messages.send(setup.partner, out, no_bytes);
-  for (std::int64_t i = 0; i < setup.batch; ++i) {
-    for (std::int64_t received = 0; received < setup.train; ++received) {
-      messages.recv(setup.partner, in, setup.message_bytes);
-    }
-    messages.send(setup.partner, out, setup.message_bytes);
+  static constexpr Pattern pattern{
+      .name = "pairs",
+      .direction = "one-way",
+      .takes_pair_groups = true,
+      .servers_announce_themselves = true,
+      .several_clients = true,
+      .message_wire_count = message_wire_count,
+      .passive_wire_count = detail::pairs_passive_wire_count,
+      .posted_at_once = posted_at_once,
+      .position = detail::place_in_groups,
+      .links = detail::links_of_groups,
+  };
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const std::int64_t window = setup.batch;
+      start_together(work, setup, detail::clients_of(setup));
+      const Ticks begin = clock.now();
+      for (std::int64_t i = 0; i < window; ++i) messages.post_send(setup.partner, out, bytes);
+      messages.wait_sends();
+      await_acknowledgement(work, setup.partner);
+      return Interval{begin, clock.now()};
+    };
   }
-  return {};
-}
 
-// As osu_mbw_mr does it: a window of messages, posted at once where the messages can, and an empty answer to them all.
-template <MessageView M, Clock C>
-Interval pairs_one_way_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  start_together(work, setup);
-  const Ticks begin = clock.now();
-  for (std::int64_t i = 0; i < setup.batch; ++i) messages.post_send(setup.partner, out, setup.message_bytes);
-  messages.wait_sends();
-  await_acknowledgement(work, setup.partner);
-  return {begin, clock.now()};
-}
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const std::int64_t window = setup.batch;
+      messages.send(setup.partner, out, no_bytes);
+      for (std::int64_t i = 0; i < window; ++i) messages.recv(setup.partner, in, bytes);
+      messages.send(setup.partner, out, no_bytes);
+      return Interval{};
+    };
+  }
+};
 
-template <MessageView M, Clock C>
-Interval pairs_one_way_server(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  messages.send(setup.partner, out, no_bytes);
-  for (std::int64_t i = 0; i < setup.batch; ++i) messages.recv(setup.partner, in, setup.message_bytes);
-  messages.send(setup.partner, out, no_bytes);
-  return {};
-}
+struct Pairs {
+  static WireCount message_wire_count(const SeriesSetup& setup) {
+    const std::int64_t messages = setup.pairs * setup.batch * (setup.train + 1);
+    return {messages + messages_to_start_together(setup.pairs),
+            messages * static_cast<std::int64_t>(setup.message_bytes)};
+  }
+
+  static constexpr Pattern pattern{
+      .name = "pairs",
+      .direction = "round-trip",
+      .batches = Batches::exchanges,
+      .takes_trains = true,
+      .takes_pair_groups = true,
+      .servers_announce_themselves = true,
+      .several_clients = true,
+      .one_way = &PairsOneWay::pattern,
+      .message_wire_count = message_wire_count,
+      .passive_wire_count = detail::pairs_passive_wire_count,
+      .position = detail::place_in_groups,
+      .links = detail::links_of_groups,
+  };
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const std::int64_t train = setup.train;
+      const std::int64_t batch = setup.batch;
+      start_together(work, setup, detail::clients_of(setup));
+      const Ticks begin = clock.now();
+      for (std::int64_t i = 0; i < batch; ++i) {
+        for (std::int64_t sent = 0; sent < train; ++sent) messages.send(setup.partner, out, bytes);
+        messages.recv(setup.partner, in, bytes);
+      }
+      return Interval{begin, clock.now()};
+    };
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const std::int64_t train = setup.train;
+      messages.send(setup.partner, out, no_bytes);
+      for (std::int64_t i = 0; i < setup.batch; ++i) {
+        for (std::int64_t received = 0; received < train; ++received) messages.recv(setup.partner, in, bytes);
+        messages.send(setup.partner, out, bytes);
+      }
+      return Interval{};
+    };
+  }
+};
 
 }  // namespace chiplog::patterns

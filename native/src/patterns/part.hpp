@@ -10,10 +10,4 @@ namespace chiplog {
 // Takes one sample. Made once a series, so that a sample costs one indirect call and a message none.
 using Part = std::function<Interval()>;
 
-namespace patterns {
-
-template <MessageView M, Clock C>
-using PartFunction = Interval (*)(Workspace<M, C>&, const SeriesSetup&);
-
-}  // namespace patterns
 }  // namespace chiplog

@@ -2,43 +2,41 @@
 // hears that all is done. Neither is timed.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "patterns/part.hpp"
 
 namespace chiplog::patterns {
 
-// Some patterns' servers announce themselves anyway.
-constexpr bool announces_itself(Pattern pattern) {
-  return is_pairs(pattern) || pattern == Pattern::one_to_many || pattern == Pattern::one_to_many_list;
-}
-
-template <MessageView M, Clock C, class Do>
-void for_each_target(const SeriesSetup& setup, Do act) {
-  if (is_pairs(setup.pattern)) {
-    act(setup.partner);
-    return;
+// `sample` is what the client does where targets take part.
+template <MessageView M, Clock C>
+Part passive_client(Workspace<M, C>& work, const SeriesSetup& setup, Part sample) {
+  std::vector<Rank> targets;
+  for (const Link& link : setup.pattern->links(setup)) {
+    if (link.client == setup.self) targets.push_back(link.server);
   }
-  for (Rank peer = server_rank; peer <= static_cast<Rank>(setup.peers); ++peer) act(peer);
-}
-
-template <MessageView M, Clock C, PartFunction<M, C> part>
-Interval passive_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  if (!announces_itself(setup.pattern)) {
-    for_each_target<M, C>(setup, [&](Rank peer) { work.messages.recv(peer, work.in, no_bytes); });
-  }
-  const Interval interval = part(work, setup);
-  messages.wait_sends();
-  for_each_target<M, C>(setup, [&](Rank peer) { work.messages.send(peer, work.out, no_bytes); });
-  return interval;
+  const bool await_targets = !setup.pattern->servers_announce_themselves;
+  return [&work, targets = std::move(targets), await_targets, sample = std::move(sample)] {
+    auto& [messages, clock, out, in] = work;
+    if (await_targets) {
+      for (const Rank target : targets) messages.recv(target, in, no_bytes);
+    }
+    const Interval interval = sample();
+    messages.wait_sends();
+    for (const Rank target : targets) messages.send(target, out, no_bytes);
+    return interval;
+  };
 }
 
 template <MessageView M, Clock C>
-Interval passive_server(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  const Rank client = is_pairs(setup.pattern) ? setup.partner : client_rank;
-  messages.send(client, out, no_bytes);
-  messages.recv(client, in, no_bytes);
-  return {};
+Part passive_server(Workspace<M, C>& work, const SeriesSetup& setup) {
+  return [&work, client = setup.partner] {
+    auto& [messages, clock, out, in] = work;
+    messages.send(client, out, no_bytes);
+    messages.recv(client, in, no_bytes);
+    return Interval{};
+  };
 }
 
 }  // namespace chiplog::patterns

@@ -35,6 +35,7 @@ class PatternEndpoint final : public Endpoint {
   }
 
   std::string transport_name() const override { return std::string(T::name); }
+  Patterns patterns() const override { return AllPatterns::facts; }
   Capabilities capabilities() override { return transport_.capabilities(); }
   std::size_t max_posted_sends() const override { return T::max_posted_sends; }
   std::string options_json() override { return transport_.options_json(); }
@@ -63,7 +64,13 @@ class PatternEndpoint final : public Endpoint {
 
   double busy_wait_overhead_ns() override { return patterns::busy_wait_overhead_ns(clock_); }
 
-  void reserve(const SeriesSetup& setup) override { runner(setup).reserve(setup.message_bytes); }
+  void reserve(const SeriesSetup& setup) override {
+    if (!runner(setup).runs(*setup.pattern)) {
+      throw UsageError("pattern " + std::string(setup.pattern->name) + " does not run over " +
+                       std::string(name_of(setup.operation)) + " on " + transport_name());
+    }
+    runner(setup).reserve(setup.message_bytes);
+  }
 
   std::optional<std::string> check_payload(const SeriesSetup& setup, const Link& link) override {
     const patterns::Salts salts{2 * payload_checks_, 2 * payload_checks_ + 1};
@@ -81,14 +88,17 @@ class PatternEndpoint final : public Endpoint {
   void sample(std::span<const SeriesSetup> series, std::int64_t rounds, std::span<SeriesSamples> samples) override {
     chosen_.clear();
     for (std::size_t i = 0; i < series.size(); ++i) {
-      const Role role = role_in(series[i]);
-      if (role == Role::onlooker) continue;
-      const bool timed_here = facts_of(series[i].pattern).timed_by == role;
+      const Pattern& pattern = *series[i].pattern;
+      const Position here = pattern.position(series[i], rank_);
+      if (here.role == Role::onlooker) continue;
+      const bool timed_here = pattern.timed_by == here.role;
       const auto more = static_cast<std::size_t>(rounds);
       if (timed_here) samples[i].durations_ns.reserve(samples[i].durations_ns.size() + more);
       if (series[i].delay_ns > 0.0) samples[i].waits_ns.reserve(samples[i].waits_ns.size() + more);
-      chosen_.push_back(
-          {runner(series[i]).part(role, as_seen_here(series[i])), busy_waits(series[i]), timed_here, samples[i]});
+      SeriesSetup setup = series[i];
+      setup.self = rank_;
+      setup.partner = here.partner;
+      chosen_.push_back({runner(setup).part(here.role, setup), pattern.busy_waits(setup), timed_here, samples[i]});
     }
     const bool there_and_back = has_several_sizes(series);
     for (std::int64_t round = 0; round < rounds; ++round) {
@@ -160,19 +170,6 @@ class PatternEndpoint final : public Endpoint {
   [[nodiscard]] OperationRunner& runner(const SeriesSetup& setup) {
     const Runners& both = of(setup.operation);
     return *(setup.posting == Posting::in_line ? both.in_line : both.normal);
-  }
-
-  [[nodiscard]] Role role_in(const SeriesSetup& setup) const {
-    if (is_pairs(setup.pattern)) return setup.groups->role(rank_, setup.pairs);
-    if (rank_ == patterns::client_rank) return Role::client;
-    const bool takes_part = rank_ <= setup.peers || setup.pattern == Pattern::barrier;
-    return takes_part ? Role::server : Role::onlooker;
-  }
-
-  [[nodiscard]] SeriesSetup as_seen_here(SeriesSetup setup) const {
-    setup.self = rank_;
-    if (is_pairs(setup.pattern)) setup.partner = setup.groups->partner(rank_);
-    return setup;
   }
 
   void settle() {

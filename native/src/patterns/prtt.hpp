@@ -1,37 +1,80 @@
 // PRTT(n, d, s): n messages with computation d between them, then one message back after ALL n have arrived.
 #pragma once
 
-#include "patterns/workspace.hpp"
+#include "patterns/part.hpp"
 
 namespace chiplog::patterns {
 
-template <MessageView M, Clock C>
-Interval prtt_client(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  const bool delayed = setup.delay_ns > 0.0;
-  Ticks waited = 0;
-  const Ticks begin = clock.now();
-  for (std::int64_t i = 0; i < setup.batch; ++i) {
-    messages.send(server_rank, out, setup.message_bytes);
-    for (std::int64_t sent = 1; sent < setup.train; ++sent) {
-      if (delayed) waited += clock.busy_wait(setup.delay_ns);
-      messages.send(server_rank, out, setup.message_bytes);
-    }
-    messages.recv(server_rank, in, setup.message_bytes);
+struct Prtt {
+  static WireCount message_wire_count(const SeriesSetup& setup) {
+    const std::int64_t messages = setup.batch * (setup.train + 1);
+    return {messages, messages * static_cast<std::int64_t>(setup.message_bytes)};
   }
-  return {begin, clock.now(), waited};
-}
+  static std::int64_t busy_waits(const SeriesSetup& setup) { return setup.batch * (setup.train - 1); }
 
-template <MessageView M, Clock C>
-Interval prtt_server(Workspace<M, C>& work, const SeriesSetup& setup) {
-  auto& [messages, clock, out, in] = work;
-  for (std::int64_t i = 0; i < setup.batch; ++i) {
-    for (std::int64_t received = 0; received < setup.train; ++received) {
-      messages.recv(client_rank, in, setup.message_bytes);
-    }
-    messages.send(client_rank, out, setup.message_bytes);
+  static constexpr Pattern pattern{
+      .name = "prtt",
+      .direction = "round-trip",
+      .batches = Batches::exchanges,
+      .delay = Delay::optional,
+      .takes_trains = true,
+      .message_wire_count = message_wire_count,
+      .busy_waits = busy_waits,
+  };
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    if (setup.delay_ns > 0.0) return [&work, setup] { return delayed_trains(work, setup); };
+    return [&work, setup] { return trains(work, setup); };
   }
-  return {};
-}
+
+  template <MessageView M, Clock C>
+  static Interval trains(Workspace<M, C>& work, const SeriesSetup& setup) {
+    auto& [messages, clock, out, in] = work;
+    const std::size_t bytes = setup.message_bytes;
+    const std::int64_t train = setup.train;
+    const std::int64_t batch = setup.batch;
+    const Ticks begin = clock.now();
+    for (std::int64_t i = 0; i < batch; ++i) {
+      for (std::int64_t sent = 0; sent < train; ++sent) messages.send(server_rank, out, bytes);
+      messages.recv(server_rank, in, bytes);
+    }
+    return {begin, clock.now()};
+  }
+
+  template <MessageView M, Clock C>
+  static Interval delayed_trains(Workspace<M, C>& work, const SeriesSetup& setup) {
+    auto& [messages, clock, out, in] = work;
+    const std::size_t bytes = setup.message_bytes;
+    const std::int64_t train = setup.train;
+    const std::int64_t batch = setup.batch;
+    Ticks waited = 0;
+    const Ticks begin = clock.now();
+    for (std::int64_t i = 0; i < batch; ++i) {
+      messages.send(server_rank, out, bytes);
+      for (std::int64_t sent = 1; sent < train; ++sent) {
+        waited += clock.busy_wait(setup.delay_ns);
+        messages.send(server_rank, out, bytes);
+      }
+      messages.recv(server_rank, in, bytes);
+    }
+    return {begin, clock.now(), waited};
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      const std::int64_t train = setup.train;
+      const std::int64_t batch = setup.batch;
+      for (std::int64_t i = 0; i < batch; ++i) {
+        for (std::int64_t received = 0; received < train; ++received) messages.recv(client_rank, in, bytes);
+        messages.send(client_rank, out, bytes);
+      }
+      return Interval{};
+    };
+  }
+};
 
 }  // namespace chiplog::patterns

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -45,36 +46,39 @@ const PairGroups& one_pair() {
   return groups;
 }
 
-SeriesSetup setup_of(Pattern pattern, Operation operation, Posting posting, std::size_t message_bytes) {
-  SeriesSetup setup{.pattern = posting == Posting::list ? posted_as_list(pattern) : pattern,
+SeriesSetup setup_with(const Pattern& named, Operation operation, Posting posting, std::size_t message_bytes) {
+  const Pattern& pattern = posting == Posting::list && named.as_list != nullptr ? *named.as_list : named;
+  SeriesSetup setup{.pattern = &pattern,
                     .message_bytes = operation == Operation::atomic ? atomic_bytes : message_bytes,
                     .ranks = ranks,
                     .operation = operation,
                     .posting = posting};
-  const PatternFacts& facts = facts_of(pattern);
-  if (facts.takes_peers) setup.peers = ranks - 1;
-  if (facts.takes_trains) setup.train = setup.peers == 1 ? 20 : setup.peers * (posting == Posting::list ? 1 : 10);
-  const bool batches = facts.batches && posting != Posting::list;  // a list is posted once a sample
-  if (batches || pattern == Pattern::pairs_one_way) setup.batch = 3;
-  if (facts.needs_delay) setup.delay_ns = 1000.0;
-  if (is_pairs(pattern)) setup.groups = &one_pair();
+  if (pattern.takes_peers) setup.peers = ranks - 1;
+  if (pattern.takes_trains) setup.train = setup.peers == 1 ? 20 : setup.peers * (pattern.train_is_peers ? 1 : 10);
+  const bool has_windows = pattern.direction == "one-way";
+  if (pattern.batches != Batches::none || has_windows) setup.batch = 3;
+  if (pattern.delay == Delay::needed) setup.delay_ns = 1000.0;
+  if (pattern.takes_pair_groups) setup.groups = &one_pair();
   return setup;
 }
 
-bool has_posting(const Capabilities& can, Pattern pattern, const SeriesSetup& setup) {
+bool has_posting(const Capabilities& can, const Pattern& named, const SeriesSetup& setup) {
   if (setup.posting == Posting::in_line) {
     return can.inline_send && !is_passive(setup.operation) && setup.message_bytes <= can.max_inline_bytes;
   }
-  if (setup.posting == Posting::list) return can.list_posting && posted_as_list(pattern) != pattern;
+  if (setup.posting == Posting::list) return can.list_posting && named.as_list != nullptr;
   return true;
 }
 
-// `pattern` as a request would name it: those posted as a list are another posting of theirs.
-bool is_possible(const Capabilities& can, Pattern pattern, const SeriesSetup& setup) {
-  const bool is_named = pattern != Pattern::one_to_many_list && pattern != Pattern::send_overhead_list;
-  const bool waits = facts_of(pattern).needs_synchronising_transport;
-  return is_named && !why_not(can, setup.operation) && speaks_of(pattern, setup.operation) &&
-         has_posting(can, pattern, setup) && (can.synchronises || !waits);
+// Whether a request can ask for it by this name; those posted as a list are another posting of theirs.
+bool is_named(const Pattern& pattern) {
+  return std::none_of(AllPatterns::facts.begin(), AllPatterns::facts.end(),
+                      [&](const Pattern* other) { return other->as_list == &pattern; });
+}
+
+bool is_possible(const Capabilities& can, const Pattern& named, const SeriesSetup& setup) {
+  return is_named(named) && !why_not(can, setup.operation) && named.supports(setup.operation) &&
+         has_posting(can, named, setup) && (can.synchronises || !named.needs_synchronising_transport);
 }
 
 // All that this transport can do, small and beyond a page.
@@ -82,11 +86,11 @@ std::vector<SeriesSetup> everything(const Capabilities& can) {
   std::vector<SeriesSetup> all;
   for (std::size_t o = 0; o < operation_names.size(); ++o) {
     for (std::size_t p = 0; p < posting_names.size(); ++p) {
-      for (std::size_t pattern = 0; pattern < pattern_count; ++pattern) {
+      for (const Pattern* pattern : AllPatterns::facts) {
         for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{10'000}}) {
           const auto operation = static_cast<Operation>(o);
-          const SeriesSetup setup = setup_of(static_cast<Pattern>(pattern), operation, static_cast<Posting>(p), bytes);
-          if (is_possible(can, static_cast<Pattern>(pattern), setup)) all.push_back(setup);
+          const SeriesSetup setup = setup_with(*pattern, operation, static_cast<Posting>(p), bytes);
+          if (is_possible(can, *pattern, setup)) all.push_back(setup);
         }
       }
     }
@@ -95,7 +99,7 @@ std::vector<SeriesSetup> everything(const Capabilities& can) {
 }
 
 std::string describe(const SeriesSetup& setup) {
-  return std::string(facts_of(setup.pattern).name) + " of " + std::string(name_of(setup.operation)) + ", " +
+  return std::string(setup.pattern->name) + " of " + std::string(name_of(setup.operation)) + ", " +
          std::string(name_of(setup.posting)) + ", " + std::to_string(setup.message_bytes) + " bytes";
 }
 
@@ -110,8 +114,9 @@ void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup)
   bootstrap.barrier();  // no write of the samples may come upon what is still compared
   SeriesSamples samples;
   endpoint.sample({&setup, 1}, rounds, {&samples, 1});
-  const Rank timed_by = facts_of(setup.pattern).timed_by == Role::server ? 1 : 0;
-  const std::size_t expected = rank == timed_by ? rounds : 0;
+  const bool timed_here = setup.pattern->position(setup, rank).role == setup.pattern->timed_by &&
+                          (setup.pattern->timed_by == Role::client || rank == 1);
+  const std::size_t expected = timed_here ? rounds : 0;
   if (samples.durations_ns.size() != expected)
     throw std::runtime_error(describe(setup) + ": not every sample was timed");
   for (const double sample_ns : samples.durations_ns) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "patterns/list.hpp"
+
 namespace chiplog {
 namespace {
 
@@ -10,6 +12,7 @@ namespace {
 class Steady final : public Endpoint {
  public:
   [[nodiscard]] std::string transport_name() const override { return "steady"; }
+  [[nodiscard]] Patterns patterns() const override { return AllPatterns::facts; }
   [[nodiscard]] Capabilities capabilities() override { return {}; }
   [[nodiscard]] std::size_t max_posted_sends() const override { return 64; }
   [[nodiscard]] std::string options_json() override { return "{}"; }
@@ -25,7 +28,7 @@ class Steady final : public Endpoint {
     const double factor = rounds == 1 ? 10.0 : 1.0;
     for (std::size_t i = 0; i < series.size(); ++i) {
       EXPECT_EQ(series[i].message_bytes, 1U);
-      const bool posts = series[i].pattern == Pattern::send_overhead;
+      const bool posts = series[i].pattern->name == "send_overhead";
       const double one_ns = posts ? 70.0 : 700.0 + 100.0 * static_cast<double>(series[i].train - 1);
       auto& all_ns = samples[i].durations_ns;
       all_ns.insert(all_ns.end(), static_cast<std::size_t>(rounds), factor * one_ns);
@@ -33,13 +36,13 @@ class Steady final : public Endpoint {
   }
 };
 
-TEST(Reference, IsUnknownBeforeTheFirstLook) { EXPECT_FALSE(Reference().times()); }
+TEST(Reference, IsUnknownBeforeTheFirstSamples) { EXPECT_FALSE(Reference(AllPatterns::facts).times()); }
 
 TEST(Reference, TellsHalfTheRoundTripTheGapAndThePost) {
   Steady endpoint;
-  Reference reference;
+  Reference reference(AllPatterns::facts);
   std::int64_t rounds = 0;
-  for (const std::int64_t chunk : {1, 20, 400}) rounds += reference.look(endpoint, chunk);
+  for (const std::int64_t chunk : {1, 20, 400}) rounds += reference.sample(endpoint, chunk);
   EXPECT_EQ(rounds, 3 * 1 + 3 + 5 + 8) << "a cold round each, and a quarter of the chunk's between 3 and 8";
   const auto times = reference.times();
   ASSERT_TRUE(times);

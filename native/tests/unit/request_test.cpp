@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "chiplog/error.hpp"
+#include "patterns/list.hpp"
 
 namespace chiplog {
 namespace {
 
 std::string refusal(const std::string& line) {
   try {
-    (void)parse_request(line);
+    (void)parse_request(line, AllPatterns::facts);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -23,7 +24,8 @@ TEST(Request, IsReadWithAllItsFields) {
       R"({"type":"measure","id":12,"visit":3,"tag":{"purpose":"grid"},"check_payload":false,)"
       R"("stop":{"relative_half_width":0.1,"min_samples":5,"max_samples":50,"budget_ns":1000},)"
       R"("series":[{"pattern":"prtt","message_bytes":1024,"train":10,"delay_ns":"rtt2","operation":"send",)"
-      R"("posting":"normal"},{"pattern":"late_receiver","message_bytes":1,"delay_ns":2.5}]})");
+      R"("posting":"normal"},{"pattern":"late_receiver","message_bytes":1,"delay_ns":2.5}]})",
+      AllPatterns::facts);
   EXPECT_FALSE(request.quit);
   const MeasureRequest& measure = request.measure;
   EXPECT_EQ(measure.id, 12);
@@ -33,13 +35,13 @@ TEST(Request, IsReadWithAllItsFields) {
   EXPECT_DOUBLE_EQ(measure.stop.relative_half_width, 0.1);
   EXPECT_EQ(measure.stop.budget_ns, 1000);
   ASSERT_EQ(measure.series.size(), 2U);
-  EXPECT_EQ(measure.series[0].pattern, Pattern::prtt);
+  EXPECT_EQ(measure.series[0].pattern, &patterns::Prtt::pattern);
   EXPECT_EQ(measure.series[0].train, 10);
   EXPECT_EQ(measure.series[0].delay_kind, DelayKind::two_message_round_trip);
   EXPECT_DOUBLE_EQ(measure.series[1].delay_ns, 2.5);
 }
 
-TEST(Request, QuitNeedsNothingElse) { EXPECT_TRUE(parse_request(R"({"type":"quit"})").quit); }
+TEST(Request, QuitNeedsNothingElse) { EXPECT_TRUE(parse_request(R"({"type":"quit"})", AllPatterns::facts).quit); }
 
 TEST(Request, NamesTheFieldAndWhatItAccepts) {
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":-1})")),
@@ -99,7 +101,7 @@ class RequestAgainstTransport : public testing::Test {
  protected:
   std::string refusal_of(const std::string& series) {
     try {
-      check_against(limits, parse_request(with_series(series)).measure);
+      check_against(limits, parse_request(with_series(series), AllPatterns::facts).measure);
     } catch (const UsageError& error) {
       return error.what();
     }

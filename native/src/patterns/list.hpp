@@ -1,0 +1,32 @@
+// The patterns of this build: one file and one line each. Of those with the same name the first is what a request finds
+// by it.
+#pragma once
+
+#include "patterns/barrier.hpp"
+#include "patterns/flood.hpp"
+#include "patterns/late_receiver.hpp"
+#include "patterns/one_to_many.hpp"
+#include "patterns/pairs.hpp"
+#include "patterns/pattern_list.hpp"
+#include "patterns/ping_pong.hpp"
+#include "patterns/prtt.hpp"
+#include "patterns/receive_overhead.hpp"
+#include "patterns/send_overhead.hpp"
+
+namespace chiplog {
+
+using AllPatterns = PatternList<  //
+    patterns::PingPong,           //
+    patterns::Prtt,               //
+    patterns::SendOverhead,       //
+    patterns::SendOverheadList,   //
+    patterns::ReceiveOverhead,    //
+    patterns::Flood,              //
+    patterns::LateReceiver,       //
+    patterns::OneToMany,          //
+    patterns::OneToManyList,      //
+    patterns::Pairs,              //
+    patterns::PairsOneWay,        //
+    patterns::Barrier>;
+
+}  // namespace chiplog

@@ -1,0 +1,29 @@
+// Clients of several pairs that begin at the same time.
+#pragma once
+
+#include <span>
+
+#include "patterns/workspace.hpp"
+
+namespace chiplog::patterns {
+
+// The first of `clients` releases all others when each of them has said that it and its server are ready.
+template <MessageView M, Clock C>
+void start_together(Workspace<M, C>& work, const SeriesSetup& setup, std::span<const Rank> clients) {
+  auto& [messages, clock, out, in] = work;
+  messages.recv(setup.partner, in, no_bytes);
+  const Rank first = clients.front();
+  if (setup.self != first) {
+    messages.send(first, out, no_bytes);
+    messages.recv(first, in, no_bytes);
+  } else {
+    for (const Rank other : clients.subspan(1)) messages.recv(other, in, no_bytes);
+    for (const Rank other : clients.subspan(1)) messages.send(other, out, no_bytes);
+  }
+  settle_together(work, static_cast<std::int64_t>(clients.size()));
+}
+
+// The empty messages for that.
+inline std::int64_t messages_to_start_together(std::int64_t pairs) { return 3 * pairs - 2; }
+
+}  // namespace chiplog::patterns
