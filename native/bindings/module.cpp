@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/segmentation.hpp"
+#include "barriers.hpp"
 #include "simulation.hpp"
 
 namespace nb = nanobind;
@@ -44,7 +45,8 @@ void require_breaks(const Segmenter& segmenter, const std::vector<std::size_t>& 
 }  // namespace
 
 NB_MODULE(_native, module) {
-  module.doc() = "Native kernels of chiplog's analysis, and its simulator.";
+  module.doc() = "Native kernels of chiplog's analysis, its simulator, and the table of barrier algorithms.";
+  bind_barriers(module);
   bind_simulation(module);
   nb::class_<Limits>(module, "Limits", "What a segment must cover.")
       .def(

@@ -4,6 +4,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
@@ -100,45 +101,11 @@ void write_goal(int descriptor, std::uint32_t ranks, const Bytes& operations, co
   });
 }
 
-// first_bytes; of the sender's CPU, the NICs, the receiver's CPU and the whole way the start in picoseconds and the
-// attoseconds per byte; whether the receiver keeps up, and
-// whether messages arrive as a whole
-using ProtocolTuple = std::tuple<std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                                 std::int64_t, std::int64_t, std::int64_t, bool, bool>;
-using DetourTuple = std::tuple<std::int64_t, std::int64_t>;  // start and length in picoseconds
-// distribution, mean in picoseconds, mean as a share, probability, seed
-using NoiseTuple = std::tuple<std::uint8_t, double, double, double, std::uint64_t>;
 using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, OwnBytes>;
 
-simulation::Protocols protocols_of(const std::vector<ProtocolTuple>& tuples) {
-  simulation::Protocols protocols;
-  for (const auto& [first, send, send_as, nic, nic_as, receive, receive_as, way, way_as, keeps_up, whole] : tuples)
-    protocols.push_back({first, {send, send_as}, {nic, nic_as}, {receive, receive_as}, {way, way_as}, keeps_up, whole});
-  return protocols;
-}
-
-simulation::NoiseParameters noise_of(const NoiseTuple& tuple, const std::vector<DetourTuple>& detours) {
-  const auto& [distribution, mean_ps, mean_share, probability, seed] = tuple;
-  if (distribution > static_cast<std::uint8_t>(simulation::Distribution::pareto))
-    throw std::invalid_argument("there is no such distribution");
-  simulation::NoiseParameters noise{
-      static_cast<simulation::Distribution>(distribution), mean_ps, mean_share, probability, {}, seed};
-  for (const auto& [start, length] : detours) noise.detours.push_back({start, length});
-  return noise;
-}
-
 Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& ends, const Bytes& starts,
-                   const std::vector<ProtocolTuple>& protocols, std::uint64_t S_bytes, bool trace,
-                   const std::vector<std::vector<ProtocolTuple>>& classes, std::vector<std::uint16_t> group_of_rank,
-                   std::vector<std::uint16_t> class_of_groups, std::uint32_t free_messages,
-                   std::uint32_t ranks_per_node, std::int64_t node_attoseconds_per_byte, const NoiseTuple& noise,
-                   const std::vector<DetourTuple>& detours) {
+                   const simulation::Parameters& parameters, bool trace) {
   const simulation::Schedule schedule = view(ranks, operations, ends, starts);
-  simulation::Parameters parameters{
-      protocols_of(protocols), S_bytes,        {{}, std::move(group_of_rank), std::move(class_of_groups)},
-      free_messages,           ranks_per_node, node_attoseconds_per_byte,
-      noise_of(noise, detours)};
-  for (const std::vector<ProtocolTuple>& one : classes) parameters.pairs.classes.push_back(protocols_of(one));
   simulation::Outcome outcome;
   {
     const nb::gil_scoped_release released;
@@ -146,6 +113,61 @@ Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& en
   }
   return {give<OwnTimes>(std::move(outcome.finish)), outcome.events, give<OwnIndices>(std::move(outcome.unfinished)),
           give<OwnIndices>(std::move(outcome.unreceived)), give<OwnBytes>(std::move(outcome.trace))};
+}
+
+using LinePair = std::pair<std::int64_t, std::int64_t>;  // picoseconds, attoseconds per byte
+
+simulation::Line line_of(const LinePair& pair) { return {pair.first, pair.second}; }
+
+// A parameter of the simulator is a member of its structure and one line here.
+void bind_parameters(nb::module_& module) {
+  using simulation::Detour;
+  using simulation::Distribution;
+  using simulation::NoiseParameters;
+  using simulation::PairClasses;
+  using simulation::Parameters;
+  using simulation::Protocol;
+  nb::class_<Protocol>(module, "Protocol", "What messages from a size on take: lines in ps and as per byte.")
+      .def(
+          "__init__",
+          [](Protocol* self, std::uint64_t first_bytes, const LinePair& send, const LinePair& nic,
+             const LinePair& receive, const LinePair& one_way, bool receiver_keeps_up, bool arrives_whole) {
+            new (self) Protocol{first_bytes,      line_of(send),     line_of(nic), line_of(receive),
+                                line_of(one_way), receiver_keeps_up, arrives_whole};
+          },
+          nb::kw_only(), "first_bytes"_a, "send"_a, "nic"_a, "receive"_a, "one_way"_a, "receiver_keeps_up"_a,
+          "arrives_whole"_a);
+  nb::enum_<Distribution>(module, "Distribution", "Of what noise adds to an interval of CPU time.")
+      .value("none", Distribution::none)
+      .value("exponential", Distribution::exponential)
+      .value("half_normal", Distribution::half_normal)
+      .value("pareto", Distribution::pareto);
+  nb::class_<Detour>(module, "Detour", "A time that a CPU loses.")
+      .def(
+          "__init__", [](Detour* self, std::int64_t start, std::int64_t length) { new (self) Detour{start, length}; },
+          "start_ps"_a, "length_ps"_a);
+  nb::class_<NoiseParameters>(module, "Noise", "What lengthens CPU times.")
+      .def(nb::init<>())
+      .def_rw("distribution", &NoiseParameters::distribution)
+      .def_rw("mean_ps", &NoiseParameters::mean_ps)
+      .def_rw("mean_share", &NoiseParameters::mean_share)
+      .def_rw("probability", &NoiseParameters::probability)
+      .def_rw("detours", &NoiseParameters::detours)
+      .def_rw("seed", &NoiseParameters::seed);
+  nb::class_<PairClasses>(module, "PairClasses", "Which protocols a message has where pairs of ranks differ.")
+      .def(nb::init<>())
+      .def_rw("classes", &PairClasses::classes)
+      .def_rw("group_of_rank", &PairClasses::group_of_rank)
+      .def_rw("class_of_groups", &PairClasses::class_of_groups);
+  nb::class_<Parameters>(module, "Parameters", "All that a simulation depends on besides its schedule.")
+      .def(nb::init<>())
+      .def_rw("protocols", &Parameters::protocols)
+      .def_rw("S_bytes", &Parameters::S_bytes)
+      .def_rw("pairs", &Parameters::pairs)
+      .def_rw("free_messages", &Parameters::free_messages)
+      .def_rw("ranks_per_node", &Parameters::ranks_per_node)
+      .def_rw("node_attoseconds_per_byte", &Parameters::node_attoseconds_per_byte)
+      .def_rw("noise", &Parameters::noise);
 }
 
 }  // namespace
@@ -167,8 +189,8 @@ void bind_simulation(nb::module_& module) {
              "(ranks, operations, requires_end, requires_start, lines) of a GOAL text; ValueError(line, sentence).");
   module.def("write_goal", &write_goal, "descriptor"_a, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a,
              "Write a schedule as GOAL text.");
-  module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, nb::kw_only(),
-             "protocols"_a, "S_bytes"_a, "trace"_a, "classes"_a, "group_of_rank"_a, "class_of_groups"_a,
-             "free_messages"_a, "ranks_per_node"_a, "node_attoseconds_per_byte"_a, "noise"_a, "detours"_a,
+  bind_parameters(module);
+  module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, "parameters"_a,
+             nb::kw_only(), "trace"_a,
              "(finish_ps, events, unfinished, unreceived, trace) under LogGOPS; OverflowError beyond 2^63 ps.");
 }

@@ -51,21 +51,74 @@ def write_goal(
     requires_end: NDArray[np.uint8],
     requires_start: NDArray[np.uint8],
 ) -> None: ...
+def barrier_algorithms() -> list[str]: ...
+def barrier_trials(name: str, ranks: int) -> list[int]: ...
+def barrier_schedule(
+    name: str, ranks: int, rank: int, peers: int
+) -> list[tuple[list[int], list[int]]]: ...
+
+class Protocol:
+    """What messages from a size on take: lines in picoseconds and attoseconds per byte."""
+
+    def __init__(
+        self,
+        *,
+        first_bytes: int,
+        send: tuple[int, int],
+        nic: tuple[int, int],
+        receive: tuple[int, int],
+        one_way: tuple[int, int],
+        receiver_keeps_up: bool,
+        arrives_whole: bool,
+    ) -> None: ...
+
+class Distribution:
+    """Of what noise adds to an interval of CPU time."""
+
+    none: Distribution
+    exponential: Distribution
+    half_normal: Distribution
+    pareto: Distribution
+
+class Detour:
+    """A time that a CPU loses."""
+
+    def __init__(self, start_ps: int, length_ps: int) -> None: ...
+
+class Noise:
+    """What lengthens CPU times."""
+
+    distribution: Distribution
+    mean_ps: float
+    mean_share: float
+    probability: float
+    detours: Sequence[Detour]
+    seed: int
+
+class PairClasses:
+    """Which protocols a message has where pairs of ranks differ."""
+
+    classes: Sequence[Sequence[Protocol]]
+    group_of_rank: Sequence[int]
+    class_of_groups: Sequence[int]
+
+class Parameters:
+    """All that a simulation depends on besides its schedule."""
+
+    protocols: Sequence[Protocol]
+    S_bytes: int
+    pairs: PairClasses
+    free_messages: int
+    ranks_per_node: int
+    node_attoseconds_per_byte: int
+    noise: Noise
+
 def simulate(
     ranks: int,
     operations: NDArray[np.uint8],
     requires_end: NDArray[np.uint8],
     requires_start: NDArray[np.uint8],
+    parameters: Parameters,
     *,
-    protocols: Sequence[tuple[int, ...]],
-    S_bytes: int,
     trace: bool,
-    classes: Sequence[Sequence[tuple[int, ...]]],
-    group_of_rank: Sequence[int],
-    class_of_groups: Sequence[int],
-    free_messages: int,
-    ranks_per_node: int,
-    node_attoseconds_per_byte: int,
-    noise: tuple[int, float, float, float, int],
-    detours: Sequence[tuple[int, int]],
 ) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...

@@ -6,6 +6,7 @@ the repetitions that the library was accepted with.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 from barrier_programs import Finished, SimulatedStar, compile_program, run_preloaded
 from needs import require_command
 
+from chiplog import _native
 from chiplog.measure.library import BuiltLibrary, build_library
 from chiplog.measure.mpis import Mpi
 
@@ -69,6 +71,23 @@ def test_nobody_leaves_before_the_last_has_entered(
         pytest.skip("this MPI's ranks don't yield shared cores to each other")
     done = run_preloaded(library, ranks, program, "meet", 2, ranks, 1, 300, ranks if LONG else 2)
     accepted(done, "meet")
+
+
+@pytest.mark.parametrize("algorithm", _native.barrier_algorithms())
+def test_nobody_leaves_early_by_any_algorithm_of_a_tuning_file(
+    library: BuiltLibrary, program: Path, tmp_path: Path, algorithm: str
+) -> None:
+    """Without shared memory every rank is a leader."""
+    ranks = 6 if library.mpi.kind == "openmpi" else len(os.sched_getaffinity(0))
+    tuning = tmp_path / "tuning.json"
+    choice = {"ranks": 2, "algorithm": algorithm, "peers": 2}
+    tuning.write_text(
+        json.dumps({"schema": "chiplog.tuning/1", "operation": "barrier", "choices": [choice]})
+    )
+    settings = {"CHIPLOG_TUNING": str(tuning), "CHIPLOG_BARRIER_SHARED": "0"}
+    done = run_preloaded(library, ranks, program, "meet-as-set", ranks, 100, ranks, **settings)
+    accepted(done, "meet-as-set")
+    assert f"from {tuning} for 2 ranks" in done.stderr
 
 
 def test_communicators_are_made_and_freed_by_the_thousand(

@@ -56,6 +56,17 @@ def said(
     return "noise\n" + "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in lines)
 
 
+def test_what_the_library_did_is_what_it_said_last() -> None:
+    says = "chiplog: barrier of 4 ranks (MPI_COMM_WORLD): "
+    messages = f"{says}first\n{says}3-way dissemination among 4 ranks, by trial\n"
+    messages += "chiplog: barrier of 2 ranks (other): linear barrier\n"
+    found = summarise([read_launch(said(library=5e-7), messages)])
+    assert found.library == "3-way dissemination among 4 ranks, by trial"
+    validate(bench_to_json(found))
+    assert bench_to_json(found)["library"] == found.library
+    assert "library" not in bench_to_json(summarise([read_launch(said())]))
+
+
 def test_the_interval_covers_what_launches_differ_by() -> None:
     alike, different = median(launches(1.0, 1.0, 1.0)), median(launches(0.8, 1.0, 1.3))
     assert alike.high - alike.low < 0.05

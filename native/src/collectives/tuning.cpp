@@ -4,14 +4,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
-
-#include "core/dissemination.hpp"
 
 namespace chiplog::collectives {
 namespace {
@@ -22,22 +19,25 @@ constexpr const char* file_variable = "CHIPLOG_TUNING";
 constexpr const char* schema = "chiplog.tuning/1";
 constexpr int most_peers = 1 << 20;  // more than any communicator has ranks for
 
+constexpr int own_code = -1;
+constexpr int trial_code = -2;
+constexpr std::string_view default_name = "n-way-dissemination";
+static_assert(find_barrier(default_name) != nullptr);
+
 struct Entry {
   int ranks = 0;
-  Algorithm algorithm = Algorithm::own;
+  const BarrierAlgorithm* algorithm = nullptr;
   int peers = 0;
 };
 
 // The MPI's own where the library doesn't have the algorithm.
 Entry entry_of(const nlohmann::json& choice) {
   const int ranks = choice.at("ranks").get<int>();
-  const auto algorithm = choice.at("algorithm").get<std::string>();
-  if (algorithm == "linear") return {ranks, Algorithm::linear, 0};
-  if (algorithm == "dissemination") return {ranks, Algorithm::dissemination, 1};
-  if (algorithm != "n-way-dissemination") return {ranks, Algorithm::own, 0};
+  const BarrierAlgorithm* algorithm = find_barrier(choice.at("algorithm").get<std::string>());
+  if (algorithm == nullptr || !algorithm->takes_peers()) return {ranks, algorithm, 0};
   const int peers = choice.at("peers").get<int>();
   if (peers < 1 || peers > most_peers) throw std::runtime_error("\"peers\" must be 1 or more");
-  return {ranks, Algorithm::dissemination, peers};
+  return {ranks, algorithm, peers};
 }
 
 Entry read_entry(const std::string& path, int ranks) {
@@ -65,8 +65,12 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
+Choice chosen(const BarrierAlgorithm* algorithm, int peers, std::string why) {
+  return {algorithm, peers, false, std::move(why), {}, false};
+}
+
 Choice by_default(int ranks, std::string problem = {}) {
-  return {Algorithm::dissemination, default_peers(ranks), "by default", std::move(problem), true};
+  return {find_barrier(default_name), default_peers(ranks), false, "by default", std::move(problem), true};
 }
 
 // The variable's value, or null where it isn't set.
@@ -75,13 +79,30 @@ const char* set(const char* variable) {
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
+// What CHIPLOG_BARRIER_ALGORITHM accepts.
+std::string known_algorithms() {
+  std::string known = "own, fastest";
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    known += ", " + std::string(one.name);
+    if (one.takes_peers()) known += ":" + std::string(one.symbol);
+  }
+  return known;
+}
+
+// NAME, or NAME:PEERS of an algorithm that takes them.
 Choice by_algorithm(int ranks, std::string_view asked) {
   const std::string why = std::string("from ") + algorithm_variable;
-  if (asked == "linear") return {Algorithm::linear, 0, why, {}};
-  if (asked == "own") return {Algorithm::own, 0, why, {}};
-  if (asked == "fastest") return {Algorithm::fastest, 0, why, {}};
+  if (asked == "own") return chosen(nullptr, 0, why);
+  if (asked == "fastest") return {nullptr, 0, true, why, {}, false};
+  const std::size_t colon = asked.find(':');
+  const BarrierAlgorithm* algorithm = find_barrier(asked.substr(0, colon));
+  const bool has_peers = colon != std::string_view::npos;
+  const std::optional<int> peers = has_peers ? number(asked.substr(colon + 1)) : 0;
+  if (algorithm != nullptr && peers && algorithm->takes_peers() == has_peers && (!has_peers || *peers > 0)) {
+    return chosen(algorithm, *peers, why);
+  }
   return by_default(ranks,
-                    std::string(algorithm_variable) + "='" + std::string(asked) + "' is none of linear, own, fastest");
+                    std::string(algorithm_variable) + "='" + std::string(asked) + "' is none of " + known_algorithms());
 }
 
 Choice by_peers(int ranks, const char* asked) {
@@ -89,16 +110,14 @@ Choice by_peers(int ranks, const char* asked) {
   if (!peers) {
     return by_default(ranks, std::string(peers_variable) + "='" + asked + "' is no number of peers (0 or more)");
   }
-  return {*peers == 0 ? Algorithm::own : Algorithm::dissemination, *peers, std::string("from ") + peers_variable, {}};
+  return chosen(*peers == 0 ? nullptr : find_barrier(default_name), *peers, std::string("from ") + peers_variable);
 }
 
 Choice by_file(int ranks, const char* path) {
   try {
     const Entry entry = read_entry(path, ranks);
-    return {entry.algorithm,
-            entry.peers,
-            std::string("from ") + path + " for " + std::to_string(entry.ranks) + " ranks",
-            {}};
+    return chosen(entry.algorithm, entry.peers,
+                  std::string("from ") + path + " for " + std::to_string(entry.ranks) + " ranks");
   } catch (const std::exception& error) {
     return by_default(ranks, std::string(file_variable) + " " + path + ": " + error.what());
   }
@@ -123,17 +142,23 @@ Choice choose(int ranks) {
 }
 
 std::vector<Choice> candidates(int ranks) {
-  constexpr int most_tried = 16;
   const std::string why = "by trial";
-  std::vector<Choice> all = {{Algorithm::own, 0, why, {}}, {Algorithm::linear, 0, why, {}}};
-  std::size_t fewest_rounds = std::numeric_limits<std::size_t>::max();
-  for (int peers = 1; peers < std::min(ranks, most_tried + 1); ++peers) {
-    const std::size_t rounds = dissemination_steps(ranks, peers).size();
-    if (rounds >= fewest_rounds) continue;
-    fewest_rounds = rounds;
-    all.push_back({Algorithm::dissemination, peers, why, {}});
+  std::vector<Choice> all = {chosen(nullptr, 0, why)};
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    if (one.trials == nullptr) continue;
+    for (const int peers : one.trials(ranks)) all.push_back(chosen(&one, peers, why));
   }
   return all;
+}
+
+int code_of(const Choice& choice) {
+  if (choice.by_trial) return trial_code;
+  return choice.algorithm == nullptr ? own_code : static_cast<int>(choice.algorithm - barrier_algorithms.data());
+}
+
+void set_code(Choice& choice, int code) {
+  choice.by_trial = code == trial_code;
+  choice.algorithm = code < 0 ? nullptr : &barrier_algorithms[static_cast<std::size_t>(code)];
 }
 
 }  // namespace chiplog::collectives

@@ -4,21 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "core/barrier_algorithms.hpp"
+
 namespace chiplog::collectives {
 
-enum class Algorithm : int {
-  own,            // the MPI's
-  dissemination,  // n-way
-  linear,
-  fastest,  // whichever of these a trial finds
-};
-
 struct Choice {
-  Algorithm algorithm = Algorithm::own;
-  int peers = 0;             // n of dissemination
-  std::string why;           // where the choice comes from
-  std::string problem;       // what was wrong with a setting that is not in force, or nothing
-  bool provisional = false;  // nobody asked for it: a trial may replace it
+  const BarrierAlgorithm* algorithm = nullptr;  // null: the MPI's own
+  int peers = 0;                                // of an algorithm that takes them
+  bool by_trial = false;                        // whichever a trial finds the fastest: not known yet
+  std::string why;                              // where the choice comes from
+  std::string problem;                          // what was wrong with a setting that is not in force, or nothing
+  bool provisional = false;                     // nobody asked for it: a trial may replace it
 };
 
 // For `ranks` ranks. CHIPLOG_BARRIER_ALGORITHM goes before CHIPLOG_BARRIER_N, that before the file CHIPLOG_TUNING (a
@@ -30,7 +26,11 @@ struct Choice {
 // round's latency exceeds two gaps.
 [[nodiscard]] int default_peers(int ranks);
 
-// What a trial compares: the MPI's own, linear, and the smallest n for each number of rounds.
+// What a trial compares: the MPI's own, and each algorithm with the numbers of peers that are worth it.
 [[nodiscard]] std::vector<Choice> candidates(int ranks);
+
+// The algorithm as a number that means the same on all ranks, and back.
+[[nodiscard]] int code_of(const Choice& choice);
+void set_code(Choice& choice, int code);
 
 }  // namespace chiplog::collectives

@@ -12,8 +12,8 @@
 
 #include "collectives/node_flags.hpp"
 #include "collectives/patience.hpp"
-#include "collectives/schedule.hpp"
 #include "collectives/tuning.hpp"
+#include "core/barrier_algorithms.hpp"
 #include "core/node_memory.hpp"
 #include "thread_ranks.hpp"
 
@@ -102,8 +102,8 @@ class Leader {
  public:
   Leader(Post& post, int nodes, int node) : post_(post), node_(node), heard_(static_cast<std::size_t>(nodes), 0) {}
 
-  void run(const Schedule& schedule) {
-    for (const Round& round : schedule) {
+  void run(const BarrierSchedule& schedule) {
+    for (const BarrierRound& round : schedule) {
       for (const int other : round.tells) post_.tell(node_, other);
       for (const int other : round.hears) post_.await(other, node_, ++heard_[static_cast<std::size_t>(other)]);
     }
@@ -115,14 +115,14 @@ class Leader {
   std::vector<std::uint64_t> heard_;
 };
 
-Schedule schedule_of(const Choice& choice, int nodes, int node) {
-  if (choice.algorithm == Algorithm::dissemination) return dissemination_schedule(nodes, node, choice.peers);
-  return linear_schedule(nodes, node);  // stands for the MPI's own, too
+BarrierSchedule schedule_of(const Choice& choice, int nodes, int node) {
+  if (choice.algorithm != nullptr) return choice.algorithm->schedule(nodes, node, choice.peers);
+  return find_barrier("linear")->schedule(nodes, node, 0);  // stands for the MPI's own
 }
 
 // What a leader decides for itself: first by settings, then all that a trial compares, in turn.
-std::vector<Schedule> schedules_in_turn(int nodes, int node) {
-  std::vector<Schedule> all = {schedule_of(choose(nodes), nodes, node)};
+std::vector<BarrierSchedule> schedules_in_turn(int nodes, int node) {
+  std::vector<BarrierSchedule> all = {schedule_of(choose(nodes), nodes, node)};
   for (const Choice& choice : candidates(nodes)) all.push_back(schedule_of(choice, nodes, node));
   return all;
 }
@@ -130,7 +130,7 @@ std::vector<Schedule> schedules_in_turn(int nodes, int node) {
 // One rank of one of several nodes.
 class Member {
  public:
-  Member(NodeFlags flags, std::unique_ptr<Leader> leader, std::vector<Schedule> schedules)
+  Member(NodeFlags flags, std::unique_ptr<Leader> leader, std::vector<BarrierSchedule> schedules)
       : flags_(flags), leader_(std::move(leader)), schedules_(std::move(schedules)) {}
 
   void meet() {
@@ -142,7 +142,7 @@ class Member {
  private:
   NodeFlags flags_;
   std::unique_ptr<Leader> leader_;  // null but on rank 0
-  std::vector<Schedule> schedules_;
+  std::vector<BarrierSchedule> schedules_;
   std::size_t barrier_ = 0;
 };
 

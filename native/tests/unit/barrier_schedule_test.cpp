@@ -6,15 +6,15 @@
 #include <set>
 #include <vector>
 
-#include "collectives/schedule.hpp"
+#include "core/barrier_algorithms.hpp"
 
-namespace chiplog::collectives {
+namespace chiplog {
 namespace {
 
-using ScheduleOf = std::function<Schedule(int ranks, int rank)>;
+using ScheduleOf = std::function<BarrierSchedule(int ranks, int rank)>;
 
 struct Rank {
-  Schedule schedule;
+  BarrierSchedule schedule;
   std::set<int> heard_of;
   std::map<int, std::set<int>> inbox;  // by sender: of whom it had heard then
   std::size_t round = 0;
@@ -67,34 +67,55 @@ bool is_barrier(int ranks, const ScheduleOf& schedule_of) {
                      [&](const std::set<int>& one) { return one.size() == static_cast<std::size_t>(ranks); });
 }
 
-TEST(BarrierSchedule, DisseminationByAnyNumberOfPeersIsABarrier) {
-  for (int ranks = 1; ranks <= 40; ++ranks) {
-    for (int peers = 1; peers <= 8; ++peers) {
-      EXPECT_TRUE(is_barrier(ranks, [&](int all, int rank) { return dissemination_schedule(all, rank, peers); }))
-          << ranks << " ranks, n = " << peers;
+std::size_t messages_of(int ranks, const ScheduleOf& schedule_of) {
+  std::size_t messages = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (const BarrierRound& round : schedule_of(ranks, rank)) messages += round.tells.size();
+  }
+  return messages;
+}
+
+TEST(BarrierSchedule, EveryAlgorithmOfTheTableIsABarrierByAnyNumberOfPeers) {
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    for (int ranks = 1; ranks <= 40; ++ranks) {
+      for (int peers = 1; peers <= (one.takes_peers() ? 8 : 1); ++peers) {
+        EXPECT_TRUE(is_barrier(ranks, [&](int all, int rank) { return one.schedule(all, rank, peers); }))
+            << one.name << ", " << ranks << " ranks, " << peers << " peers";
+      }
+    }
+  }
+}
+
+TEST(BarrierSchedule, TrialsAreOfNumbersOfPeersThatTheAlgorithmTakes) {
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    if (one.trials == nullptr) continue;
+    for (int ranks = 2; ranks <= 200; ++ranks) {
+      for (const int peers : one.trials(ranks)) EXPECT_EQ(peers > 0, one.takes_peers()) << one.name << ", " << ranks;
     }
   }
 }
 
 TEST(BarrierSchedule, LinearIsABarrierOfTheFewestMessages) {
   for (int ranks = 2; ranks <= 40; ++ranks) {
-    EXPECT_TRUE(is_barrier(ranks, linear_schedule)) << ranks;
-    std::size_t messages = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-      for (const Round& round : linear_schedule(ranks, rank)) messages += round.tells.size();
-    }
-    EXPECT_EQ(messages, 2U * static_cast<unsigned>(ranks - 1));
+    const auto linear = [](int all, int rank) { return find_barrier("linear")->schedule(all, rank, 0); };
+    EXPECT_EQ(messages_of(ranks, linear), 2U * static_cast<unsigned>(ranks - 1));
   }
 }
 
 TEST(BarrierSchedule, TheTestCatchesARankThatIsNotWaitedFor) {
   const auto impatient = [](int ranks, int rank) {
-    Schedule schedule = linear_schedule(ranks, rank);
+    BarrierSchedule schedule = find_barrier("linear")->schedule(ranks, rank, 0);
     if (rank == 0) schedule.front().hears.pop_back();
     return schedule;
   };
   EXPECT_FALSE(is_barrier(4, impatient));
 }
 
+TEST(BarrierSchedule, ATitleNamesTheNumberOfPeers) {
+  EXPECT_EQ(find_barrier("n-way-dissemination")->text(3), "3-way dissemination");
+  EXPECT_EQ(find_barrier("linear")->text(0), "linear barrier");
+  EXPECT_EQ(find_barrier("no such barrier"), nullptr);
+}
+
 }  // namespace
-}  // namespace chiplog::collectives
+}  // namespace chiplog

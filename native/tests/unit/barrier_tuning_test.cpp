@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +13,10 @@
 
 namespace chiplog::collectives {
 namespace {
+
+std::string name_of(const Choice& choice) {
+  return choice.algorithm == nullptr ? "own" : std::string(choice.algorithm->name);
+}
 
 class BarrierTuning : public testing::Test {
  protected:
@@ -49,29 +55,71 @@ TEST_F(BarrierTuning, TheVariableGoesBeforeTheFile) {
   EXPECT_EQ(choose(8).peers, 5);
   EXPECT_FALSE(choose(8).provisional);
   setenv("CHIPLOG_BARRIER_N", "0", 1);
-  EXPECT_EQ(choose(8).algorithm, Algorithm::own);
+  EXPECT_EQ(choose(8).algorithm, nullptr);
+  EXPECT_FALSE(choose(8).by_trial);
 }
 
 TEST_F(BarrierTuning, AnAlgorithmGoesBeforeTheNumberOfPeers) {
   setenv("CHIPLOG_BARRIER_N", "5", 1);
   setenv("CHIPLOG_BARRIER_ALGORITHM", "linear", 1);
-  EXPECT_EQ(choose(8).algorithm, Algorithm::linear);
+  EXPECT_EQ(name_of(choose(8)), "linear");
   setenv("CHIPLOG_BARRIER_ALGORITHM", "fastest", 1);
-  EXPECT_EQ(choose(8).algorithm, Algorithm::fastest);
+  EXPECT_TRUE(choose(8).by_trial);
   setenv("CHIPLOG_BARRIER_ALGORITHM", "own", 1);
-  EXPECT_EQ(choose(8).algorithm, Algorithm::own);
+  EXPECT_EQ(choose(8).algorithm, nullptr);
+  EXPECT_FALSE(choose(8).by_trial);
   setenv("CHIPLOG_BARRIER_ALGORITHM", "lineal", 1);
-  EXPECT_EQ(choose(8).algorithm, Algorithm::dissemination);
+  EXPECT_EQ(name_of(choose(8)), "n-way-dissemination");
   EXPECT_NE(choose(8).problem.find("lineal"), std::string::npos);
+}
+
+TEST_F(BarrierTuning, AnyAlgorithmOfTheTableCanBeAskedForWithItsPeers) {
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    const std::string name(one.name);
+    setenv("CHIPLOG_BARRIER_ALGORITHM", (one.takes_peers() ? name + ":3" : name).c_str(), 1);
+    EXPECT_EQ(name_of(choose(8)), name);
+    EXPECT_EQ(choose(8).peers, one.takes_peers() ? 3 : 0);
+    EXPECT_TRUE(choose(8).problem.empty());
+    for (const std::string& wrong : {one.takes_peers() ? name : name + ":3", name + ":0", name + ":x"}) {
+      setenv("CHIPLOG_BARRIER_ALGORITHM", wrong.c_str(), 1);
+      EXPECT_NE(choose(8).problem.find(wrong), std::string::npos) << wrong;
+    }
+  }
+}
+
+TEST_F(BarrierTuning, EveryAlgorithmOfTheTableIsReadFromAFile) {
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    write_choices(R"({"ranks": 8, "algorithm": ")" + std::string(one.name) + R"(", "peers": 5})");
+    EXPECT_EQ(name_of(choose(8)), one.name);
+    EXPECT_EQ(choose(8).peers, one.takes_peers() ? 5 : 0);
+    EXPECT_TRUE(choose(8).problem.empty());
+  }
+}
+
+TEST_F(BarrierTuning, AChoiceSurvivesItsWayToTheOtherRanks) {
+  std::vector<Choice> all = candidates(64);
+  all.push_back({nullptr, 0, true, {}, {}, false});
+  for (const Choice& one : all) {
+    Choice other;
+    set_code(other, code_of(one));
+    EXPECT_EQ(other.algorithm, one.algorithm);
+    EXPECT_EQ(other.by_trial, one.by_trial);
+  }
 }
 
 TEST_F(BarrierTuning, ATrialComparesOneNForEachNumberOfRounds) {
   std::vector<int> peers;
   for (const Choice& one : candidates(64)) {
-    if (one.algorithm == Algorithm::dissemination) peers.push_back(one.peers);
+    if (name_of(one) == "n-way-dissemination") peers.push_back(one.peers);
   }
   EXPECT_EQ(peers, (std::vector<int>{1, 2, 3, 7})) << "6, 4, 3 and 2 rounds";
-  EXPECT_EQ(candidates(64).size(), peers.size() + 2) << "and linear, and the MPI's own";
+  std::vector<std::string> names;
+  for (const Choice& one : candidates(64)) names.push_back(name_of(one));
+  EXPECT_EQ(names.front(), "own");
+  for (const BarrierAlgorithm& one : barrier_algorithms) {
+    const auto times = std::count(names.begin(), names.end(), one.name);
+    EXPECT_EQ(times, one.trials == nullptr ? 0 : static_cast<std::ptrdiff_t>(one.trials(64).size())) << one.name;
+  }
 }
 
 TEST_F(BarrierTuning, AVariableThatIsNoNumberIsNotInForceAndSaysSo) {
@@ -91,9 +139,9 @@ TEST_F(BarrierTuning, OfAFileTheChoiceForAsManyRanksOrFewerCounts) {
   EXPECT_EQ(choose(4).peers, 7);
   EXPECT_EQ(choose(8).peers, 7);
   EXPECT_EQ(choose(15).peers, 7);
-  EXPECT_EQ(choose(16).peers, 1);
-  EXPECT_EQ(choose(20).algorithm, Algorithm::linear);
-  EXPECT_EQ(choose(40).algorithm, Algorithm::own) << "an algorithm that the library doesn't have is left to the MPI";
+  EXPECT_EQ(name_of(choose(16)), "dissemination") << "n = 1";
+  EXPECT_EQ(name_of(choose(20)), "linear");
+  EXPECT_EQ(choose(40).algorithm, nullptr) << "an algorithm that the library doesn't have is left to the MPI";
   EXPECT_EQ(choose(1000).peers, 4);
   EXPECT_TRUE(choose(64).problem.empty());
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,10 @@ from chiplog.errors import RunFailed
 MODES = ("window", "barrier", "round")
 OWN = "mpi"
 LIBRARY = "library"
+VERBOSE = "CHIPLOG_VERBOSE"
+_LIBRARY_SAYS = re.compile(
+    r"^.*chiplog: barrier of \d+ ranks \(MPI_COMM_WORLD\): (.*)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Launched:
     about: Mapping[str, Any]
     """The program's line about ranks, the lead of a start, and clocks."""
     samples: tuple[Samples, ...]
+    library: str | None = None
+    """What chiplog's library says of its barrier of all ranks: the last, since a trial may have found another one."""
 
     @property
     def clock_error_seconds(self) -> float:
@@ -49,8 +56,8 @@ class Launched:
         return next(one for one in self.samples if (one.mode, one.variant) == (mode, variant))
 
 
-def read_launch(output: str) -> Launched:
-    """From the program's standard output; RunFailed where it is not complete."""
+def read_launch(output: str, messages: str = "") -> Launched:
+    """From the program's standard output, and error; RunFailed where the output is not complete."""
     about, samples = None, []
     for line in output.splitlines():
         if not line.startswith('{"type":"'):
@@ -67,7 +74,7 @@ def read_launch(output: str) -> Launched:
             samples.append(_samples(one))
     if about is None or not samples:
         raise RunFailed("the bench program ended before it had all samples.")
-    return Launched(about, tuple(samples))
+    return Launched(about, tuple(samples), next(reversed(_LIBRARY_SAYS.findall(messages)), None))
 
 
 def _samples(one: Mapping[str, Any]) -> Samples:

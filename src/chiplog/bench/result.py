@@ -47,6 +47,8 @@ class Bench:
     """The one to believe: `window`, or `round` where the clocks are too coarse for the operation."""
     ratios: dict[str, Ratio]
     """Of the library to the MPI's own, by mode."""
+    library: str | None = None
+    """What the library did in the last launch, in its own words."""
 
     def row(self, mode: str, variant: str) -> Row:
         """The row of one mode and variant."""
@@ -77,6 +79,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         rows=rows,
         mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
         ratios=ratios,
+        library=launches[-1].library,
     )
 
 
@@ -131,6 +134,8 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
             for one in bench.rows
         ],
     }
+    if bench.library is not None:
+        found["library"] = bench.library
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
         found["ratio"] = asdict(chosen.estimate)

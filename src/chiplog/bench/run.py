@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog.bench.launched import Launched, read_launch
+from chiplog.bench.launched import VERBOSE, Launched, read_launch
 from chiplog.bench.raw_file import write_samples
 from chiplog.bench.result import Bench, summarise
 from chiplog.errors import RunFailed, UsageError
@@ -94,6 +94,7 @@ def bench(
     found = find_mpi(None, mpi, launcher)
     preload = _library(library, tuning, found.mpicxx)
     program = build_program(BENCH, str(found.mpicxx), tell=tell)
+    says = {VERBOSE: "1"} if preload else {}
     launches = []
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
@@ -103,7 +104,7 @@ def bench(
             command = preloaded(command, str(program.path), preload)
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(_launch(command, {**environment, **settings}))
+        launches.append(_launch(command, {**environment, **settings, **says}))
     if samples_file is not None:
         write_samples(samples_file, launches, command)
     return summarise(launches, asked.seed)
@@ -140,6 +141,7 @@ def _launch(command: list[str], environment: Mapping[str, str]) -> Launched:
     done = run_to_end(command, environment, SECONDS)
     if done.code != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith("chiplog: barrier of ")] or lines
         said = lines[0] if lines else "nothing"
         raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
-    return read_launch(done.stdout)
+    return read_launch(done.stdout, done.stderr)

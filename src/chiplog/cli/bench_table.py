@@ -38,6 +38,8 @@ def print_bench(bench: Bench) -> None:
     print(
         f"clocks agree within {error}, no operation at all takes {floor}; * is the mode to believe"
     )
+    if bench.library is not None:
+        print(f"library: {bench.library}")
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
         one = chosen.estimate

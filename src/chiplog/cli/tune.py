@@ -33,6 +33,9 @@ def tune(
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
     target: TargetOption = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="The ranking of all algorithms, too.")
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Write a tuning file: what the model says is fastest, where that is sure; elsewhere the default stays."""
@@ -57,7 +60,7 @@ def tune(
     if json_file:
         write_json(json_file, tuning_to_json(written.tuning, settings))
     else:
-        print_tuning(written.tuning)
+        print_tuning(written.tuning, details=details)
     note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
     if written.can_be_proved:
         note(f"prove it: chiplog check-tuning {out} --for {program}")

@@ -13,8 +13,11 @@ from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
 
 
-def print_tuning(tuning: Tuning) -> None:
-    """A row for each run of ranks with the same choice; the gain is that of the run's first number of ranks."""
+def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
+    """A row for each run of ranks with the same choice; the gain is that of the run's first number of ranks.
+
+    With `details` the ranking of all algorithms, too, at that number of ranks.
+    """
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict"):
         table.add_column(title, no_wrap=True)
@@ -33,9 +36,28 @@ def print_tuning(tuning: Tuning) -> None:
         )
     print(f"{tuning.operation}, by the fit of {tuning.model}")
     Console(width=160).print(table)
+    if details:
+        print("\nAll algorithms, by the time in the middle of what the data leave:")
+        Console(width=160).print(_rankings(tuning))
     reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")
+
+
+def _rankings(tuning: Tuning) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("ranks", "bytes", "algorithm", "n", "time"):
+        table.add_column(title, no_wrap=True)
+    for first, _ in _runs(tuning):
+        for one in first.ranking:
+            table.add_row(
+                str(first.ranks),
+                format.exact_bytes(first.message_bytes),
+                one.algorithm,
+                "" if one.peers is None else str(one.peers),
+                format.value(one.seconds, "s"),
+            )
+    return table
 
 
 def _runs(tuning: Tuning) -> Iterator[tuple[Choice, Choice]]:

@@ -31,7 +31,10 @@ ARCHIVE_NAME = "libchiplog_coll.a"
 """For SMPI, which loads programs so that they meet SimGrid's own MPI_Barrier before that of a shared library."""
 FLAGS = ("-std=c++20", "-fPIC", "-fvisibility=hidden")
 LINK_FLAGS = ("-shared", "-pthread")
-SHARED_HEADERS = ("core/cache_lines.hpp", "core/dissemination.hpp", "core/node_memory.hpp")
+SHARED_HEADERS = tuple(
+    f"core/{name}.hpp"
+    for name in ("barrier_algorithms", "cache_lines", "dissemination", "node_memory")
+)
 """What the library has in common with the probe."""
 
 PRELOADING: dict[str, Callable[[str, str], tuple[str, ...]]] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from chiplog import _native
 from chiplog.errors import UsageError
 from chiplog.simulate.parameters import MessageTimes, Protocol
 
@@ -29,6 +29,15 @@ class Noise:
     detours_ps: tuple[tuple[int, int], ...] = ()
     seed: int = 0
 
+    def for_native(self) -> _native.Noise:
+        """As the native simulator takes it."""
+        found = _native.Noise()
+        found.distribution = getattr(_native.Distribution, self.distribution.replace("-", "_"))
+        found.mean_ps, found.mean_share = self.mean_ps, self.mean_share
+        found.probability, found.seed = self.probability, self.seed
+        found.detours = [_native.Detour(start, length) for start, length in self.detours_ps]
+        return found
+
 
 @dataclass(frozen=True)
 class PairClasses:
@@ -40,6 +49,14 @@ class PairClasses:
     classes: tuple[tuple[Protocol | MessageTimes, ...], ...]
     group_of_rank: tuple[int, ...]
     class_of_groups: tuple[tuple[int, ...], ...]
+
+    def for_native(self) -> _native.PairClasses:
+        """As the native simulator takes them."""
+        found = _native.PairClasses()
+        found.classes = [[protocol.for_native() for protocol in one] for one in self.classes]
+        found.group_of_rank = list(self.group_of_rank)
+        found.class_of_groups = [number for row in self.class_of_groups for number in row]
+        return found
 
 
 @dataclass(frozen=True)
@@ -64,24 +81,12 @@ class Conditions:
         if (self.ranks_per_node > 0) != (self.node_bytes_per_second > 0):
             raise UsageError("--per-node and --node-rate: go together, and are above 0.")
 
-    def for_native(self) -> dict[str, Any]:
-        """The keyword arguments of the native simulator."""
-        rate = self.node_bytes_per_second
-        noise, pairs = self.noise, self.pairs
-        groups = () if pairs is None else pairs.class_of_groups
-        return {
-            "classes": [[p.lines() for p in one] for one in pairs.classes] if pairs else [],
-            "group_of_rank": list(pairs.group_of_rank) if pairs else [],
-            "class_of_groups": [number for row in groups for number in row],
-            "free_messages": self.free_messages,
-            "ranks_per_node": self.ranks_per_node,
-            "node_attoseconds_per_byte": round(ATTOSECONDS_PER_SECOND / rate) if rate else 0,
-            "noise": (
-                DISTRIBUTIONS.index(noise.distribution),
-                noise.mean_ps,
-                noise.mean_share,
-                noise.probability,
-                noise.seed,
-            ),
-            "detours": list(noise.detours_ps),
-        }
+    def set_on(self, parameters: _native.Parameters) -> None:
+        """Makes these conditions part of the native simulator's parameters."""
+        rate, pairs = self.node_bytes_per_second, self.pairs
+        parameters.free_messages = self.free_messages
+        parameters.ranks_per_node = self.ranks_per_node
+        parameters.node_attoseconds_per_byte = round(ATTOSECONDS_PER_SECOND / rate) if rate else 0
+        parameters.noise = self.noise.for_native()
+        if pairs is not None:
+            parameters.pairs = pairs.for_native()

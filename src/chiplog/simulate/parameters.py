@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 
+from chiplog import _native
 from chiplog.errors import RunFailed, UsageError
 
 PICOSECONDS_PER_NS = 1000
@@ -52,7 +53,7 @@ class Protocol:
             O_as=_scaled("O", O, ATTOSECONDS_PER_NS),
         )
 
-    def lines(self) -> tuple[int, ...]:
+    def for_native(self) -> _native.Protocol:
         """As the native simulator takes them: see MessageTimes.
 
         The receiver's CPU is busy for o + (s-1) max(O, G); the message is there o + L after its send began.
@@ -61,9 +62,14 @@ class Protocol:
         one_way = 2 * self.o_ps + self.L_ps
         if one_way > MAX_INTEGER:
             raise RunFailed("the simulation ended early: a time exceeds 2^63 ps (106 days).")
-        return (
-            *(self.first_bytes, self.o_ps, self.O_as, self.g_ps, self.G_as),
-            *(self.o_ps, receive, one_way, receive, False, False),
+        return _native.Protocol(
+            first_bytes=self.first_bytes,
+            send=(self.o_ps, self.O_as),
+            nic=(self.g_ps, self.G_as),
+            receive=(self.o_ps, receive),
+            one_way=(one_way, receive),
+            receiver_keeps_up=False,
+            arrives_whole=False,
         )
 
 
@@ -101,9 +107,17 @@ class MessageTimes:
         send, nic, receive, one_way = zip(starts, slopes, strict=True)
         return cls(first_bytes, *send, *nic, *receive, *one_way, receiver_keeps_up)
 
-    def lines(self) -> tuple[int, ...]:
+    def for_native(self) -> _native.Protocol:
         """As the native simulator takes them; a message arrives as a whole."""
-        return (*astuple(self), True)
+        return _native.Protocol(
+            first_bytes=self.first_bytes,
+            send=(self.send_ps, self.send_as),
+            nic=(self.nic_ps, self.nic_as),
+            receive=(self.receive_ps, self.receive_as),
+            one_way=(self.one_way_ps, self.one_way_as),
+            receiver_keeps_up=self.receiver_keeps_up,
+            arrives_whole=True,
+        )
 
 
 @dataclass(frozen=True)
@@ -135,6 +149,13 @@ class LogGOPS:
     ) -> LogGOPS:
         """One protocol for all sizes; numbers and errors as of Protocol.from_ns."""
         return cls((Protocol.from_ns(L=L, o=o, g=g, G=G, O=O),), S_bytes)
+
+    def for_native(self) -> _native.Parameters:
+        """As the native simulator takes them, without further conditions."""
+        found = _native.Parameters()
+        found.protocols = [protocol.for_native() for protocol in self.protocols]
+        found.S_bytes = self.S_bytes
+        return found
 
 
 def _scaled(name: str, value: float | str, scale: int) -> int:

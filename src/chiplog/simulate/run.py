@@ -59,16 +59,16 @@ def simulate(
     exceeds 2^63 ps (106 days); ValueError where the arrays hold what no schedule may.
     """
     began = time.perf_counter()
+    native = parameters.for_native()
+    conditions.set_on(native)
     try:
         finish, events, unfinished, unreceived, busy = _native.simulate(
             schedule.ranks,
             as_bytes(schedule.operations),
             as_bytes(schedule.requires_end),
             as_bytes(schedule.requires_start),
-            protocols=[protocol.lines() for protocol in parameters.protocols],
-            S_bytes=parameters.S_bytes,
+            native,
             trace=trace,
-            **conditions.for_native(),
         )
     except OverflowError as error:
         raise RunFailed(f"the simulation ended early: {error}.") from error

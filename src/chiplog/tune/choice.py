@@ -10,6 +10,15 @@ UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True)
+class Ranked:
+    """One algorithm's time in the middle of what the model leaves, in seconds."""
+
+    algorithm: str
+    peers: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Choice:
     """What to use at one number of ranks and one size; times in seconds, with 95 % intervals."""
 
@@ -18,7 +27,7 @@ class Choice:
     algorithm: str
     """In force with this choice: the best one where the verdict is `changed`, else the baseline."""
     peers: int | None
-    """n of n-way dissemination."""
+    """n of n-way dissemination, k of a tree."""
     rounds: int | None
     seconds: float
     baseline: str
@@ -35,6 +44,8 @@ class Choice:
     """`changed`; `default` where the baseline is the best; `unclear` where the gain's interval reaches 0."""
     extrapolated: str | None
     """What was not measured; None where all was."""
+    ranking: tuple[Ranked, ...] = ()
+    """All algorithms that were looked at, the fastest first; n-way dissemination with its best n only."""
 
     @property
     def is_changed(self) -> bool:

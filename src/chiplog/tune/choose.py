@@ -1,29 +1,29 @@
 """Chooses an algorithm for each number of ranks and each size, where the model is sure enough.
 
-A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Barriers by
-n-way dissemination are held against n = 1; otherwise the fastest algorithm is held against the fastest of the others
-that the MPI has, since its default is one of them. A time that is only a lower bound can lose, but not win.
+A choice leaves the default only where the gain lies above 0 for all parameters that the fit's data leave. Where a
+barrier may be n-way dissemination, the fastest one is held against that of n = 1. Otherwise the fastest algorithm is
+held against the fastest of the others that the MPI has, since its default is one of them. A time that is only a lower
+bound can lose, but not win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
-from chiplog.predict.n_way import N_WAY, BarrierTimes, Shape, shape_of
+from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
 from chiplog.predict.network import Space, Speaker
 from chiplog.predict.run import answer, speaker_for
-from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
+from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01
 """No model here is that good: gains below this share are no gain."""
@@ -42,7 +42,9 @@ class _Candidate:
 
     @property
     def rounds(self) -> int | None:
-        return round_count(self.task.ranks, self.task.peers) if self.peers is not None else None
+        if self.peers is None or self.algorithm.fan_out is None:
+            return None
+        return self.algorithm.fan_out(self.task).rounds
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,12 @@ class _Contest:
     best: _Candidate
     baseline: _Candidate
     gain: Span
+    ranking: tuple[_Candidate, ...]
+    """All that were looked at, the fastest first."""
+
+
+Peers = Callable[[str, int], Sequence[int]]
+"""By algorithm and number of ranks, the numbers of peers worth a look."""
 
 
 def choose(
@@ -62,8 +70,11 @@ def choose(
     *,
     sizes: Sequence[int] = (1,),
     model: str | None = None,
+    peers: Peers | None = None,
 ) -> Tuning:
     """The choices among the algorithms `offered` for all `ranks` and `sizes` (bytes, as in `Task.message_bytes`).
+
+    `peers` is for algorithms that take them, other than n-way dissemination, which has its best n.
 
     Raises UsageError where no model of the file predicts them, or where fewer than two are left to choose from.
     """
@@ -76,10 +87,11 @@ def choose(
             f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} predicts "
             f"{names} of what is offered."
         )
+    others = [one for one in spoken if one.name != N_WAY]
     contest = (
-        _NWayContests(speaker).at
-        if any(one.name == N_WAY for one in spoken)
-        else lambda task: _two_fastest(speaker, spoken, task)
+        _NWayContests(speaker, others, peers).at
+        if len(others) < len(spoken)
+        else lambda task: _two_fastest(speaker, _asked(others, peers, task))
     )
     found = [
         _choice(speaker, contest(Task(count, size)), Task(count, size))
@@ -116,6 +128,9 @@ def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
         gain_high=gain.high,
         verdict=verdict,
         extrapolated=speaker.beyond(best.algorithm, best.task),
+        ranking=tuple(
+            Ranked(one.algorithm.name, one.peers, one.seconds) for one in contest.ranking
+        ),
     )
 
 
@@ -138,10 +153,10 @@ def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> Span:
 
 
 class _NWayContests:
-    """n* of a barrier against n = 1, each shape once."""
+    """The fastest barrier against plain dissemination, n = 1; each shape of n-way dissemination once."""
 
-    def __init__(self, speaker: Speaker) -> None:
-        self._speaker = speaker
+    def __init__(self, speaker: Speaker, others: Sequence[Algorithm], peers: Peers | None) -> None:
+        self._speaker, self._others, self._peers = speaker, others, peers
         self._algorithm = algorithms("barrier")[N_WAY]
         self._times: dict[int, BarrierTimes] = {}
         self._gains: dict[tuple[int, Shape, Shape], Span] = {}
@@ -152,39 +167,82 @@ class _NWayContests:
         if size not in self._times:
             self._times[size] = BarrierTimes(self._speaker, size)
         times = self._times[size]
-        best = times.fastest(task.ranks)
-        shapes = shape_of(task.ranks, best), shape_of(task.ranks, 1)
-        if (size, *shapes) not in self._gains:
-            evaluate = [self._evaluate(times.space, replace(task, peers=n)) for n in (best, 1)]
-            self._gains[size, *shapes] = _gain(times.space, *evaluate)
-        mine, other = (
+        mine, baseline = (
             _Candidate(self._algorithm, replace(task, peers=n), times.seconds(task.ranks, n), False)
-            for n in (best, 1)
+            for n in (times.fastest(task.ranks), 1)
         )
-        return _Contest(mine, other, self._gains[size, *shapes])
+        asked = _asked(self._others, self._peers, task)
+        others = _timed(self._speaker, self._speaker.space(asked), asked)
+        ranking = _ranked([mine, *(one for one, _ in others)])
+        best = ranking[0]
+        if best is not mine and best.seconds < mine.seconds * (1 - SAME):
+            return _Contest(best, baseline, self._gain_of_other(best, baseline), ranking)
+        return _Contest(mine, baseline, self._gain(times.space, mine, baseline), ranking)
 
-    def _evaluate(self, space: Space, task: Task) -> Evaluate:
-        return lambda fractions, whole: space.seconds(self._algorithm, task, fractions, whole)
+    def _gain(self, space: Space, mine: _Candidate, baseline: _Candidate) -> Span:
+        shapes = tuple(shape_of(one.task.ranks, one.task.peers) for one in (mine, baseline))
+        key = (mine.task.message_bytes, shapes[0], shapes[1])
+        if key not in self._gains:
+            self._gains[key] = _gain(
+                space,
+                _closed(space, self._algorithm, mine.task),
+                _closed(space, self._algorithm, baseline.task),
+            )
+        return self._gains[key]
+
+    def _gain_of_other(self, other: _Candidate, baseline: _Candidate) -> Span:
+        space = self._speaker.space(
+            [(other.algorithm, other.task), (self._algorithm, baseline.task)]
+        )
+        mine = answer(self._speaker, space, other.algorithm, other.task)
+        return _gain(space, mine.quick, _closed(space, self._algorithm, baseline.task))
 
 
-def _two_fastest(speaker: Speaker, spoken: Sequence[Algorithm], task: Task) -> _Contest:
-    """The fastest in the middle of the set, against one as fast as the fastest of the others is, vector by vector."""
-    accepted = [one for one in spoken if one.accepts(task)]
-    space = speaker.space([(one, task) for one in accepted])
+def _closed(space: Space, algorithm: Algorithm, task: Task) -> Evaluate:
+    return lambda fractions, whole: space.seconds(algorithm, task, fractions, whole)
+
+
+Asked = tuple[Algorithm, Task]
+
+
+def _asked(spoken: Sequence[Algorithm], peers: Peers | None, task: Task) -> list[Asked]:
+    """The algorithms with each number of peers that is worth a look."""
+    found = []
+    for one in spoken:
+        counts = peers(one.name, task.ranks) if peers and one.takes_peers else (task.peers,)
+        found += [(one, replace(task, peers=count)) for count in counts]
+    return [(one, mine) for one, mine in found if one.accepts(mine)]
+
+
+def _timed(
+    speaker: Speaker, space: Space, asked: Sequence[Asked]
+) -> list[tuple[_Candidate, Evaluate]]:
+    """Each one's time in the middle of the set, and over it."""
     middle = np.full((1, len(space.symbols)), 0.5)
     found = []
-    for algorithm in accepted:
+    for algorithm, task in asked:
         mine = answer(speaker, space, algorithm, task)
         seconds = float(mine.quick(middle, False)[0, 0])
         found.append((_Candidate(algorithm, task, seconds, mine.method == "bound"), mine.quick))
-    found.sort(key=lambda one: one[0].seconds)
+    return found
+
+
+def _ranked(candidates: Sequence[_Candidate]) -> tuple[_Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda one: one.seconds))
+
+
+def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:
+    """The fastest in the middle of the set, against one as fast as the fastest of the others is, vector by vector."""
+    space = speaker.space(asked)
+    found = sorted(_timed(speaker, space, asked), key=lambda one: one[0].seconds)
+    ranking = tuple(one for one, _ in found)
     best, evaluate = found[0]
     if len(found) == 1:
-        return _Contest(best, best, Span(0.0, 0.0, 0.0))
+        return _Contest(best, best, Span(0.0, 0.0, 0.0), ranking)
     others = [one for _, one in found[1:]]
 
     def fastest_other(fractions: Array, whole: bool) -> Seconds:
         seconds: Seconds = np.minimum.reduce([one(fractions, whole) for one in others])
         return seconds
 
-    return _Contest(best, found[1][0], _gain(space, evaluate, fastest_other))
+    return _Contest(best, ranking[1], _gain(space, evaluate, fastest_other), ranking)

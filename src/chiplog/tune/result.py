@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from chiplog.tune.choice import Tuning
+from chiplog.tune.choice import Choice, Tuning
 
 SCHEMA = "chiplog.choices/1"
 
@@ -18,5 +18,9 @@ def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any
         "operation": tuning.operation,
         "model": tuning.model,
         "settings": dict(settings),
-        "choices": [asdict(one) for one in tuning.choices],
+        "choices": [_choice(one) for one in tuning.choices],
     }
+
+
+def _choice(one: Choice) -> dict[str, Any]:
+    return {**asdict(one), "ranking": [asdict(ranked) for ranked in one.ranking]}

@@ -61,6 +61,7 @@ def tune(
         chosen.offered(operation, release),
         sizes=(1,) if is_barrier else parse_sizes(sizes),
         model=model,
+        peers=chosen.peers,
     )
     text = chosen.text(tuning, release)
     return Written(tuning, text, lambda: chosen.settings(path, release), writer.proof is not None)

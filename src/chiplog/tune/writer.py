@@ -5,7 +5,7 @@ A new one is a module in `chiplog.tune.writers` and its name in `WRITERS`, or an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,11 @@ class TuningFormat:
     """The file."""
     settings: Callable[[Path, Version], Mapping[str, str]]
     """The environment that makes the program read the file; the file has to be there already."""
+    peers: Callable[[str, int], Sequence[int]] | None = None
+    """By algorithm and number of ranks: the numbers of peers worth a look, of algorithms that take them.
+
+    N-way dissemination is looked at with all of them. None where the program chooses none of others.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/dissemination.hpp"
+#include "core/barrier_algorithms.hpp"
 
 namespace {
 
@@ -95,7 +95,20 @@ void meet_with(const char* variable, const std::string& value, int ranks, unsign
   PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-// FIRST RANKS .. LAST RANKS, n = 1 .. PEERS and linear, how late, how many late ranks.
+// What CHIPLOG_BARRIER_ALGORITHM may be: all of the table, by 1 .. `most` peers where they take some.
+std::vector<std::string> algorithms(int most) {
+  std::vector<std::string> found;
+  for (const chiplog::BarrierAlgorithm& one : chiplog::barrier_algorithms) {
+    const std::string name(one.name);
+    if (!one.takes_peers()) found.push_back(name);
+    for (int peers = 1; one.takes_peers() && peers <= most; ++peers)
+      found.push_back(name + ":" + std::to_string(peers));
+  }
+  return found;
+}
+
+// FIRST RANKS .. LAST RANKS, all algorithms by 1 .. PEERS and the default one by CHIPLOG_BARRIER_N, how late, how many
+// late ranks.
 void meet_all(const Numbers& given) {
   for (int ranks = given.at(0); ranks <= given.at(1); ++ranks) {
     for (int peers = 1; peers <= given.at(2); ++peers) {
@@ -103,9 +116,16 @@ void meet_all(const Numbers& given) {
       meet_with("CHIPLOG_BARRIER_N", std::to_string(peers), ranks, seed, given);
     }
 #ifndef BROKEN_BARRIER
-    meet_with("CHIPLOG_BARRIER_ALGORITHM", "linear", ranks, static_cast<unsigned>(ranks), given);
+    for (const std::string& algorithm : algorithms(given.at(2))) {
+      meet_with("CHIPLOG_BARRIER_ALGORITHM", algorithm, ranks, static_cast<unsigned>(ranks), given);
+    }
 #endif
   }
+}
+
+// By whatever the environment says: RANKS, how late, how many late ranks.
+void meet_as_set(const Numbers& given) {
+  meet(given.at(0), static_cast<unsigned>(given.at(0)), given.at(1), given.at(2));
 }
 
 void in_a_row(const Numbers& given) {
@@ -269,8 +289,13 @@ void one_dies(const Numbers&) {
 }
 
 const std::map<std::string, std::function<void(const Numbers&)>> cases = {
-    {"meet", meet_all},   {"in-a-row", in_a_row}, {"communicators", communicators_by_the_thousand},
-    {"threads", threads}, {"kinds", kinds},       {"pending-work", pending_work},
+    {"meet", meet_all},
+    {"meet-as-set", meet_as_set},
+    {"in-a-row", in_a_row},
+    {"communicators", communicators_by_the_thousand},
+    {"threads", threads},
+    {"kinds", kinds},
+    {"pending-work", pending_work},
     {"dies", one_dies},
 };
 

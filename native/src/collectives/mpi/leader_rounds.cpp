@@ -14,14 +14,13 @@ void free_all(std::vector<MPI_Request>& requests) {
 
 }  // namespace
 
-LeaderRounds::LeaderRounds(MPI_Comm own, Algorithm algorithm, int peers) : own_(own) {
+LeaderRounds::LeaderRounds(MPI_Comm own, const Choice& choice) : own_(own) {
   PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
   int rank = 0;
   int ranks = 0;
   PMPI_Comm_rank(own_, &rank);
   PMPI_Comm_size(own_, &ranks);
-  if (algorithm == Algorithm::dissemination) make_requests(dissemination_schedule(ranks, rank, peers));
-  if (algorithm == Algorithm::linear) make_requests(linear_schedule(ranks, rank));
+  if (choice.algorithm != nullptr) make_requests(choice.algorithm->schedule(ranks, rank, choice.peers));
 }
 
 LeaderRounds::~LeaderRounds() {
@@ -30,8 +29,8 @@ LeaderRounds::~LeaderRounds() {
   PMPI_Comm_free(&own_);
 }
 
-void LeaderRounds::make_requests(const Schedule& schedule) {
-  for (const Round& round : schedule) {
+void LeaderRounds::make_requests(const BarrierSchedule& schedule) {
+  for (const BarrierRound& round : schedule) {
     rounds_.push_back(
         {sends_.size(), receives_.size(), static_cast<int>(round.tells.size()), static_cast<int>(round.hears.size())});
     for (const int other : round.hears) {

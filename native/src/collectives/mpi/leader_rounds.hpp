@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "collectives/schedule.hpp"
 #include "collectives/tuning.hpp"
+#include "core/barrier_algorithms.hpp"
 
 namespace chiplog::collectives {
 
@@ -15,9 +15,9 @@ namespace chiplog::collectives {
 // are returned, not handled.
 class LeaderRounds {
  public:
-  // Takes the communicator; all its ranks give the same `algorithm`, which isn't `fastest`, and `peers`. `error()` says
-  // whether the requests could be made.
-  LeaderRounds(MPI_Comm own, Algorithm algorithm, int peers);
+  // Takes the communicator; all its ranks give the same choice, which isn't `by_trial`. `error()` says whether the
+  // requests could be made.
+  LeaderRounds(MPI_Comm own, const Choice& choice);
   ~LeaderRounds();
   LeaderRounds(const LeaderRounds&) = delete;
   LeaderRounds& operator=(const LeaderRounds&) = delete;
@@ -36,7 +36,7 @@ class LeaderRounds {
     int receives = 0;
   };
 
-  void make_requests(const Schedule& schedule);
+  void make_requests(const BarrierSchedule& schedule);
   int run_rounds();
 
   MPI_Comm own_;

@@ -7,8 +7,8 @@
 namespace chiplog::collectives {
 
 Leaders::Leaders(MPI_Comm own, Choice& choice, Tell tell) : tell_(std::move(tell)) {
-  if (choice.algorithm != Algorithm::fastest) {
-    rounds_ = std::make_unique<LeaderRounds>(own, choice.algorithm, choice.peers);
+  if (!choice.by_trial) {
+    rounds_ = std::make_unique<LeaderRounds>(own, choice);
     if (choice.provisional) until_trial_ = barriers_before_trial;
     return;
   }

@@ -63,9 +63,9 @@ std::string name_of(MPI_Comm communicator) {
 std::string messages(const Story& story) {
   const std::string among = " among " + std::to_string(story.leaders) + (story.meets_on_node ? " nodes" : " ranks");
   const Choice& choice = story.choice;
-  if (choice.algorithm == Algorithm::own) return "the MPI's own barrier" + among + ", " + choice.why;
-  if (choice.algorithm == Algorithm::linear) return "linear barrier" + among + ", " + choice.why;
-  return std::to_string(choice.peers) + "-way dissemination" + among + ", n " + choice.why;
+  if (choice.algorithm == nullptr) return "the MPI's own barrier" + among + ", " + choice.why;
+  const std::string symbol = choice.algorithm->takes_peers() ? std::string(choice.algorithm->symbol) + " " : "";
+  return choice.algorithm->text(choice.peers) + among + ", " + symbol + choice.why;
 }
 
 std::string subject(MPI_Comm communicator, const Story& story) {
@@ -113,9 +113,9 @@ Size size_of(MPI_Comm communicator) {
 
 // What rank 0 has chosen, for all; its reasons stay with it.
 bool share(Choice& choice, MPI_Comm own) {
-  int shared[] = {static_cast<int>(choice.algorithm), choice.peers, choice.provisional ? 1 : 0};
+  int shared[] = {code_of(choice), choice.peers, choice.provisional ? 1 : 0};
   if (PMPI_Bcast(shared, 3, MPI_INT, 0, own) != MPI_SUCCESS) return false;
-  choice.algorithm = static_cast<Algorithm>(shared[0]);
+  set_code(choice, shared[0]);
   choice.peers = shared[1];
   choice.provisional = shared[2] != 0;
   return true;

@@ -26,7 +26,7 @@ std::vector<Tried> make_all(MPI_Comm own, int ranks, bool& usable) {
     MPI_Comm copy = MPI_COMM_NULL;
     usable = PMPI_Comm_dup(own, &copy) == MPI_SUCCESS && usable;
     if (copy == MPI_COMM_NULL) continue;
-    all.push_back({choice, std::make_unique<LeaderRounds>(copy, choice.algorithm, choice.peers), {}});
+    all.push_back({choice, std::make_unique<LeaderRounds>(copy, choice), {}});
     usable = all.back().rounds->error() == MPI_SUCCESS && usable;
   }
   return all;

@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from chiplog import _native
 from chiplog.errors import UsageError
 from chiplog.measure.library import find_library
-from chiplog.predict.n_way import N_WAY
 from chiplog.tune.check.proof import Trial
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.version import Version
@@ -19,10 +19,10 @@ VARIABLE = "CHIPLOG_TUNING"
 
 
 def offered(operation: str, _: Version) -> Collection[str]:
-    """Barriers by n-way dissemination."""
+    """The barriers of the library's table that a closed form is known of."""
     if operation != "barrier":
         raise UsageError(f"--operation {operation}: chiplog's library has a barrier only.")
-    return (N_WAY,)
+    return _native.barrier_algorithms()
 
 
 def text(tuning: Tuning, _: Version) -> str:
@@ -44,6 +44,7 @@ def _choice(one: Choice) -> dict[str, object]:
         "seconds": one.seconds,
         "baseline_seconds": one.baseline_seconds,
         "verdict": one.verdict,
+        "best": one.best,
         "best_peers": one.best_peers,
         "gain": one.gain,
         "gain_low": one.gain_low,
@@ -75,7 +76,7 @@ def proof(trial: Trial) -> tuple[bool, str]:
     return False, said[0].removeprefix("chiplog: ") if said else "the library says nothing"
 
 
-FORMAT = TuningFormat(offered, text, settings)
+FORMAT = TuningFormat(offered, text, settings, peers=_native.barrier_trials)
 CHIPLOG = TuningWriter(
     name="chiplog",
     summary="chiplog's barrier library: the algorithm for each number of ranks",
