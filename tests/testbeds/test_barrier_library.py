@@ -73,17 +73,22 @@ def test_nobody_leaves_before_the_last_has_entered(
     accepted(done, "meet")
 
 
+def tuning_file(directory: Path, algorithm: str) -> Path:
+    """One that chooses an algorithm with 2 peers for all numbers of ranks."""
+    choice = {"ranks": 2, "algorithm": algorithm, "peers": 2}
+    content = {"schema": "chiplog.tuning/1", "operation": "barrier", "choices": [choice]}
+    path = directory / "tuning.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
 @pytest.mark.parametrize("algorithm", _native.barrier_algorithms())
 def test_nobody_leaves_early_by_any_algorithm_of_a_tuning_file(
     library: BuiltLibrary, program: Path, tmp_path: Path, algorithm: str
 ) -> None:
     """Without shared memory every rank is a leader."""
     ranks = 6 if library.mpi.kind == "openmpi" else len(os.sched_getaffinity(0))
-    tuning = tmp_path / "tuning.json"
-    choice = {"ranks": 2, "algorithm": algorithm, "peers": 2}
-    tuning.write_text(
-        json.dumps({"schema": "chiplog.tuning/1", "operation": "barrier", "choices": [choice]})
-    )
+    tuning = tuning_file(tmp_path, algorithm)
     settings = {"CHIPLOG_TUNING": str(tuning), "CHIPLOG_BARRIER_SHARED": "0"}
     done = run_preloaded(library, ranks, program, "meet-as-set", ranks, 100, ranks, **settings)
     accepted(done, "meet-as-set")
@@ -200,6 +205,21 @@ def test_what_is_used_between_nodes_is_said_also_after_a_later_trial(
     accepted(done, "in-a-row")
     assert ": shared memory on each node, then 1-way dissemination among 2 nodes" in done.stderr
     assert "after 1000 barriers, shared memory on each node, then " in done.stderr
+
+
+def test_a_tuning_file_chooses_a_tree_over_the_leaders_of_nodes(
+    promised_mpi: Callable[[str], Mpi], build_directory: Path, tmp_path: Path
+) -> None:
+    """MPICH takes the ranks of one host for those of four nodes when it is told to."""
+    library = build_library(str(promised_mpi("mpich-wheel").mpicxx))
+    target = build_directory / "four-nodes"
+    program = compile_program(library.mpi, "barrier_cases.cpp", target)
+    tuning = tuning_file(tmp_path, "combining-tree")
+    settings = {"CHIPLOG_TUNING": str(tuning), "MPIR_CVAR_NUM_CLIQUES": "4"}
+    done = run_preloaded(library, 8, program, "meet-as-set", 8, 100, 2, **settings)
+    accepted(done, "meet-as-set")
+    between = f"2-ary tree among 4 nodes, k from {tuning} for 2 ranks"
+    assert f": shared memory on each node, then {between}" in done.stderr
 
 
 FORTRAN = {

@@ -90,6 +90,33 @@ inline BarrierSchedule linear(int ranks, int rank, int) {
 
 inline std::vector<int> no_peers(int) { return {0}; }
 
+// Up a tree whose rank r has the children k r + 1 .. k r + k, then down again: few messages, and few of them at once.
+inline BarrierSchedule tree(int ranks, int rank, int peers) {
+  std::vector<int> children;
+  const long first = static_cast<long>(peers) * rank + 1;
+  for (long child = first; child < ranks && child < first + peers; ++child) children.push_back(static_cast<int>(child));
+  BarrierSchedule schedule;
+  if (!children.empty()) schedule.push_back({{}, children});
+  if (rank != 0) schedule.push_back({{(rank - 1) / peers}, {(rank - 1) / peers}});
+  if (!children.empty()) schedule.push_back({children, {}});
+  return schedule;
+}
+
+// Levels below the root.
+inline std::size_t tree_depth(int ranks, int peers) {
+  std::size_t depth = 0;
+  long width = 1;
+  for (long reached = 1; reached < ranks; reached += width, ++depth) width *= peers;
+  return depth;
+}
+
+// With one level it would be the linear barrier.
+inline std::vector<int> tree_trials(int ranks) {
+  std::vector<int> found = smallest_for_each(2, most_tried, [&](int peers) { return tree_depth(ranks, peers); });
+  std::erase_if(found, [&](int peers) { return tree_depth(ranks, peers) < 2; });
+  return found;
+}
+
 }  // namespace barriers
 
 inline constexpr std::array barrier_algorithms{
@@ -97,6 +124,7 @@ inline constexpr std::array barrier_algorithms{
     BarrierAlgorithm{"dissemination", "", "1-way dissemination",
                      [](int ranks, int rank, int) { return barriers::n_way(ranks, rank, 1); }, nullptr},
     BarrierAlgorithm{"n-way-dissemination", "n", "#-way dissemination", barriers::n_way, barriers::n_way_trials},
+    BarrierAlgorithm{"combining-tree", "k", "#-ary tree", barriers::tree, barriers::tree_trials},
 };
 
 // Null for a name that the table doesn't have.

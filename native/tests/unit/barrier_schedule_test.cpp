@@ -102,6 +102,28 @@ TEST(BarrierSchedule, LinearIsABarrierOfTheFewestMessages) {
   }
 }
 
+TEST(BarrierSchedule, ATreeHasTheFewestMessagesAndNoRankWaitsForMoreThanKAtOnce) {
+  for (int ranks = 2; ranks <= 40; ++ranks) {
+    for (int peers = 1; peers <= 8; ++peers) {
+      const auto tree = [&](int all, int rank) { return find_barrier("combining-tree")->schedule(all, rank, peers); };
+      EXPECT_EQ(messages_of(ranks, tree), 2U * static_cast<unsigned>(ranks - 1));
+      for (int rank = 0; rank < ranks; ++rank) {
+        for (const BarrierRound& round : tree(ranks, rank)) {
+          EXPECT_LE(round.hears.size(), static_cast<std::size_t>(peers));
+        }
+      }
+    }
+  }
+}
+
+TEST(BarrierSchedule, TreesWorthATrialAreTheSmallestOfEachDepthAndNoneIsLinear) {
+  const BarrierAlgorithm& tree = *find_barrier("combining-tree");
+  EXPECT_EQ(tree.trials(3), std::vector<int>{});
+  EXPECT_EQ(tree.trials(4), std::vector<int>{2});
+  EXPECT_EQ(tree.trials(64), (std::vector<int>{2, 3, 4, 8}));
+  EXPECT_EQ(tree.text(3), "3-ary tree");
+}
+
 TEST(BarrierSchedule, TheTestCatchesARankThatIsNotWaitedFor) {
   const auto impatient = [](int ranks, int rank) {
     BarrierSchedule schedule = find_barrier("linear")->schedule(ranks, rank, 0);
