@@ -22,7 +22,7 @@ struct WaitPolicy {
   std::uint32_t rests_between_checks = 1;
 
   // `crowded` says that ranks outnumber cores: then a waiting rank gives its core away much sooner, because whom it
-  // waits for may need it, and asks no more often than otherwise.
+  // waits for may need it, and asks only now and then.
   [[nodiscard]] static constexpr WaitPolicy make(LookCost cost, bool crowded, std::chrono::nanoseconds time_limit) {
     const std::uint32_t rests = crowded ? 1U << 8U : 1U;
     switch (cost) {
