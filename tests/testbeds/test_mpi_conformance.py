@@ -22,6 +22,8 @@ PARTS = (
     "src/transports/mpi/window.cpp",
     "src/bootstrap/mpi.cpp",
     "src/core/all_gather.cpp",
+    "src/core/error_text.cpp",
+    "src/core/failures.cpp",
     "src/core/json_object.cpp",
     "src/core/machine.cpp",
     "src/core/nodes.cpp",
