@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 
 #include "patterns/part.hpp"
 #include "patterns/passive.hpp"
@@ -43,8 +44,17 @@ struct PatternList {
   }
 
   template <class One, MessageView M, Clock C>
+  static constexpr bool has_both_parts = requires(Workspace<M, C>& work, const SeriesSetup& setup) {
+    { One::client(work, setup) } -> std::same_as<Part>;
+    { One::server(work, setup) } -> std::same_as<Part>;
+  };
+
+  template <class One, MessageView M, Clock C>
   static Part part_of(Workspace<M, C>& work, Role role, const SeriesSetup& setup) {
     if constexpr (!can_run<One, M>()) {
+      return {};
+    } else if constexpr (!has_both_parts<One, M, C>) {
+      static_assert(has_both_parts<One, M, C>, "a pattern has a client and a server, which give a Part");
       return {};
     } else if constexpr (M::has_passive_targets) {
       if (role == Role::server) return patterns::passive_server(work, setup);

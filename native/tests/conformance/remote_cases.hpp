@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cases.hpp"
+#include "chiplog/abilities.hpp"
 #include "chiplog/remote_memory.hpp"
 #include "patterns/await_payload.hpp"
 
@@ -24,13 +25,17 @@ inline bool shows(const std::byte* at, std::byte value) {
   return std::atomic_ref(byte).load(std::memory_order_acquire) == value;
 }
 
-// Lets the transport work until `there()`.
+// Lets the transport work until `there()`, which `writer` brings about. Simulated time passes only for who waits.
 template <WritesRemotely T, class There>
-void await(T& transport, const std::string& what, There there) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!there()) {
-    transport.progress();
-    require(std::chrono::steady_clock::now() < deadline, what + " has not come");
+void await(T& transport, [[maybe_unused]] Rank writer, const std::string& what, There there) {
+  if constexpr (offers<T, ability::Settles>) {
+    transport.wait_until(writer, there);
+  } else {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!there()) {
+      transport.progress();
+      require(std::chrono::steady_clock::now() < deadline, what + " has not come");
+    }
   }
 }
 
@@ -108,7 +113,7 @@ void writes_land_exactly_once(T& transport, Rank rank, int ranks, std::size_t la
     }
     std::byte* const landing = window.data() + place;
     if (rank == 1) {
-      await(transport, what, [&] { return !shows(landing + bytes - 1, guard); });
+      await(transport, 0, what, [&] { return !shows(landing + bytes - 1, guard); });
       expect_payload_soon(transport, landing, bytes, salt, what);
       std::fill_n(landing, bytes, guard);
     }
@@ -156,7 +161,7 @@ void writes_land_in_order(T& transport, Rank rank, int ranks, std::size_t bytes)
     }
     if (rank == 1) {
       const std::byte* last = window.data() + train * bytes - 1;
-      await(transport, "the last write", [&] { return !shows(last, guard); });
+      await(transport, 0, "the last write", [&] { return !shows(last, guard); });
       expect_payload_soon(transport, last + 1 - bytes, bytes, salt(train - 1), "the last write");
       for (std::size_t i = train - 1; i-- > 0;) {
         expect_payload(window.data() + i * bytes, bytes, salt(i), "write " + std::to_string(i));
@@ -198,7 +203,7 @@ void a_source_may_be_used_again_after_waiting(T& transport, Rank rank, int ranks
       fill_payload({buffer.data(), bytes}, 99);
     }
     if (rank == 1) {
-      await(transport, "the second write", [&] { return !shows(window.data() + 2 * bytes - 1, guard); });
+      await(transport, 0, "the second write", [&] { return !shows(window.data() + 2 * bytes - 1, guard); });
       expect_payload(window.data(), bytes, first, "the first write");
       expect_payload_soon(transport, window.data() + bytes, bytes, second, "the second write");
     }
@@ -228,7 +233,7 @@ void as_many_operations_as_declared_may_be_posted(T& transport, Rank rank, int r
       transport.wait_operations();
     }
     if (rank == 1) {
-      await(transport, "the last write", [&] { return !shows(window.data() + 8 * count - 1, guard); });
+      await(transport, 0, "the last write", [&] { return !shows(window.data() + 8 * count - 1, guard); });
       expect_payload_soon(transport, window.data(), 8 * count, salt, "the writes");
     }
     meet(transport, rank, ranks);
@@ -256,7 +261,7 @@ void writes_of_several_ranks_keep_apart(T& transport, Rank rank, int ranks) {
     for (Rank peer = 1; peer < ranks; ++peer) {
       const std::byte* const begin = window.data() + part * static_cast<std::size_t>(peer);
       const std::string what = "the write of rank " + std::to_string(peer);
-      await(transport, what, [&] { return !shows(begin + part - 1, guard); });
+      await(transport, peer, what, [&] { return !shows(begin + part - 1, guard); });
       expect_payload_soon(transport, begin, part, salt(peer), what);
     }
     expect_guard(window.data(), window.data() + part, "that nobody wrote to");
@@ -332,6 +337,7 @@ void compare_swap_changes_only_what_it_expects(T& transport, Rank rank, int rank
   constexpr std::uint64_t large = 0xfedc'ba98'7654'3210U;
   auto window = transport.make_window(64);
   auto old = transport.make_buffer(24);
+  std::fill_n(old.data(), 24, std::byte{});
   if (rank == 1) std::memcpy(window.data() + place, &large, sizeof large);
   meet(transport, rank, ranks);
   if (rank == 0) {
@@ -495,7 +501,7 @@ void writes_of_a_list_land(T& transport, Rank rank, int ranks) {
       transport.end_list();
       transport.wait_operations();
     } else {
-      await(transport, "the list", [&] { return !shows(window.data() + length * bytes - 1, guard); });
+      await(transport, 0, "the list", [&] { return !shows(window.data() + length * bytes - 1, guard); });
       for (std::size_t i = 0; i < length; ++i) {
         expect_payload_soon(transport, window.data() + i * bytes, bytes, salt, "the list");
       }
@@ -548,7 +554,7 @@ void inline_writes_of_a_list_keep_their_bytes(T& transport, Rank rank, int ranks
     transport.wait_operations();
   }
   if (rank == 1) {
-    await(transport, "the list", [&] { return !shows(window.data() + count * bytes - 1, guard); });
+    await(transport, 0, "the list", [&] { return !shows(window.data() + count * bytes - 1, guard); });
     for (std::size_t i = 0; i < count; ++i) {
       expect_payload_soon(transport, window.data() + i * bytes, bytes, salt(i), "write " + std::to_string(i));
     }

@@ -1,7 +1,12 @@
-// Where two ranks of a transport live for one case: forked processes, or fibers of the simulation.
+// Where the ranks of a transport live for one case: in forked processes, or as fibers of a simulation.
+//
+// A world has a `name`, a type `Tested` and the functions of ForkedWorld. It may have
+//   static std::string missing()              why there are no tests of it on this machine, empty if there are
+//   static constexpr bool needs_device = true  what is missing can't be installed, so it is no failure anywhere
+//   static constexpr bool refuses_wrong_keys = true  a key of a window that is gone ends in an error
 #pragma once
 
-#include <sys/socket.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,35 +21,25 @@
 #include "../ranks/presence.hpp"
 #include "../ranks/processes.hpp"
 #include "bootstrap/bootstraps.hpp"
-#include "transports/shm/shm.hpp"
-#include "transports/sim/fibers.hpp"
-#include "transports/sim/network.hpp"
-#include "transports/sim/sim_transport.hpp"
-#include "transports/tcp/tcp.hpp"
-#include "transports/udp/udp.hpp"
-#include "transports/unix/unix.hpp"
-
-#ifdef CHIPLOG_WITH_OFI
-#include "transports/ofi/ofi.hpp"
-#endif
-#ifdef CHIPLOG_WITH_UCX
-#include "transports/ucx/ucx.hpp"
-#endif
+#include "chiplog/contract.hpp"
+#include "patterns/make_endpoint.hpp"
 
 namespace chiplog::conformance {
 
+using Limit = std::chrono::nanoseconds;
 // Long: a case that runs into it fails, because it expects something else.
-constexpr auto time_limit = std::chrono::seconds(60);
+constexpr Limit time_limit = std::chrono::seconds(60);
 constexpr const char* died = "died";
 
-// What became of ranks 0 and 1: "" if its body returned, `died`, or "kind of error: sentence".
-using Outcomes = std::array<std::string, 2>;
+// What became of each rank: "" if its body returned, `died`, or "kind of error: sentence".
+using Outcomes = std::vector<std::string>;
 
 template <Transport T>
-using Body = std::function<void(T&, Rank)>;
+using RankBody = std::function<void(Bootstrap& bootstrap, T& transport)>;
+using EndpointBody = std::function<void(Bootstrap& bootstrap, Endpoint& endpoint)>;
 
-// Rank 0 is the test's own process. `Make` gives a transport for a bootstrap.
-template <Transport T, T (*make)(Bootstrap&)>
+// Rank 0 is the test's own process. `make` gives a transport that waits for so long.
+template <Transport T, T (*make)(Bootstrap&, Limit)>
 struct ForkedWorld {
   using Tested = T;
 
@@ -53,37 +48,29 @@ struct ForkedWorld {
     _exit(1);
   }
 
-  static Outcomes run(const Body<T>& body) {
-    testing::Pipe report;
-    Outcomes outcomes{"", died};
-    {
-      const std::unique_ptr<Bootstrap> bootstrap = make_fork_bootstrap(2, time_limit);
-      const Rank rank = bootstrap->rank();
-      outcomes[0] = testing::outcome_of([&] {
-        T transport = make(*bootstrap);
-        body(transport, rank);
-      });
-      if (rank == 1) {
-        report.write("." + outcomes[0]);
-        _exit(0);
-      }
-    }
-    const std::string reported = report.read_to_end();
-    if (!reported.empty()) outcomes[1] = reported.substr(1);
-    return outcomes;
+  static Outcomes run(int ranks, const RankBody<T>& body, Limit limit = time_limit) {
+    return run_processes(ranks, [&](Bootstrap& bootstrap) {
+      T transport = make(bootstrap, limit);
+      body(bootstrap, transport);
+    });
   }
 
-  // With more ranks than two: the outcomes of all, in their order.
-  static std::vector<std::string> run_many(int ranks, const std::function<void(T&, Rank, int)>& body) {
+  static Outcomes run_endpoints(int ranks, const EndpointBody& body) {
+    return run_processes(ranks, [&](Bootstrap& bootstrap) {
+      const auto endpoint =
+          make_endpoint(bootstrap, time_limit, [&] { return make(bootstrap, time_limit); }, [] { return RawClock(); });
+      body(bootstrap, *endpoint);
+    });
+  }
+
+ private:
+  static Outcomes run_processes(int ranks, const std::function<void(Bootstrap&)>& body) {
     std::vector<testing::Pipe> reports(static_cast<std::size_t>(ranks));
-    std::vector<std::string> outcomes(static_cast<std::size_t>(ranks), died);
+    Outcomes outcomes(static_cast<std::size_t>(ranks), died);
     {
       const std::unique_ptr<Bootstrap> bootstrap = make_fork_bootstrap(ranks, time_limit);
       const Rank rank = bootstrap->rank();
-      outcomes[0] = testing::outcome_of([&] {
-        T transport = make(*bootstrap);
-        body(transport, rank, ranks);
-      });
+      outcomes[0] = testing::outcome_of([&] { body(*bootstrap); });
       if (rank != 0) {
         reports[static_cast<std::size_t>(rank)].write("." + outcomes[0]);
         _exit(0);
@@ -97,91 +84,21 @@ struct ForkedWorld {
   }
 };
 
-inline ShmTransport make_shm(Bootstrap& bootstrap) { return {bootstrap, {}, time_limit}; }
-// The smallest ring: everything wraps around and waits for room.
-inline ShmTransport make_small_shm(Bootstrap& bootstrap) { return {bootstrap, {.ring_bytes = 65536}, time_limit}; }
-inline UnixTransport make_unix(Bootstrap& bootstrap) { return make_unix_transport(bootstrap, {}, time_limit); }
-inline TcpTransport make_tcp(Bootstrap& bootstrap) { return make_tcp_transport(bootstrap, {}, time_limit); }
-inline TcpTransport make_busy_tcp(Bootstrap& bootstrap) {
-  return make_tcp_transport(bootstrap, {.waiting = stream::Waiting::busy}, time_limit);
-}
-inline UdpTransport make_udp(Bootstrap& bootstrap) { return make_udp_transport(bootstrap, {}, time_limit); }
-// A transport whose messages are single datagrams.
-struct DatagramTransport : UdpTransport {
-  static constexpr bool sends_datagrams = true;
-  static constexpr std::size_t datagram_bytes = 5000;
-
-  explicit DatagramTransport(UdpTransport&& transport) : UdpTransport(std::move(transport)) {}
-  [[nodiscard]] Capabilities capabilities() const { return {.max_message_bytes = datagram_bytes}; }
-};
-inline DatagramTransport make_busy_datagrams(Bootstrap& bootstrap) {
-  const UdpOptions options{.waiting = udp::Waiting::busy, .datagram_bytes = DatagramTransport::datagram_bytes};
-  return DatagramTransport(make_udp_transport(bootstrap, options, time_limit));
-}
-
-#ifdef CHIPLOG_WITH_OFI
-inline OfiTransport make_ofi_shm(Bootstrap& bootstrap) { return {bootstrap, {.provider = "shm"}, time_limit}; }
-inline OfiTransport make_ofi_tcp(Bootstrap& bootstrap) {
-  return {bootstrap, {.provider = "tcp", .domain = "lo"}, time_limit};
-}
-template <OfiTransport (*make)(Bootstrap&)>
-struct OfiWorld : ForkedWorld<OfiTransport, make> {
-  static std::string missing() {
-    return testing::outcome_of([] { (void)ofi::library(); });
+// Tests are called after their world: "Messages/shm.OneByteArrives".
+struct WorldNames {
+  template <class World>
+  static std::string GetName(int /*index*/) {
+    return World::name;
   }
 };
 
-// libfabric's shm takes a wrong key without a word: what is written with it is dropped, or never ends.
-using OfiShmWorld = OfiWorld<make_ofi_shm>;
-struct OfiTcpWorld : OfiWorld<make_ofi_tcp> {
-  static constexpr bool refuses_wrong_keys = true;
-};
-#endif
+// The names of transports that have worlds, of all files of this program.
+std::vector<std::string>& transports_with_worlds();
 
-#ifdef CHIPLOG_WITH_UCX
-// UCX takes the key of a window that is gone: over shared memory the writer keeps the pages, over TCP the target's own
-// process is asked to write there.
-template <UcxTransport (*make)(Bootstrap&)>
-struct UcxWorld : ForkedWorld<UcxTransport, make> {
-  static std::string missing() {
-    return testing::outcome_of([] { const ucx::Library library; });
-  }
-};
-
-inline UcxTransport make_ucx_shm(Bootstrap& bootstrap) { return {bootstrap, {.tls = "shm"}, time_limit}; }
-inline UcxTransport make_ucx_tcp(Bootstrap& bootstrap) {
-  return {bootstrap, {.tls = "tcp", .devices = "lo"}, time_limit};
+template <class... Worlds>
+bool note_worlds(::testing::Types<Worlds...>) {
+  (transports_with_worlds().emplace_back(Worlds::Tested::name), ...);
+  return true;
 }
-#endif
-
-struct SimWorld {
-  using Tested = sim::SimTransport;
-  struct Death {};
-
-  [[noreturn]] static void die() { throw Death{}; }
-
-  static Outcomes run(const Body<Tested>& body) {
-    Options options("sim", {{"S", "8KiB"}});
-    const sim::Parameters parameters = sim::parse_parameters(options, 1, 2);
-    sim::Fibers fibers;
-    sim::Network network(parameters, fibers);
-    Outcomes outcomes;
-    const auto rank_body = [&](Rank rank) {
-      return [&, rank] {
-        std::string& outcome = outcomes[static_cast<std::size_t>(rank)];
-        try {
-          outcome = testing::outcome_of([&] {
-            Tested transport(network, rank);
-            body(transport, rank);
-          });
-        } catch (const Death&) {
-          outcome = died;
-        }
-      };
-    };
-    fibers.run({rank_body(0), rank_body(1)});
-    return outcomes;
-  }
-};
 
 }  // namespace chiplog::conformance

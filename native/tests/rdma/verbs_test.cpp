@@ -2,22 +2,27 @@
 #include <gtest/gtest.h>
 
 #include "../conformance/cases.hpp"
-#include "../conformance/rdma_worlds.hpp"
+#include "../conformance/verbs_options.hpp"
+#include "../conformance/worlds.hpp"
 
 namespace chiplog::conformance {
 namespace {
 
-VerbsTransport make_datagrams(Bootstrap& bootstrap) {
+VerbsTransport make_datagrams(Bootstrap& bootstrap, Limit limit) {
   VerbsOptions options = verbs_options();
   options.service = verbs::Service::datagram;
-  return {bootstrap, options, time_limit};
+  return {bootstrap, options, limit};
 }
 
+VerbsTransport make_connected(Bootstrap& bootstrap, Limit limit) { return {bootstrap, verbs_options(), limit}; }
+
 using Datagrams = ForkedWorld<VerbsTransport, make_datagrams>;
+using Connected = ForkedWorld<VerbsTransport, make_connected>;
 
 template <class World>
-void expect_both_return(const Body<VerbsTransport>& body) {
-  const Outcomes outcomes = World::run(body);
+void expect_both_return(const std::function<void(VerbsTransport&, Rank)>& body) {
+  const Outcomes outcomes =
+      World::run(2, [&](Bootstrap& bootstrap, VerbsTransport& transport) { body(transport, bootstrap.rank()); });
   EXPECT_EQ(outcomes[0], "") << "rank 0";
   EXPECT_EQ(outcomes[1], "") << "rank 1";
 }
@@ -35,9 +40,9 @@ TEST(Verbs, DatagramsOfUpToThePortsMtuArrive) {
 }
 
 TEST(Verbs, ADatagramLongerThanThePortsMtuIsRefused) {
-  const Outcomes outcomes = Datagrams::run([](VerbsTransport& transport, Rank rank) {
+  const Outcomes outcomes = Datagrams::run(2, [](Bootstrap& bootstrap, VerbsTransport& transport) {
     auto buffer = transport.make_buffer(8192);
-    if (rank == 0) transport.send(1, buffer, 8192);
+    if (bootstrap.rank() == 0) transport.send(1, buffer, 8192);
   });
   EXPECT_EQ(testing::kind_of(outcomes[0]), "UsageError") << outcomes[0];
 }
@@ -50,7 +55,7 @@ TEST(Verbs, DatagramsDeclareNoOneSidedOperations) {
 }
 
 TEST(Verbs, AConnectedDeviceDeclaresWhatItOffers) {
-  expect_both_return<VerbsWorld>([](VerbsTransport& transport, Rank /*rank*/) {
+  expect_both_return<Connected>([](VerbsTransport& transport, Rank /*rank*/) {
     const Capabilities can = transport.capabilities();
     require(can.remote_write && can.remote_read && can.write_with_immediate && can.atomics, "soft-RoCE can do these");
     require(can.inline_send == (transport.max_inline_bytes() > 0), "inline sends are not what the queue pair grants");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "chiplog/contract.hpp"
+#include "core/failures.hpp"
 #include "transports/sim/network.hpp"
 #include "transports/sim/window.hpp"
 
@@ -68,8 +69,8 @@ class SimTransport {
     return network_.recv(rank_, peer, buffer.data(), capacity_bytes);
   }
 
-  // Real memory changes in the order in which the
-  // processes' code runs, which for reads and atomic operations is not always that of virtual time.
+  // Real memory changes in the order in which the processes' code runs, which for reads and atomic operations is not
+  // always that of virtual time.
   [[nodiscard]] Window make_window(std::size_t bytes) {
     Window window(bytes);
     window.number = network_.show_window(rank_, window.data());
@@ -78,14 +79,14 @@ class SimTransport {
   // Contents that nobody looks at stay behind, but for the last byte.
   void post_write(const Transfer& transfer) {
     network_.post_write(rank_, transfer.peer, transfer.buffer.data() + transfer.buffer_offset, transfer.bytes,
-                        carries_payloads_ ? transfer.bytes : 1, target_of(transfer));
+                        carries_payloads_ ? transfer.bytes : 1, target_of(transfer, transfer.bytes));
   }
   void post_write_immediate(const Transfer& transfer) { post_write(transfer); }
   void wait_immediate(Rank peer) { network_.await_write(rank_, peer, true); }
   void post_read(const Transfer& transfer) {
     network_.post_fetch(rank_, transfer.peer, transfer.bytes);
     if (carries_payloads_) {
-      std::memcpy(transfer.buffer.data() + transfer.buffer_offset, target_of(transfer), transfer.bytes);
+      std::memcpy(transfer.buffer.data() + transfer.buffer_offset, target_of(transfer, transfer.bytes), transfer.bytes);
     }
   }
   void post_fetch_add(const WordTransfer& word, std::uint64_t addend) { fetch(word) += addend; }
@@ -114,15 +115,19 @@ class SimTransport {
   void settle_together(int parties) { network_.settle(rank_, parties); }
 
  private:
-  // Where a transfer lands; `AnyTransfer` is a Transfer or a WordTransfer.
+  // Where a transfer of so many bytes lands; `AnyTransfer` is a Transfer or a WordTransfer.
   template <class AnyTransfer>
-  [[nodiscard]] std::byte* target_of(const AnyTransfer& transfer) const {
+  [[nodiscard]] std::byte* target_of(const AnyTransfer& transfer, std::size_t bytes) const {
+    const std::size_t room = transfer.window.capacity();
+    if (transfer.window_offset > room || bytes > room - transfer.window_offset) [[unlikely]] {
+      throw_outside_window(transfer.peer, transfer.window_offset, bytes, room);
+    }
     return network_.window_of(transfer.peer, transfer.window.number) + transfer.window_offset;
   }
   // Puts the value that is there into the buffer and returns its place.
   std::uint64_t& fetch(const WordTransfer& word) {
     network_.post_fetch(rank_, word.peer, sizeof(std::uint64_t));
-    auto& there = *reinterpret_cast<std::uint64_t*>(target_of(word));
+    auto& there = *reinterpret_cast<std::uint64_t*>(target_of(word, sizeof(std::uint64_t)));
     std::memcpy(word.buffer.data() + word.buffer_offset, &there, sizeof there);
     return there;
   }

@@ -1,27 +1,13 @@
-// One suite for the one-sided operations of all transports: a new one joins with a line in `RemoteWorlds`.
+// One-sided operations.
+#pragma once
+
 #include <gtest/gtest.h>
 
-#include "remote_cases.hpp"
-#include "worlds.hpp"
-#ifdef CHIPLOG_RDMA_WORLDS
-#include "rdma_worlds.hpp"
-#endif
+#include "../remote_cases.hpp"
+#include "../worlds.hpp"
 
 namespace chiplog::conformance {
 namespace {
-
-#ifdef CHIPLOG_RDMA_WORLDS
-using RemoteWorlds = RdmaRemoteWorlds;
-#else
-using RemoteWorlds = ::testing::Types<
-#ifdef CHIPLOG_WITH_OFI
-    OfiShmWorld, OfiTcpWorld,
-#endif
-#ifdef CHIPLOG_WITH_UCX
-    UcxWorld<make_ucx_shm>, UcxWorld<make_ucx_tcp>,
-#endif
-    ForkedWorld<ShmTransport, make_shm> >;
-#endif
 
 template <class World>
 class RemoteMemory : public ::testing::Test {
@@ -29,18 +15,24 @@ class RemoteMemory : public ::testing::Test {
   void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 
   static void expect_all_return(int ranks, void (*body)(typename World::Tested&, Rank, int)) {
-    const std::vector<std::string> outcomes = World::run_many(ranks, body);
+    const Outcomes outcomes = World::run(ranks, [&](Bootstrap& bootstrap, typename World::Tested& transport) {
+      body(transport, bootstrap.rank(), ranks);
+    });
     for (std::size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << "rank " << rank;
   }
 };
 
-TYPED_TEST_SUITE(RemoteMemory, RemoteWorlds);
+TYPED_TEST_SUITE(RemoteMemory, Worlds, WorldNames);
 
-// A case of so many ranks; transports without the operations that it is about have nothing to show.
-#define CHIPLOG_REMOTE_CASE(Name, ranks, one)                                          \
-  TYPED_TEST(RemoteMemory, Name) {                                                     \
-    using Over = typename TypeParam::Tested;                                           \
-    if constexpr (requires { &one<Over>; }) this->expect_all_return(ranks, one<Over>); \
+// A case of so many ranks. It is skipped for transports that lack the operations that it is about.
+#define CHIPLOG_REMOTE_CASE(Name, ranks, one)                                        \
+  TYPED_TEST(RemoteMemory, Name) {                                                   \
+    using Over = typename TypeParam::Tested;                                         \
+    if constexpr (requires { &one<Over>; }) {                                        \
+      this->expect_all_return(ranks, one<Over>);                                     \
+    } else {                                                                         \
+      GTEST_SKIP() << Over::name << " lacks the operations that this case is about"; \
+    }                                                                                \
   }
 
 CHIPLOG_REMOTE_CASE(AWindowBeginsAsZeros, 2, a_window_begins_as_zeros)
@@ -73,19 +65,26 @@ CHIPLOG_REMOTE_CASE(ALongWriteBeyondTheEndIsAnError, 2, a_long_write_beyond_the_
 TYPED_TEST(RemoteMemory, AWriteIntoAWindowThatIsGoneIsAnError) {
   if constexpr (requires { requires TypeParam::refuses_wrong_keys; }) {
     this->expect_all_return(2, a_write_into_a_window_that_is_gone_is_an_error);
+  } else {
+    GTEST_SKIP() << TypeParam::name << " does not refuse the key of a window that is gone";
   }
 }
 
 // As a view of writes waits: for a number in its own memory.
 TYPED_TEST(RemoteMemory, WhoeverWaitsForAWriteNoticesTheDeathOfItsWriter) {
-  const std::vector<std::string> outcomes = TypeParam::run_many(2, [](auto& transport, Rank rank, int ranks) {
-    auto window = transport.make_window(64);
-    meet(transport, rank, ranks);
-    if (rank == 1) TypeParam::die();
-    transport.wait_until(1, [&] { return !shows(window.data(), std::byte{}); });
-  });
-  EXPECT_EQ(testing::kind_of(outcomes[0]), "PeerLost") << outcomes[0];
-  EXPECT_EQ(outcomes[1], died);
+  using Over = typename TypeParam::Tested;
+  if constexpr (WritesRemotely<Over>) {
+    const Outcomes outcomes = TypeParam::run(2, [](Bootstrap& bootstrap, auto& transport) {
+      auto window = transport.make_window(64);
+      meet(transport, bootstrap.rank(), 2);
+      if (bootstrap.rank() == 1) TypeParam::die();
+      transport.wait_until(1, [&] { return !shows(window.data(), std::byte{}); });
+    });
+    EXPECT_EQ(testing::kind_of(outcomes[0]), "PeerLost") << outcomes[0];
+    EXPECT_EQ(outcomes[1], died);
+  } else {
+    GTEST_SKIP() << Over::name << " does not write remotely";
+  }
 }
 
 }  // namespace

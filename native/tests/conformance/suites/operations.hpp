@@ -1,44 +1,30 @@
-// Every pattern over every operation and posting that a transport declares. A new transport joins with a line in
-// `Media`.
+// Every pattern over every operation and posting that a transport declares.
+#pragma once
+
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "bootstrap/bootstraps.hpp"
-#include "core/machine_clock.hpp"
+#include "../worlds.hpp"
 #include "core/pair_groups.hpp"
-#include "media.hpp"
-#include "patterns/make_endpoint.hpp"
-#include "presence.hpp"
-#include "processes.hpp"
+#include "patterns/list.hpp"
 
-namespace chiplog::testing {
+namespace chiplog::conformance {
 namespace {
 
-constexpr auto patient = std::chrono::seconds(30);
-constexpr int ranks = 3;
-constexpr std::int64_t rounds = 5;
+constexpr int operating_ranks = 3;
+constexpr std::int64_t sampled_rounds = 5;
 
-template <class Medium>
+template <class World>
 class Operations : public ::testing::Test {
  protected:
-  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(Medium) }
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
 };
 
-using Media = ::testing::Types<
-#ifdef CHIPLOG_WITH_OFI
-    OfiShm, OfiTcp,
-#endif
-#ifdef CHIPLOG_WITH_UCX
-    UcxShm, UcxTcp,
-#endif
-    Shm>;
-TYPED_TEST_SUITE(Operations, Media);
+TYPED_TEST_SUITE(Operations, Worlds, WorldNames);
 
 // The pair of ranks 0 and 1, as a session would find it.
 const PairGroups& one_pair() {
@@ -50,10 +36,10 @@ SeriesSetup setup_with(const Pattern& named, Operation operation, Posting postin
   const Pattern& pattern = posting == Posting::list && named.as_list != nullptr ? *named.as_list : named;
   SeriesSetup setup{.pattern = &pattern,
                     .message_bytes = operation == Operation::atomic ? atomic_bytes : message_bytes,
-                    .ranks = ranks,
+                    .ranks = operating_ranks,
                     .operation = operation,
                     .posting = posting};
-  if (pattern.takes_peers) setup.peers = ranks - 1;
+  if (pattern.takes_peers) setup.peers = operating_ranks - 1;
   if (pattern.takes_trains) setup.train = setup.peers == 1 ? 20 : setup.peers * (pattern.train_is_peers ? 1 : 10);
   const bool has_windows = pattern.direction == "one-way";
   if (pattern.batches != Batches::none || has_windows) setup.batch = 3;
@@ -113,10 +99,10 @@ void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup)
   }
   bootstrap.barrier();  // no write of the samples may come upon what is still compared
   SeriesSamples samples;
-  endpoint.sample({&setup, 1}, rounds, {&samples, 1});
+  endpoint.sample({&setup, 1}, sampled_rounds, {&samples, 1});
   const bool timed_here = setup.pattern->position(setup, rank).role == setup.pattern->timed_by &&
                           (setup.pattern->timed_by == Role::client || rank == 1);
-  const std::size_t expected = timed_here ? rounds : 0;
+  const std::size_t expected = timed_here ? sampled_rounds : 0;
   if (samples.durations_ns.size() != expected)
     throw std::runtime_error(describe(setup) + ": not every sample was timed");
   for (const double sample_ns : samples.durations_ns) {
@@ -125,19 +111,14 @@ void run_one(Endpoint& endpoint, Bootstrap& bootstrap, const SeriesSetup& setup)
 }
 
 TYPED_TEST(Operations, RunThroughEveryPattern) {
-  const auto bootstrap = make_fork_bootstrap(ranks, patient);
-  const Rank rank = bootstrap->rank();
-  const std::string outcome = outcome_of([&] {
-    const auto endpoint = make_endpoint(
-        *bootstrap, patient, [&] { return TypeParam::make(*bootstrap, patient); }, [] { return RawClock(); });
-    const std::vector<SeriesSetup> all = everything(endpoint->capabilities());
-    if (all.size() < 60) throw std::runtime_error("there is hardly anything to run");
-    for (const SeriesSetup& setup : all) run_one(*endpoint, *bootstrap, setup);
-    bootstrap->barrier();
+  const Outcomes outcomes = TypeParam::run_endpoints(operating_ranks, [](Bootstrap& bootstrap, Endpoint& endpoint) {
+    const std::vector<SeriesSetup> all = everything(endpoint.capabilities());
+    if (all.size() < 20) throw std::runtime_error("there is hardly anything to run");
+    for (const SeriesSetup& setup : all) run_one(endpoint, bootstrap, setup);
+    bootstrap.barrier();
   });
-  if (rank != 0) _exit(outcome.empty() ? 0 : 1);
-  EXPECT_EQ(outcome, "");
+  for (const std::string& outcome : outcomes) EXPECT_EQ(outcome, "");
 }
 
 }  // namespace
-}  // namespace chiplog::testing
+}  // namespace chiplog::conformance

@@ -1,0 +1,99 @@
+// Many ranks, silent ranks, and what comes after an error.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "../worlds.hpp"
+#include "core/payload.hpp"
+
+namespace chiplog::conformance {
+namespace {
+
+constexpr auto impatient = std::chrono::milliseconds(200);
+
+template <class World>
+class SeveralRanks : public ::testing::Test {
+ protected:
+  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
+};
+
+TYPED_TEST_SUITE(SeveralRanks, Worlds, WorldNames);
+
+#define CHIPLOG_SKIP_IN_VIRTUAL_TIME(World)                                              \
+  if constexpr (offers<typename World::Tested, ability::Settles>) {                      \
+    GTEST_SKIP() << World::name << " has no time limit: its ranks wait in virtual time"; \
+  }
+
+// More ranks than this machine may have cores; in each step every rank has one peer.
+TYPED_TEST(SeveralRanks, ExchangeMessagesEveryTwoOfSix) {
+  constexpr int ranks = 6;
+  constexpr std::size_t bytes = 20'000;
+  const Outcomes outcomes = TypeParam::run(ranks, [](Bootstrap& bootstrap, auto& transport) {
+    auto buffer = transport.make_buffer(bytes);
+    for (int step = 0; step < ranks; ++step) {
+      const Rank self = bootstrap.rank();
+      const Rank peer = (step + ranks - self) % ranks;
+      if (peer == self) continue;
+      const auto salt = [&](Rank from) { return static_cast<std::uint64_t>(ranks * step + from); };
+      for (const Rank sender : {std::min(self, peer), std::max(self, peer)}) {
+        if (sender == self) {
+          fill_payload({buffer.data(), bytes}, salt(self));
+          transport.send(peer, buffer, bytes);
+        } else {
+          const std::size_t received = transport.recv(peer, buffer, bytes);
+          const auto mismatch = find_mismatch({buffer.data(), received}, salt(peer));
+          if (received != bytes || mismatch) throw std::runtime_error(mismatch.value_or("wrong length"));
+        }
+      }
+    }
+    for (const std::string& done : bootstrap.gather("done")) {
+      if (done != "done") throw std::runtime_error("a rank is not done");
+    }
+  });
+  for (const std::string& outcome : outcomes) EXPECT_EQ(outcome, "");
+}
+
+TYPED_TEST(SeveralRanks, EndTheWaitForASilentRank) {
+  CHIPLOG_SKIP_IN_VIRTUAL_TIME(TypeParam)
+  const auto body = [](Bootstrap& bootstrap, auto& transport) {
+    auto buffer = transport.make_buffer(1);
+    if (bootstrap.rank() == 1) bootstrap.broadcast({});
+    transport.recv(1, buffer, 1);
+  };
+  EXPECT_EQ(TypeParam::run(2, body, impatient)[0], "TimedOut: no word from rank 1 within 0.2 s");
+}
+
+TYPED_TEST(SeveralRanks, EndTheWaitForARankThatTakesNothing) {
+  CHIPLOG_SKIP_IN_VIRTUAL_TIME(TypeParam)
+  const auto body = [](Bootstrap& bootstrap, auto& transport) {
+    constexpr std::size_t bytes = std::size_t{1} << 20U;
+    auto buffer = transport.make_buffer(bytes);
+    if (bootstrap.rank() == 1) bootstrap.broadcast({});
+    for (;;) transport.send(1, buffer, bytes);
+  };
+  EXPECT_EQ(TypeParam::run(2, body, impatient)[0], "TimedOut: no word from rank 1 within 0.2 s");
+}
+
+TYPED_TEST(SeveralRanks, AreOverOnceOneHasFailed) {
+  // Some notice only that nothing more comes.
+  constexpr auto limit = std::chrono::seconds(1);
+  const auto body = [](Bootstrap& bootstrap, auto& transport) {
+    auto buffer = transport.make_buffer(100);
+    if (bootstrap.rank() == 1) {
+      transport.send(0, buffer, 100);
+      bootstrap.broadcast({});
+    }
+    const std::string first = testing::outcome_of([&] { transport.recv(1, buffer, 10); });
+    const std::string second = testing::outcome_of([&] { transport.recv(1, buffer, 10); });
+    throw std::runtime_error(testing::kind_of(first) + ", then " + (second.empty() ? "a message" : "an error"));
+  };
+  EXPECT_EQ(TypeParam::run(2, body, limit)[0], "failure: Truncated, then an error");
+}
+
+}  // namespace
+}  // namespace chiplog::conformance
