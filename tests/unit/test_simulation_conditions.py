@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.jobs.pair_classes import read_pair_classes
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.simulate import Conditions, LogGOPS, Noise, simulate
 from chiplog.simulate.noise_text import parse_noise, read_detours
-from chiplog.simulate.pair_classes import read_pair_classes
 
 PARAMETERS = LogGOPS.from_ns(L=2500, o=100, g=50, G=1)
 PS = 1000

@@ -13,9 +13,10 @@ from chiplog.cli.output import JsonOption, ReportOption, TargetOption, note, wri
 from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
+    from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
     from chiplog.simulate import LogGOPS, Noise, PairClasses, Simulation
-    from chiplog.simulate.from_model import FittedParameters, Range
+    from chiplog.simulate.result import Range
 
 MOST_RANKS_SHOWN = 16
 
@@ -129,7 +130,7 @@ def _fitted(
     S: int | None,
 ) -> FittedParameters:
     """From --model, with what a reader must be told; UsageError where options say something else."""
-    from chiplog.simulate.from_model import fitted_parameters
+    from chiplog.jobs.simulated_model import fitted_parameters
 
     if any(given.values()) or S is not None:
         raise UsageError(
@@ -164,7 +165,7 @@ def _parameters(given: dict[str, str], S: int | None) -> LogGOPS:
 def _pair_classes(
     path: Path, schedule: Schedule, model: Path | None, given: Mapping[str, str | None]
 ) -> PairClasses:
-    from chiplog.simulate.pair_classes import read_pair_classes
+    from chiplog.jobs.pair_classes import read_pair_classes
 
     if model is not None or any(given.values()):
         raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.simulate.run import Simulation
 
-if TYPE_CHECKING:
-    from chiplog.simulate.from_model import Range
+
+@dataclass(frozen=True)
+class Range:
+    """A simulation in the middle of what the data leave, and the shortest and the longest over it, in picoseconds."""
+
+    simulation: Simulation
+    low_ps: int
+    high_ps: int
 
 
 def simulation_to_json(

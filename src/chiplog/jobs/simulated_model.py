@@ -23,21 +23,13 @@ from chiplog.predict.network import segment_of
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulate.conditions import Conditions
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, MessageTimes
-from chiplog.simulate.run import PLAIN, Simulation, simulate
+from chiplog.simulate.result import Range
+from chiplog.simulate.run import PLAIN, simulate
 
 MOST_EVENTS_SEARCHED = 100_000
 """Schedules of more events are simulated at the corners of the set alone."""
 ENDLESS = 100.0
 """So many times as long as with its least value is a simulation only with a parameter that nothing bounds."""
-
-
-@dataclass(frozen=True)
-class Range:
-    """A simulation in the middle of what the data leave, and the shortest and the longest over it, in picoseconds."""
-
-    simulation: Simulation
-    low_ps: int
-    high_ps: int
 
 
 @dataclass(frozen=True)

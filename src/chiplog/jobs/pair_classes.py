@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.jobs.simulated_model import fitted_parameters
 from chiplog.simulate.conditions import PairClasses
-from chiplog.simulate.from_model import fitted_parameters
 from chiplog.simulate.parameters import MessageTimes, Protocol
 
 
