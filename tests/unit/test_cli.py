@@ -11,29 +11,18 @@ import pytest
 
 import chiplog
 from chiplog.cli import main
+from chiplog.cli.app import COMMANDS
 from chiplog.errors import UsageError
 
-COMMANDS = (
-    ("run",),
-    ("measure",),
-    ("import",),
-    ("fit",),
-    ("changes",),
-    ("compare",),
-    ("predict",),
-    ("schedule",),
-    ("simulate",),
-    ("export",),
-    ("report",),
+WORDS = [
+    *((name,) for name in COMMANDS),
     ("library", "build"),
     ("probe", "build"),
     ("probe", "list"),
-    ("list",),
-    ("doctor",),
-)
+]
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("words", WORDS)
 def test_every_command_explains_itself(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,8 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.input_file import open_input
-from chiplog.dataset.records import DIRECTIONS, PATTERNS, SCHEMA
+from chiplog.dataset.patterns import PATTERNS
+from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import RunWriter
 from chiplog.errors import CorruptFile, UsageError
 
@@ -49,7 +50,7 @@ def import_file(
     CorruptFile that names file, line and field where the file is not what the kind says.
     """
     importer = IMPORTERS.load(kind)
-    _among("--pattern", pattern, PATTERNS)
+    _among("--pattern", pattern, tuple(PATTERNS))
     _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
     options = Options(pattern=pattern, direction=direction, transport=transport)
     return _write(importer, Path(path), Path(out), options)

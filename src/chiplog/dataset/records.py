@@ -19,21 +19,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "chiplog.run/1"
 
-PATTERNS = (
-    "ping_pong",
-    "prtt",
-    "one_to_many",
-    "pairs",
-    "send_overhead",
-    "receive_overhead",
-    "flood",
-    "late_receiver",
-    "barrier",
-    "all_pairs",
-    "noise",
-)
-"""The patterns that this release knows; a run file may hold others."""
-
 DIRECTIONS = ("round-trip", "one-way", "call")
 STOPPED = ("precision", "samples", "budget", "interrupted")
 PAYLOADS = ("ok", "unchecked")

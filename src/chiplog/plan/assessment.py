@@ -19,6 +19,7 @@ from chiplog.dataset.operations import (
     ONE_SIDED,
     PASSIVE,
 )
+from chiplog.dataset.patterns import PATTERNS as KNOWN_PATTERNS
 from chiplog.errors import UsageError
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
 
@@ -42,18 +43,6 @@ WINDOW = 16
 """Messages of one-way pairs before an answer. The same at all sizes: where it changes, so does the time of a message,
 which would look like a change of protocol."""
 
-MEANINGS = {
-    "prtt": "the LogGP assessment: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s), PRTT(3,d,s), o_r, one send and, "
-    "where sends can wait for their receive, a late receiver, taken in turn",
-    "ping_pong": "round trips, bare and with a delay before the receive (Culler's o_r)",
-    "send_overhead": "the time that posting sends takes on the sender",
-    "receive_overhead": "the time that receiving takes once the message is there",
-    "flood": "sends back to back until an acknowledgement of them all: the gap",
-    "one_to_many": "1:n n:1: one message to each of p = 1..P-1 peers, who answer at once, and the time to post them",
-    "pairs": "k = 1..P/2 pairs of processes at once, each with its ping-pongs and trains; the slowest counts",
-    "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
-    "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
-}
 ONE_TO_MANY, PAIRS, BARRIER = "one_to_many", "pairs", "barrier"
 MOST_PEERS_A_RECORD = 32
 """Numbers of peers that one record takes in turn: each needs up to two series."""
@@ -63,6 +52,7 @@ Ways = Sequence[tuple[str, str]]
 LISTED = ("one_to_many", "send_overhead")
 """Patterns whose messages can be posted as a list."""
 JUST_SEND: Ways = ((SEND, NORMAL),)
+MEANINGS = {name: meaning for name, meaning in KNOWN_PATTERNS.items() if meaning}
 PATTERNS = tuple(MEANINGS)
 """What `--pattern` accepts beside `all`, in the order in which their series are taken."""
 ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")

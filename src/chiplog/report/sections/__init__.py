@@ -1,75 +1,66 @@
 """The report's sections, one small file each.
 
-A page section is a function `section(report) -> Section | None`, a target's section a function
-`section(target, key) -> Section | None`, where `key` is the target's unique identifier. A section
-with nothing to
-show returns None. A new one is added to one of the two lists below.
+A section of the page is a function `section(report) -> Section | None`, one of a target a function
+`section(target, key) -> Section | None`, where `key` is the target's unique identifier. A section with nothing to show
+returns None. A new one is a module here and its name in one of the lists below.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from chiplog.report.document import Document, Paragraph, Section, line, muted
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.names import identifier, moment
-from chiplog.report.sections import (
-    bandwidth,
-    changes,
-    errors,
-    glossary,
-    machine,
-    measured_times,
-    methods,
-    one_to_many,
-    overheads,
-    overview,
-    pairs,
-    parameters,
-    reproduce,
-    residuals,
-    run_order,
-    time_over_size,
-    verdict,
-    warnings,
-)
 
-TARGET_SECTIONS: tuple[Callable[[TargetReport, str], Section | None], ...] = (
-    verdict.section,
-    warnings.section,
-    measured_times.section,
-    time_over_size.section,
-    residuals.section,
-    errors.section,
-    changes.section,
-    parameters.section,
-    overheads.section,
-    methods.section,
-    bandwidth.section,
-    one_to_many.section,
-    pairs.section,
-    run_order.section,
-    machine.section,
+TARGET_SECTIONS = (
+    "verdict",
+    "warnings",
+    "measured_times",
+    "time_over_size",
+    "residuals",
+    "errors",
+    "changes",
+    "parameters",
+    "overheads",
+    "methods",
+    "bandwidth",
+    "one_to_many",
+    "pairs",
+    "run_order",
+    "machine",
 )
 """A target's sections in the order in which they are read: what was found first, how it was measured last."""
+FIRST_SECTIONS, LAST_SECTIONS = ("overview",), ("reproduce", "glossary")
+"""Those of the page, before all targets and behind them."""
+
+
+def section_of(name: str) -> Callable[..., Section | None]:
+    """The function that makes the section of that name."""
+    made: Callable[..., Section | None] = import_module(f"{__name__}.{name}").section
+    return made
 
 
 def build(report: ReportInput) -> Document:
     """The whole report as a document."""
-    sections: list[Section] = []
-    found = overview.section(report)
-    if found is not None:
-        sections.append(found)
-    for index, target in enumerate(report.targets):
-        sections.append(_target(target, f"{identifier(target.name)}-{index + 1}"))
-    sections.extend(
-        s for s in (reproduce.section(report), glossary.section(report)) if s is not None
-    )
-    return Document(report.title, line(muted(moment(report.created))), tuple(sections))
+    targets = [
+        _target(target, f"{identifier(target.name)}-{index + 1}")
+        for index, target in enumerate(report.targets)
+    ]
+    sections = (*_made(FIRST_SECTIONS, report), *targets, *_made(LAST_SECTIONS, report))
+    return Document(report.title, line(muted(moment(report.created))), sections)
+
+
+def _made(names: tuple[str, ...], *arguments: Any) -> tuple[Section, ...]:
+    made = (section_of(name)(*arguments) for name in names)
+    return tuple(one for one in made if one is not None)
 
 
 def _target(target: TargetReport, key: str) -> Section:
-    made = [make(target, key) for make in TARGET_SECTIONS]
+    from chiplog.report.sections import machine
+
     banner = machine.short_banner(target)
     blocks = (Paragraph(banner),) if banner else ()
-    return Section(key, line(target.name), blocks, tuple(part for part in made if part is not None))
+    return Section(key, line(target.name), blocks, _made(TARGET_SECTIONS, target, key))
