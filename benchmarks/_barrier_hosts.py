@@ -12,7 +12,7 @@ from barrier_programs import compile_program, run
 from nodes import NETWORK, Nodes, nodes
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measure.library import BuiltLibrary, build_library
+from chiplog.measure.library import AT_ONCE, BuiltLibrary, build_library
 
 LAYOUTS = ((4, 1), (8, 1), (4, 2))
 """Hosts, and ranks on each."""
@@ -67,7 +67,7 @@ class Cluster:
         command = ["ip", "netns", "exec", self.there.names[0], "unshare", "-u", "sh", "-c"]
         command += ['hostname "$0" && exec "$@"', self.there.names[0]]
         command += [str(self.library.mpi.launcher), *self._options(own_algorithm)]
-        command += [*self.library.preloading(CHIPLOG_VERBOSE="1"), str(self.program)]
+        command += [*self.library.preloading(CHIPLOG_VERBOSE="1", **AT_ONCE), str(self.program)]
         done = run([*command, str(BLOCKS), str(BARRIERS), *settings], **OPEN_MPI_AS_ROOT)
         found = medians(done.stdout)
         if "own" not in found:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
-from chiplog.measure.library import BuiltLibrary, library_flags
+from chiplog.measure.library import AT_ONCE, BuiltLibrary, library_flags
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.probes import native_sources
 
@@ -56,14 +56,33 @@ def run(command: list[str], **environment: str) -> Finished:
 
 
 def run_preloaded(
-    library: BuiltLibrary, ranks: int, program: Path, *arguments: object, **variables: str
+    library: BuiltLibrary,
+    ranks: int,
+    program: Path,
+    *arguments: object,
+    nodes: int = 0,
+    without: int | None = None,
+    **variables: str,
 ) -> Finished:
-    """`ranks` ranks on this host, with the library preloaded and telling what it chose."""
+    """`ranks` ranks on this host, with the library preloaded and telling what it chose.
+
+    Of `nodes` nodes where that is asked for: the first ranks count as those of the first one. Rank `without` has no
+    library. `variables` go before those by which the library serves a communicator's first barrier.
+    """
     mpi = library.mpi
-    options = library.preloading(CHIPLOG_VERBOSE="1", **variables)
+    options = library.preloading(**{"CHIPLOG_VERBOSE": "1", **AT_ONCE, **variables})
     crowd = ("--bind-to", "none", "--map-by", ":OVERSUBSCRIBE") if mpi.kind == "openmpi" else ()
-    command = [str(mpi.launcher), "-n", str(ranks), *crowd, *options, str(program)]
-    return run([*command, *map(str, arguments)], **mpi.environment, **OPEN_MPI_AS_ROOT)
+    launch = [str(mpi.launcher), "-n", str(ranks), *crowd, *options]
+    command = [str(program), *map(str, arguments)]
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    script = 'exec "$@"'
+    if nodes:
+        script = f"export CHIPLOG_BARRIER_NODE=$(({rank} * {nodes} / {ranks})); {script}"
+    if without is not None:
+        script = f"[ {rank} = {without} ] && unset LD_PRELOAD; {script}"
+    if nodes or without is not None:
+        command = ["sh", "-c", script, "sh", *command]
+    return run([*launch, *command], **mpi.environment, **OPEN_MPI_AS_ROOT)
 
 
 @dataclass(frozen=True)
@@ -87,7 +106,7 @@ class SimulatedStar:
         options += [f"--cfg=smpi/barrier:{selector}"] if selector else []
         places = ["-platform", str(platform), "-hostfile", str(hosts)]
         command = ["smpirun", "-np", str(ranks), *places, *SMPI_NEUTRAL, *options, str(program)]
-        return run([*command, *map(str, arguments)], **how)
+        return run([*command, *map(str, arguments)], **{**AT_ONCE, **how})
 
     def _platform(self) -> str:
         cluster = f'prefix="node" suffix="" radical="0-{self.hosts - 1}" speed="1Gf" bw="10GBps"'

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "core/cache_lines.hpp"
 
@@ -22,6 +23,12 @@ class AlternatingFlag {
     return at(barrier).load(std::memory_order_acquire) >= barrier;
   }
   void prepare(std::uint64_t barrier) const { fetch_for_writing(&at(barrier)); }
+  // The last barrier that was announced.
+  [[nodiscard]] std::uint64_t latest() const {
+    const std::uint64_t even = at(0).load(std::memory_order_relaxed);
+    const std::uint64_t odd = at(1).load(std::memory_order_relaxed);
+    return even > odd ? even : odd;
+  }
 
  private:
   struct alignas(apart_bytes) Place {
@@ -45,13 +52,17 @@ struct RankFlags {
 // the waiting call returns.
 class NodeFlags {
  public:
-  [[nodiscard]] static constexpr std::size_t bytes(int ranks) {
-    return static_cast<std::size_t>(ranks) * sizeof(RankFlags);
-  }
+  // `flags` are those of all ranks, in their order, wherever each rank has its own; no rank has announced a barrier
+  // beyond `begun`, which is the same on all of them. `looks` go between two calls of Idle.
+  NodeFlags(std::vector<RankFlags*> flags, int rank, int looks, std::uint64_t begun = 0)
+      : flags_(std::move(flags)),
+        barrier_(begun),
+        ranks_(static_cast<int>(flags_.size())),
+        rank_(rank),
+        looks_(looks) {}
 
-  // `memory` is aligned to a page, zeroed and the same on all `ranks` ranks; `looks` go between two calls of Idle.
-  NodeFlags(std::byte* memory, int ranks, int rank, int looks)
-      : flags_(reinterpret_cast<RankFlags*>(memory)), ranks_(ranks), rank_(rank), looks_(looks) {}
+  // How many barriers there have been.
+  [[nodiscard]] std::uint64_t barrier() const { return barrier_; }
 
   // A whole barrier of this node. All ranks call either this, or both halves.
   template <class Idle>
@@ -66,9 +77,9 @@ class NodeFlags {
   int gather(Idle&& idle) {
     ++barrier_;
     for (int child = first_child(); child < end_of_children(); ++child) {
-      if (const int error = wait(flags_[child].entered, idle); error != 0) return error;
+      if (const int error = wait(flags_of(child).entered, idle); error != 0) return error;
     }
-    flags_[rank_].entered.announce(barrier_);
+    flags_of(rank_).entered.announce(barrier_);
     return 0;
   }
 
@@ -77,13 +88,13 @@ class NodeFlags {
   int release(Idle&& idle) {
     if (rank_ != 0) {
       const int parent = (rank_ - 1) / fan_in;
-      if (const int error = wait(flags_[parent].released, idle); error != 0) return error;
+      if (const int error = wait(flags_of(parent).released, idle); error != 0) return error;
     }
     if (first_child() < ranks_) {
-      flags_[rank_].released.announce(barrier_);
-      flags_[rank_].released.prepare(barrier_ + 1);
+      flags_of(rank_).released.announce(barrier_);
+      flags_of(rank_).released.prepare(barrier_ + 1);
     }
-    flags_[rank_].entered.prepare(barrier_ + 1);
+    flags_of(rank_).entered.prepare(barrier_ + 1);
     return 0;
   }
 
@@ -92,6 +103,7 @@ class NodeFlags {
   static constexpr int most_in_exchange = 8;
   static constexpr int fan_in = 8;
 
+  [[nodiscard]] RankFlags& flags_of(int rank) const { return *flags_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int first_child() const { return fan_in * rank_ + 1; }
   [[nodiscard]] int end_of_children() const {
     const int end = first_child() + fan_in;
@@ -100,13 +112,13 @@ class NodeFlags {
 
   template <class Idle>
   int exchange(Idle&& idle) {
-    flags_[rank_].entered.announce(++barrier_);
+    flags_of(rank_).entered.announce(++barrier_);
     relax();  // a look too early takes the line away from its writer
     for (int other = 0; other < ranks_; ++other) {
       if (other == rank_) continue;  // a look at the own flag would only slow the next write
-      if (const int error = wait(flags_[other].entered, idle); error != 0) return error;
+      if (const int error = wait(flags_of(other).entered, idle); error != 0) return error;
     }
-    flags_[rank_].entered.prepare(barrier_ + 1);
+    flags_of(rank_).entered.prepare(barrier_ + 1);
     return 0;
   }
 
@@ -121,8 +133,8 @@ class NodeFlags {
     }
   }
 
-  RankFlags* flags_;
-  std::uint64_t barrier_ = 0;
+  std::vector<RankFlags*> flags_;
+  std::uint64_t barrier_;
   int ranks_;
   int rank_;
   int looks_;

@@ -32,7 +32,9 @@ auto waiting(Patience patience) {
 
 // One rank's end. In the library each process has a mapping of its own; here all threads share one.
 NodeFlags flags_of(const NodeMemory& memory, int ranks, int rank, Patience patience) {
-  return {memory.data(), ranks, rank, patience.looks()};
+  std::vector<RankFlags*> flags;
+  for (int one = 0; one < ranks; ++one) flags.push_back(reinterpret_cast<RankFlags*>(memory.data()) + one);
+  return {std::move(flags), rank, patience.looks()};
 }
 
 using OneBarrier = int (*)(NodeFlags&, Patience);
@@ -45,7 +47,7 @@ int both_halves(NodeFlags& flags, Patience patience) {
 int first_half(NodeFlags& flags, Patience patience) { return flags.gather(waiting(patience)); }
 
 int early_leaves_on_one_node(int ranks, int barriers, Patience patience, OneBarrier barrier) {
-  const NodeMemory memory = NodeMemory::make(NodeFlags::bytes(ranks));
+  const NodeMemory memory = NodeMemory::make(static_cast<std::size_t>(ranks) * sizeof(RankFlags));
   return early_leaves(ranks, barriers, [&](int rank) -> Meeting {
     return [flags = flags_of(memory, ranks, rank, patience), patience, barrier]() mutable {
       EXPECT_EQ(barrier(flags, patience), 0);
@@ -74,7 +76,7 @@ TEST(BarrierThreads, BothHalvesAreABarrierAlsoForTwo) {
 
 TEST(BarrierThreads, AnErrorWhileWaitingIsReturned) {
   for (const int ranks : {2, 3, 12}) {
-    const NodeMemory memory = NodeMemory::make(NodeFlags::bytes(ranks));
+    const NodeMemory memory = NodeMemory::make(static_cast<std::size_t>(ranks) * sizeof(RankFlags));
     NodeFlags flags = flags_of(memory, ranks, 0, crowded);
     EXPECT_EQ(flags.meet([] { return 7; }), 7);
   }
@@ -148,7 +150,7 @@ class Member {
 
 int early_leaves_on_nodes(int nodes, int ranks_each) {
   std::vector<NodeMemory> memories;
-  for (int node = 0; node < nodes; ++node) memories.push_back(NodeMemory::make(NodeFlags::bytes(ranks_each)));
+  for (int node = 0; node < nodes; ++node) memories.push_back(NodeMemory::make(static_cast<std::size_t>(ranks_each) * sizeof(RankFlags)));
   Post post(nodes);
   return early_leaves(nodes * ranks_each, 200, [&](int number) -> Meeting {
     const int node = number / ranks_each;

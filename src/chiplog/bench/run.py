@@ -11,7 +11,7 @@ from chiplog.bench.raw_file import write_samples
 from chiplog.bench.result import Bench, summarise
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.library import find_library
+from chiplog.measure.library import AT_ONCE, find_library
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
@@ -94,7 +94,7 @@ def bench(
     found = find_mpi(None, mpi, launcher)
     preload = _library(library, tuning, found.mpicxx)
     program = build_program(BENCH, str(found.mpicxx), tell=tell)
-    says = {VERBOSE: "1"} if preload else {}
+    says = {VERBOSE: "1", **AT_ONCE} if preload else {}
     launches = []
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]

@@ -37,6 +37,9 @@ SHARED_HEADERS = tuple(
 )
 """What the library has in common with the probe."""
 
+AT_ONCE = {"CHIPLOG_EVERY_RANK": "1", "CHIPLOG_BARRIER_AFTER": "1"}
+"""For ranks that all have the library and whose first barriers are what matters."""
+
 PRELOADING: dict[str, Callable[[str, str], tuple[str, ...]]] = {
     "openmpi": lambda name, value: ("-x", f"{name}={value}"),
     "mpich": lambda name, value: ("-genv", name, value),

@@ -288,6 +288,105 @@ void one_dies(const Numbers&) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// A callback of the program's that is called while a communicator is freed, and meets the others there once more.
+int barrier_while_freed(MPI_Comm communicator, int, void*, void*) { return MPI_Barrier(communicator); }
+
+// Handles are used again: what belonged to a communicator may not be taken for another one's.
+void late_callbacks(const Numbers& given) {
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, barrier_while_freed, &keyval, nullptr);
+  for (int number = 0; number < given.at(0); ++number) {
+    MPI_Comm part = MPI_COMM_NULL;
+    const int colour = (rank_in(MPI_COMM_WORLD) + number) % 2;  // not the same ranks as before
+    MPI_Comm_split(MPI_COMM_WORLD, number % 3 == 0 ? 0 : colour, 0, &part);
+    MPI_Comm_set_attr(part, keyval, nullptr);
+    for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(part);
+    MPI_Comm_free(&part);
+  }
+  MPI_Comm_free_keyval(&keyval);
+  late_barrier(MPI_COMM_WORLD, 0, 1000);
+}
+
+MPI_Comm met_last = MPI_COMM_NULL;
+int barrier_at_the_end(MPI_Comm, int, void*, void*) { return MPI_Barrier(met_last); }
+
+// MPI_Finalize calls the program's callback: half of the ranks have had a barrier of their own before, the others not.
+void callback_of_finalize(const Numbers& given) {
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, barrier_at_the_end, &keyval, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_in(MPI_COMM_WORLD) % 2, 0, &half);
+  MPI_Comm_dup(MPI_COMM_WORLD, &met_last);
+  for (int barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(met_last);
+  if (rank_in(MPI_COMM_WORLD) % 2 == 0) MPI_Barrier(half);
+}
+
+// Children without the library, merged with their parents.
+void spawned_without_it(const Numbers& given) {
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Comm merged = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&between);
+  const bool is_child = between != MPI_COMM_NULL;
+  if (!is_child) {
+    std::string program(4096, '\0');
+    program.resize(static_cast<std::size_t>(readlink("/proc/self/exe", program.data(), program.size())));
+    std::string option = "-u";
+    std::string variable = "LD_PRELOAD";
+    std::string name = "spawned";
+    std::string barriers = std::to_string(given.at(0));
+    char* arguments[] = {option.data(), variable.data(), program.data(), name.data(), barriers.data(), nullptr};
+    MPI_Comm_spawn("/usr/bin/env", arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+  }
+  MPI_Intercomm_merge(between, is_child ? 1 : 0, &merged);
+  for (int barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(merged);
+  for (int late = 0; late < ranks_in(merged); ++late) late_barrier(merged, late, 500);
+  for (int barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&merged);
+  MPI_Comm_disconnect(&between);
+}
+
+// A barrier on a handle that is not valid any more is one error.
+void freed_handle(const Numbers& given) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(handle, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(copy);
+  const MPI_Comm stale = copy;
+  MPI_Comm_free(&copy);
+  require(MPI_Barrier(stale) != MPI_SUCCESS, "a freed handle is an error");
+  require(handled == 1, "the handler is called once");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
+// Threads make communicators of groups that overlap, and meet in them at once.
+void overlapping(const Numbers& given) {
+  const int thread_count = given.at(0);
+  const auto work = [&](int thread) {
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    const int ranks = ranks_in(MPI_COMM_WORLD);
+    for (int number = 0; number < given.at(1); ++number) {
+      const int left_out = ranks > 2 && (number + thread) % 2 == 0 ? (number + thread) % ranks : MPI_UNDEFINED;
+      if (left_out == rank_in(MPI_COMM_WORLD)) continue;
+      MPI_Group group = MPI_GROUP_NULL;
+      MPI_Comm made = MPI_COMM_NULL;
+      MPI_Group_excl(world, left_out == MPI_UNDEFINED ? 0 : 1, &left_out, &group);
+      MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &made);
+      for (int barrier = 0; barrier < given.at(2); ++barrier) MPI_Barrier(made);
+      MPI_Comm_free(&made);
+      MPI_Group_free(&group);
+    }
+    MPI_Group_free(&world);
+  };
+  std::vector<std::jthread> running;
+  for (int thread = 0; thread < thread_count; ++thread) running.emplace_back(work, thread);
+}
+
 const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"meet", meet_all},
     {"meet-as-set", meet_as_set},
@@ -297,6 +396,11 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"kinds", kinds},
     {"pending-work", pending_work},
     {"dies", one_dies},
+    {"late-callbacks", late_callbacks},
+    {"finalize-callback", callback_of_finalize},
+    {"spawned", spawned_without_it},
+    {"freed-handle", freed_handle},
+    {"overlapping", overlapping},
 };
 
 }  // namespace
@@ -324,8 +428,9 @@ int main(int argc, char** argv) {
   const auto chosen = cases.find(name);
   if (chosen == cases.end()) return 2;
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, name == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  if (name == "threads") require(provided == MPI_THREAD_MULTIPLE, "this MPI serves many threads");
+  const bool has_threads = name == "threads" || name == "overlapping";
+  MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (has_threads) require(provided == MPI_THREAD_MULTIPLE, "this MPI serves many threads");
   Numbers numbers;
   for (int argument = 2; argument < argc; ++argument) numbers.push_back(std::atoi(argv[argument]));
   chosen->second(numbers);

@@ -21,9 +21,9 @@ class Barrier {
   // `leaders` is null where all ranks share one node, and on ranks other than their node's first.
   Barrier(NodePart node, std::unique_ptr<Leaders> leaders, bool one_node)
       : node_(std::move(node)),
-        flags_(node_.flags()),
+        flags_(node_.node_flags()),
         leaders_(std::move(leaders)),
-        progress_(node_.ranks > 1 ? std::make_unique<Progress>() : nullptr),
+        progress_(node_.alone() ? nullptr : std::make_unique<Progress>()),
         one_node_(one_node) {}
 
   // MPI_SUCCESS, or the MPI's error.
@@ -32,12 +32,6 @@ class Barrier {
       return flags_.meet(waiting());
     }
     return between_nodes();
-  }
-
-  // Leaves what belongs to an MPI that is no more.
-  void abandon() {
-    static_cast<void>(leaders_.release());
-    static_cast<void>(progress_.release());
   }
 
  private:
@@ -49,10 +43,9 @@ class Barrier {
   [[nodiscard]] Waiting<MakeProgress> waiting() const { return {node_.patience, MakeProgress{progress_.get()}}; }
 
   int between_nodes() {
-    const bool alone = node_.ranks == 1;
-    int error = alone ? MPI_SUCCESS : flags_.gather(waiting());
+    int error = node_.alone() ? MPI_SUCCESS : flags_.gather(waiting());
     if (error == MPI_SUCCESS && leaders_) error = leaders_->run();
-    if (error == MPI_SUCCESS && !alone) error = flags_.release(waiting());
+    if (error == MPI_SUCCESS && !node_.alone()) error = flags_.release(waiting());
     return error;
   }
 

@@ -1,16 +1,37 @@
 // What programs call: the MPI's names in front of the MPI, which stays reachable by its profiling interface.
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "collectives/mpi/registry.hpp"
 
 #define CHIPLOG_EXPORT [[gnu::visibility("default")]]
 
+namespace {
+
+int own_barrier(MPI_Comm communicator, bool is_settled) {
+  if (is_settled) return PMPI_Barrier(communicator);
+  chiplog::collectives::before_own_barrier();
+  const int error = PMPI_Barrier(communicator);
+  if (error == MPI_SUCCESS) chiplog::collectives::after_own_barrier(communicator);
+  return error;
+}
+
+int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
+  if (communicator == nullptr || *communicator == MPI_COMM_NULL) return release(communicator);
+  chiplog::collectives::begin_to_free(*communicator);
+  const int error = release(communicator);
+  chiplog::collectives::freed();
+  return error;
+}
+
+}  // namespace
+
 extern "C" {
 
 CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
-  chiplog::collectives::Barrier* barrier = chiplog::collectives::find(communicator);
-  if (barrier == nullptr) return PMPI_Barrier(communicator);
-  const int error = barrier->wait();
+  const chiplog::collectives::Recent known = chiplog::collectives::find(communicator);
+  if (known.barrier == nullptr) return own_barrier(communicator, known.is_settled);
+  const int error = known.barrier->wait();
   if (error == MPI_SUCCESS) [[likely]] {
     return error;
   }
@@ -18,17 +39,93 @@ CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
   return error;
 }
 
-// Fortran's names by the conventions of compilers, and that of the module mpi_f08. Some MPIs come from there to
-// MPI_Barrier, others to PMPI_Barrier, so all of them come here. An optional error code that is absent is null.
-CHIPLOG_EXPORT void mpi_barrier_(const MPI_Fint* communicator, MPI_Fint* error) {
+CHIPLOG_EXPORT int MPI_Comm_free(MPI_Comm* communicator) { return free_with(PMPI_Comm_free, communicator); }
+CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) { return free_with(PMPI_Comm_disconnect, communicator); }
+
+CHIPLOG_EXPORT int MPI_Init(int* count, char*** arguments) {
+  const int error = PMPI_Init(count, arguments);
+  if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
+  return error;
+}
+CHIPLOG_EXPORT int MPI_Init_thread(int* count, char*** arguments, int required, int* provided) {
+  const int error = PMPI_Init_thread(count, arguments, required, provided);
+  if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
+  return error;
+}
+CHIPLOG_EXPORT int MPI_Finalize() {
+  chiplog::collectives::before_finalisation();
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
+
+// Fortran's names by the conventions of compilers, and those of the module mpi_f08. Some MPIs come from there to the C
+// functions above, others to PMPI's, so all of them come here. An optional error code that is absent is null.
+namespace {
+
+void fortran_barrier(const MPI_Fint* communicator, MPI_Fint* error) {
   const int result = MPI_Barrier(MPI_Comm_f2c(*communicator));
   if (error != nullptr) *error = result;
 }
-CHIPLOG_EXPORT void mpi_barrier(const MPI_Fint* communicator, MPI_Fint* error) { mpi_barrier_(communicator, error); }
-CHIPLOG_EXPORT void mpi_barrier__(const MPI_Fint* communicator, MPI_Fint* error) { mpi_barrier_(communicator, error); }
-CHIPLOG_EXPORT void MPI_BARRIER(const MPI_Fint* communicator, MPI_Fint* error) { mpi_barrier_(communicator, error); }
-CHIPLOG_EXPORT void mpi_barrier_f08_(const MPI_Fint* communicator, MPI_Fint* error) {
-  mpi_barrier_(communicator, error);
+
+void fortran_free(int (*release)(MPI_Comm*), MPI_Fint* communicator, MPI_Fint* error) {
+  MPI_Comm own = MPI_Comm_f2c(*communicator);
+  const int result = release(&own);
+  *communicator = MPI_Comm_c2f(own);
+  if (error != nullptr) *error = result;
 }
 
+// The MPI's own Fortran function of that name: it sets up more than the C function does.
+template <class... Arguments>
+void call_next(const char* name, Arguments*... arguments) {
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found != nullptr) reinterpret_cast<void (*)(Arguments*...)>(found)(arguments...);
+}
+
+void fortran_init(const char* name, MPI_Fint* error) {
+  call_next(name, error);
+  chiplog::collectives::after_initialisation();
+}
+
+void fortran_init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  call_next(name, required, provided, error);
+  chiplog::collectives::after_initialisation();
+}
+
+void fortran_finalize(const char* name, MPI_Fint* error) {
+  chiplog::collectives::before_finalisation();
+  call_next(name, error);
+}
+
+}  // namespace
+
+#define CHIPLOG_FORTRAN_BARRIER(NAME) \
+  CHIPLOG_EXPORT void NAME(const MPI_Fint* communicator, MPI_Fint* error) { fortran_barrier(communicator, error); }
+#define CHIPLOG_FORTRAN_FREE(NAME)                                    \
+  CHIPLOG_EXPORT void NAME(MPI_Fint* communicator, MPI_Fint* error) { \
+    fortran_free(MPI_Comm_free, communicator, error);                 \
+  }
+#define CHIPLOG_FORTRAN_DISCONNECT(NAME)                              \
+  CHIPLOG_EXPORT void NAME(MPI_Fint* communicator, MPI_Fint* error) { \
+    fortran_free(MPI_Comm_disconnect, communicator, error);           \
+  }
+#define CHIPLOG_FORTRAN_INIT(NAME) \
+  CHIPLOG_EXPORT void NAME(MPI_Fint* error) { fortran_init(#NAME, error); }
+#define CHIPLOG_FORTRAN_INIT_THREAD(NAME)                                             \
+  CHIPLOG_EXPORT void NAME(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) { \
+    fortran_init_thread(#NAME, required, provided, error);                            \
+  }
+#define CHIPLOG_FORTRAN_FINALIZE(NAME) \
+  CHIPLOG_EXPORT void NAME(MPI_Fint* error) { fortran_finalize(#NAME, error); }
+
+#define CHIPLOG_FORTRAN_NAMES(DEFINE, UPPER, LOWER) \
+  DEFINE(UPPER) DEFINE(LOWER) DEFINE(LOWER##_) DEFINE(LOWER##__) DEFINE(LOWER##_f08_)
+
+extern "C" {
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_BARRIER, MPI_BARRIER, mpi_barrier)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_FREE, MPI_COMM_FREE, mpi_comm_free)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_DISCONNECT, MPI_COMM_DISCONNECT, mpi_comm_disconnect)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT, MPI_INIT, mpi_init)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT_THREAD, MPI_INIT_THREAD, mpi_init_thread)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_FINALIZE, MPI_FINALIZE, mpi_finalize)
 }  // extern "C"

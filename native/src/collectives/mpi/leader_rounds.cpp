@@ -3,8 +3,6 @@
 namespace chiplog::collectives {
 namespace {
 
-constexpr int tag = 0;  // at most one message a barrier goes from one rank to another, and messages don't overtake
-
 // One that couldn't be made is none.
 void free_all(std::vector<MPI_Request>& requests) {
   for (MPI_Request& request : requests) {
@@ -14,40 +12,35 @@ void free_all(std::vector<MPI_Request>& requests) {
 
 }  // namespace
 
-LeaderRounds::LeaderRounds(MPI_Comm own, const Choice& choice) : own_(own) {
-  PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  int rank = 0;
-  int ranks = 0;
-  PMPI_Comm_rank(own_, &rank);
-  PMPI_Comm_size(own_, &ranks);
-  if (choice.algorithm != nullptr) make_requests(choice.algorithm->schedule(ranks, rank, choice.peers));
+LeaderRounds::LeaderRounds(const LeaderGroup& group, const Choice& choice) {
+  make_requests(group, choice.algorithm->schedule(group.size(), group.self, choice.peers));
 }
 
 LeaderRounds::~LeaderRounds() {
   free_all(receives_);
   free_all(sends_);
-  PMPI_Comm_free(&own_);
 }
 
-void LeaderRounds::make_requests(const BarrierSchedule& schedule) {
+// At most one message a barrier goes from one rank to another, and messages don't overtake, so one tag will do.
+void LeaderRounds::make_requests(const LeaderGroup& group, const BarrierSchedule& schedule) {
   for (const BarrierRound& round : schedule) {
     rounds_.push_back(
         {sends_.size(), receives_.size(), static_cast<int>(round.tells.size()), static_cast<int>(round.hears.size())});
     for (const int other : round.hears) {
-      error_ = PMPI_Recv_init(nullptr, 0, MPI_BYTE, other, tag, own_, &receives_.emplace_back(MPI_REQUEST_NULL));
+      error_ = PMPI_Recv_init(nullptr, 0, MPI_BYTE, group.rank_of(other), group.tag, group.messages,
+                              &receives_.emplace_back(MPI_REQUEST_NULL));
       if (error_ != MPI_SUCCESS) return;
     }
     for (const int other : round.tells) {
-      error_ = PMPI_Send_init(nullptr, 0, MPI_BYTE, other, tag, own_, &sends_.emplace_back(MPI_REQUEST_NULL));
+      error_ = PMPI_Send_init(nullptr, 0, MPI_BYTE, group.rank_of(other), group.tag, group.messages,
+                              &sends_.emplace_back(MPI_REQUEST_NULL));
       if (error_ != MPI_SUCCESS) return;
     }
   }
 }
 
-int LeaderRounds::run() { return rounds_.empty() ? PMPI_Barrier(own_) : run_rounds(); }
-
 // All receives are posted at once, so that no message of a later round comes unexpected.
-int LeaderRounds::run_rounds() {
+int LeaderRounds::run() {
   int error = PMPI_Startall(static_cast<int>(receives_.size()), receives_.data());
   for (const Part& round : rounds_) {
     if (error == MPI_SUCCESS) error = PMPI_Startall(round.sends, sends_.data() + round.first_send);

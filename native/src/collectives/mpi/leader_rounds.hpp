@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <memory>
 #include <vector>
 
 #include "collectives/tuning.hpp"
@@ -11,19 +10,28 @@
 
 namespace chiplog::collectives {
 
-// Peers and requests are made once. Its communicator is its own, so no message of the program's is ever matched; errors
-// are returned, not handled.
+// The first ranks of the nodes, as one of them sees them. Their messages go on a communicator of the library's, which
+// all barriers share, with a tag that no other barrier has there: no message of the program's is ever matched.
+struct LeaderGroup {
+  MPI_Comm messages = MPI_COMM_NULL;
+  int tag = 0;
+  std::vector<int> ranks;  // in `messages`
+  int self = 0;            // which of them this process is
+
+  [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
+  [[nodiscard]] int rank_of(int leader) const { return ranks[static_cast<std::size_t>(leader)]; }
+};
+
+// Peers and requests are made once. Errors are returned, not handled.
 class LeaderRounds {
  public:
-  // Takes the communicator; all its ranks give the same choice, which isn't `by_trial`. `error()` says whether the
-  // requests could be made.
-  LeaderRounds(MPI_Comm own, const Choice& choice);
+  // All leaders give the same choice, which has an algorithm. `error()` says whether the requests could be made.
+  LeaderRounds(const LeaderGroup& group, const Choice& choice);
   ~LeaderRounds();
   LeaderRounds(const LeaderRounds&) = delete;
   LeaderRounds& operator=(const LeaderRounds&) = delete;
 
   [[nodiscard]] int error() const { return error_; }
-  [[nodiscard]] MPI_Comm communicator() const { return own_; }
   // MPI_SUCCESS, or the MPI's error.
   int run();
 
@@ -36,11 +44,9 @@ class LeaderRounds {
     int receives = 0;
   };
 
-  void make_requests(const BarrierSchedule& schedule);
-  int run_rounds();
+  void make_requests(const LeaderGroup& group, const BarrierSchedule& schedule);
 
-  MPI_Comm own_;
-  std::vector<Part> rounds_;  // none: the MPI's own barrier
+  std::vector<Part> rounds_;
   std::vector<MPI_Request> receives_;
   std::vector<MPI_Request> sends_;
   int error_ = MPI_SUCCESS;

@@ -6,22 +6,22 @@
 
 namespace chiplog::collectives {
 
-Leaders::Leaders(MPI_Comm own, Choice& choice, Tell tell) : tell_(std::move(tell)) {
-  if (!choice.by_trial) {
-    rounds_ = std::make_unique<LeaderRounds>(own, choice);
-    if (choice.provisional) until_trial_ = barriers_before_trial;
+Leaders::Leaders(LeaderGroup group, OwnedTag tag, Choice& choice, Tell tell)
+    : group_(std::move(group)), tag_(std::move(tag)), tell_(std::move(tell)) {
+  if (choice.by_trial) {
+    rounds_ = fastest_of_all(group_, choice);
     return;
   }
-  rounds_ = fastest_of_all(own, choice);
-  PMPI_Comm_free(&own);
+  rounds_ = std::make_unique<LeaderRounds>(group_, choice);
+  if (choice.provisional) until_trial_ = barriers_before_trial;
 }
 
 // Where the MPI refuses something, all goes on as it was.
 void Leaders::try_all() {
   Choice choice;
-  auto found = fastest_of_all(rounds_->communicator(), choice);
-  if (!found) return;
-  rounds_ = std::move(found);
+  auto fastest = fastest_of_all(group_, choice);
+  if (!fastest) return;
+  rounds_ = std::move(fastest);
   if (tell_) tell_(choice);
 }
 

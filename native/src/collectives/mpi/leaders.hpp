@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "collectives/mpi/leader_rounds.hpp"
+#include "collectives/mpi/world.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -19,9 +20,9 @@ class Leaders {
 
   static constexpr int barriers_before_trial = 1000;
 
-  // Takes `own`, whose errors are returned; all its ranks give the same choice. `tell` hears what a later trial found.
+  // All leaders give the same choice, which has an algorithm or is by trial. `tell` hears what a later trial found.
   // `error()` says whether what is needed could be made.
-  Leaders(MPI_Comm own, Choice& choice, Tell tell);
+  Leaders(LeaderGroup group, OwnedTag tag, Choice& choice, Tell tell);
 
   [[nodiscard]] int error() const { return rounds_ ? rounds_->error() : MPI_ERR_OTHER; }
 
@@ -34,6 +35,8 @@ class Leaders {
  private:
   void try_all();
 
+  LeaderGroup group_;
+  OwnedTag tag_;
   std::unique_ptr<LeaderRounds> rounds_;
   Tell tell_;
   int until_trial_ = 0;  // 0: there is none to come

@@ -1,4 +1,7 @@
-// Which communicator has which barrier: an attribute of the communicator, freed with it.
+// Which communicator has which barrier.
+//
+// A barrier goes with its communicator: an attribute holds it, and is deleted with it. The handles of those that have
+// one stand in a table, so that nothing is asked of the MPI about a handle that may not be valid.
 #pragma once
 
 #include <mpi.h>
@@ -10,35 +13,48 @@
 
 namespace chiplog::collectives {
 
-// The communicator that a thread met last, so that most barriers ask the MPI nothing.
+// What a thread knows of the communicator that it met last, so that most barriers ask nobody.
 struct Recent {
-  std::uint64_t freed = 0;  // how many communicators had been freed then: their handles may be in use again
-  Barrier* barrier = nullptr;
+  std::uint64_t changes = 0;  // as many as there had been then: since then handles may stand for something else
   MPI_Comm communicator{};
+  Barrier* barrier = nullptr;  // null: the MPI's own
+  bool is_settled = false;     // it stays so
 };
 
-extern std::atomic<std::uint64_t> freed_communicators;
+// How often a communicator got a barrier or was freed.
+extern std::atomic<std::uint64_t> registry_changes;
 
-// Its barrier, or null where the MPI's own must do: before MPI_Init, from MPI_Finalize on, for communicators that can't
-// be served. A communicator's first call is collective and sets its barrier up. Threads may call it for different
-// communicators at a time, as they may call MPI_Barrier.
-[[nodiscard]] Barrier* look_up(MPI_Comm communicator);
+// The table's answer.
+[[nodiscard]] Recent look_up(MPI_Comm communicator);
 
-// The same from the thread's memory, where it can be.
-[[nodiscard]] inline Barrier* find(MPI_Comm communicator) {
+// What is known of a communicator.
+[[nodiscard]] inline Recent find(MPI_Comm communicator) {
 #ifdef CHIPLOG_SMPI
   return look_up(communicator);  // a thread runs many simulated ranks
 #else
   // Known at load time, this variable is reached without a call.
   [[gnu::tls_model("initial-exec")]] static thread_local constinit Recent recent;
-  const std::uint64_t freed = freed_communicators.load(std::memory_order_relaxed);
-  if (recent.barrier != nullptr && recent.communicator == communicator && recent.freed == freed) [[likely]] {
-    return recent.barrier;
+  const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
+  if (recent.is_settled && recent.communicator == communicator && recent.changes == changes) [[likely]] {
+    return recent;
   }
-  Barrier* barrier = look_up(communicator);
-  recent = {freed, barrier, communicator};
-  return barrier;
+  recent = look_up(communicator);
+  return recent;
 #endif
 }
+
+// Before a barrier of the MPI's own: this process becomes known to the others of its node.
+void before_own_barrier();
+// After one that went well, on a communicator that is not settled: counts it, and sets up a barrier when it is time.
+void after_own_barrier(MPI_Comm communicator);
+
+// The communicator is about to be freed: from now on its barriers are the MPI's own, on all ranks alike, even if a
+// callback of the program calls one while it is being freed. `freed` follows.
+void begin_to_free(MPI_Comm communicator);
+void freed();
+
+// Around MPI_Init and MPI_Finalize.
+void after_initialisation();
+void before_finalisation();
 
 }  // namespace chiplog::collectives

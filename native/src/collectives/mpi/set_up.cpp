@@ -1,56 +1,40 @@
 #include "collectives/mpi/set_up.hpp"
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "collectives/mpi/errors_returned.hpp"
 #include "collectives/mpi/leaders.hpp"
+#include "collectives/mpi/members.hpp"
+#include "collectives/mpi/settings.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
 namespace {
 
-struct Size {
-  int ranks = 1;
-  int rank = 0;
+// What a member tells all others, in one call. Of the choices, those of rank 0 count: its environment is the program's.
+struct ToldChoice {
+  std::int32_t code = 0;
+  std::int32_t peers = 0;
+  std::int32_t provisional = 0;
+};
+struct Told {
+  std::uint64_t latest_barrier = 0;  // that its slot has seen
+  std::int32_t slot = -1;
+  std::int32_t meets = 0;  // Can it meet those of its node in shared memory?
+  std::int32_t tag = 0;    // rank 0's, for messages between nodes
+  ToldChoice of_nodes;
+  ToldChoice of_ranks;  // where some node's ranks can't meet
 };
 
-// Of all ranks: how many failed, how many are the first of their node.
-struct Counts {
-  int failures = 0;
-  int leaders = 0;
-};
+ToldChoice told(const Choice& choice) { return {code_of(choice), choice.peers, choice.provisional ? 1 : 0}; }
 
-// A failure to count is one of everybody's.
-Counts count(MPI_Comm communicator, bool failed, bool leads) {
-  const int mine[] = {failed ? 1 : 0, leads ? 1 : 0};
-  int all[2] = {};
-  if (PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, communicator) != MPI_SUCCESS) return {1, 0};
-  return {all[0], all[1]};
-}
-
-// What is told about a barrier, by rank 0 of its communicator only.
-struct Story {
-  Size size;
-  int leaders = 0;
-  bool meets_on_node = false;
-  std::string node_failure;
-  Choice choice;
-};
-
-void say(const std::string& sentence) { std::fprintf(stderr, "chiplog: %s\n", sentence.c_str()); }
-
-bool verbose() {
-  const char* asked = std::getenv("CHIPLOG_VERBOSE");
-  return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
-}
-
-// Without it every rank exchanges messages, as if each had a node of its own.
-bool wants_shared_memory() {
-  const char* asked = std::getenv("CHIPLOG_BARRIER_SHARED");
-  return asked == nullptr || std::string(asked) != "0";
+void hear(Choice& choice, const ToldChoice& heard) {
+  set_code(choice, heard.code);
+  choice.peers = heard.peers;
+  choice.provisional = heard.provisional != 0;
 }
 
 std::string name_of(MPI_Comm communicator) {
@@ -60,113 +44,178 @@ std::string name_of(MPI_Comm communicator) {
   return length > 0 ? name : "a communicator without a name";
 }
 
-std::string messages(const Story& story) {
-  const std::string among = " among " + std::to_string(story.leaders) + (story.meets_on_node ? " nodes" : " ranks");
-  const Choice& choice = story.choice;
-  if (choice.algorithm == nullptr) return "the MPI's own barrier" + among + ", " + choice.why;
-  const std::string symbol = choice.algorithm->takes_peers() ? std::string(choice.algorithm->symbol) + " " : "";
-  return choice.algorithm->text(choice.peers) + among + ", " + symbol + choice.why;
-}
+// What rank 0 says about a barrier.
+struct Description {
+  std::string subject;
+  std::size_t leaders = 1;
+  bool meets_on_node = false;
 
-std::string subject(MPI_Comm communicator, const Story& story) {
-  return "barrier of " + std::to_string(story.size.ranks) + " ranks (" + name_of(communicator) + "): ";
-}
-
-// What is used, on nodes and between them.
-std::string parts(const Story& story) {
-  std::string text = story.meets_on_node ? "shared memory on each node" : "";
-  if (story.leaders > 1) text += (story.meets_on_node ? ", then " : "") + messages(story);
-  if (!story.node_failure.empty()) text += " (no shared memory: " + story.node_failure + ")";
-  return text;
-}
-
-void tell(MPI_Comm communicator, const Story& story) {
-  if (!story.choice.problem.empty()) say(story.choice.problem + ": not in force");
-  if (verbose()) say(subject(communicator, story) + parts(story));
-}
-
-// What is to be called when a trial has found another barrier; nothing where nobody listens.
-Leaders::Tell tell_of_trial(MPI_Comm communicator, const Story& story) {
-  if (story.size.rank != 0 || !verbose()) return nullptr;
-  return [about = subject(communicator, story), found = story](const Choice& choice) mutable {
-    found.choice = choice;
-    say(about + "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, " + parts(found));
-  };
-}
-
-void tell_unserved(MPI_Comm communicator, const Size& size, const char* why) {
-  if (size.rank == 0 && verbose()) say("barrier of " + name_of(communicator) + ": left to the MPI, " + why);
-}
-
-bool is_intercommunicator(MPI_Comm communicator) {
-  int inter = 0;
-  PMPI_Comm_test_inter(communicator, &inter);
-  return inter != 0;
-}
-
-Size size_of(MPI_Comm communicator) {
-  Size size;
-  PMPI_Comm_size(communicator, &size.ranks);
-  PMPI_Comm_rank(communicator, &size.rank);
-  return size;
-}
-
-// What rank 0 has chosen, for all; its reasons stay with it.
-bool share(Choice& choice, MPI_Comm own) {
-  int shared[] = {code_of(choice), choice.peers, choice.provisional ? 1 : 0};
-  if (PMPI_Bcast(shared, 3, MPI_INT, 0, own) != MPI_SUCCESS) return false;
-  set_code(choice, shared[0]);
-  choice.peers = shared[1];
-  choice.provisional = shared[2] != 0;
-  return true;
-}
-
-// The first of the leaders is rank 0 of the whole communicator; its environment counts.
-std::unique_ptr<Leaders> join_leaders(MPI_Comm communicator, const Size& size, bool leads, Story& story) {
-  MPI_Comm own = MPI_COMM_NULL;
-  if (PMPI_Comm_split(communicator, leads ? 0 : MPI_UNDEFINED, size.rank, &own) != MPI_SUCCESS) return nullptr;
-  if (!leads) return nullptr;
-  PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  if (size.rank == 0) story.choice = choose(story.leaders);
-  if (!share(story.choice, own)) {
-    PMPI_Comm_free(&own);
-    return nullptr;
+  // What is used, on nodes and between them.
+  [[nodiscard]] std::string text(const Choice& choice) const {
+    std::string parts = meets_on_node ? "shared memory on each node" : "";
+    if (leaders == 1) return subject + parts;
+    if (meets_on_node) parts += ", then ";
+    parts += choice.algorithm->text(choice.peers) + " among " + std::to_string(leaders);
+    parts += meets_on_node ? " nodes, " : " ranks, ";
+    if (choice.algorithm->takes_peers()) parts += std::string(choice.algorithm->symbol) + " ";
+    return subject + parts + choice.why;
   }
-  auto leaders = std::make_unique<Leaders>(own, story.choice, tell_of_trial(communicator, story));
-  return leaders->error() == MPI_SUCCESS ? std::move(leaders) : nullptr;
-}
+};
 
-// Whatever a rank finds, it takes part in all steps: nobody waits for it in vain.
-std::unique_ptr<Barrier> try_to_set_up(MPI_Comm communicator, const Size& size, bool willing) {
-  NodePart node = meet_on_node(communicator);
-  if (!wants_shared_memory()) node.failure = "CHIPLOG_BARRIER_SHARED=0";
-  const Counts nodes = count(communicator, !node.failure.empty(), node.rank == 0);
-  Story story{size, nodes.leaders, true, node.failure, {}};
-  if (nodes.failures > 0 || nodes.leaders == size.ranks) {
-    node = NodePart{};
-    story.leaders = size.ranks;
-    story.meets_on_node = false;
+// One set-up, from what is known before to the barrier.
+class SetUp {
+ public:
+  SetUp(MPI_Comm communicator, World& world, Members members)
+      : communicator_(communicator), world_(world), members_(std::move(members)) {}
+
+  std::unique_ptr<Barrier> run(std::string& why_not) {
+    const std::vector<std::byte*> boards = open_boards();
+    std::vector<Told> all = tell_all();
+    if (all.empty()) {
+      why_not = "the MPI refused to gather what its ranks can do";
+      return nullptr;
+    }
+    const bool meet = std::all_of(all.begin(), all.end(), [](const Told& one) { return one.meets != 0; });
+    if (!meet && world_.messages() == MPI_COMM_NULL) {
+      why_not = "some ranks of this node can't open memory of others";
+      return nullptr;
+    }
+    if (!meet) members_ = apart(std::move(members_));
+    meets_on_node_ = meet && members_.leaders.size() < all.size();
+    NodePart node = meets_on_node_ ? node_part(boards, all) : NodePart{};
+    if (members_.leaders.size() == 1) return finish(std::move(node), nullptr, true);
+    hear(choice_, meet ? all.front().of_nodes : all.front().of_ranks);
+    if (choice_.algorithm == nullptr && !choice_.by_trial) {
+      if (members_.rank == 0 && verbose()) say(description().subject + "the MPI's own barrier, " + choice_.why);
+      return nullptr;
+    }
+    if (all.front().tag == 0) {
+      why_not = "there are too many barriers at a time";
+      return nullptr;
+    }
+    std::unique_ptr<Leaders> leaders = join_leaders(all.front().tag);
+    if (!agree(leads() ? leaders != nullptr : true)) {
+      why_not = "it refused a request";
+      return nullptr;
+    }
+    return finish(std::move(node), std::move(leaders), false);
   }
-  std::unique_ptr<Leaders> leaders;
-  if (story.leaders > 1) leaders = join_leaders(communicator, size, node.rank == 0, story);
-  const bool has_rounds = leaders || story.leaders == 1 || node.rank != 0;
-  if (count(communicator, !willing || !has_rounds, false).failures > 0) return nullptr;
-  if (size.rank == 0) tell(communicator, story);
-  return std::make_unique<Barrier>(std::move(node), std::move(leaders), story.leaders == 1);
-}
+
+ private:
+  [[nodiscard]] bool leads() const { return members_.neighbours.front() == members_.rank; }
+
+  // Empty where this rank is alone on its node, and where its memory or another's can't be had.
+  std::vector<std::byte*> open_boards() {
+    if (members_.neighbours.size() == 1) {
+      told_.meets = 1;
+      return {};
+    }
+    const std::vector<int> here = members_.world_ranks_of(members_.neighbours);
+    if (!world_.has_here(here)) return {};
+    std::vector<std::byte*> boards = world_.boards_of(here);
+    slot_ = BoardSlot(world_.board());
+    if (boards.empty() || !slot_.has()) return {};
+    world_.board().show_allowed_cpus();
+    told_.meets = 1;
+    told_.slot = slot_.number();
+    told_.latest_barrier = slot_.latest();
+    return boards;
+  }
+
+  // Of all members; empty where the MPI refuses.
+  std::vector<Told> tell_all() {
+    if (members_.rank == 0) {
+      choice_ = choose(static_cast<int>(members_.leaders.size()));
+      told_.of_nodes = told(choice_);
+      told_.of_ranks = told(choose(members_.count()));
+      if (world_.messages() != MPI_COMM_NULL) tag_ = OwnedTag(world_);
+      told_.tag = tag_.number();
+    }
+    std::vector<Told> all(members_.world_ranks.size());
+    const int error = PMPI_Allgather(&told_, sizeof told_, MPI_BYTE, all.data(), sizeof told_, MPI_BYTE, communicator_);
+    return error == MPI_SUCCESS ? all : std::vector<Told>{};
+  }
+
+  NodePart node_part(const std::vector<std::byte*>& boards, const std::vector<Told>& all) {
+    NodePart part;
+    part.slot = std::move(slot_);
+    if (boards.empty()) return part;
+    cpu_set_t together;
+    CPU_ZERO(&together);
+    for (std::size_t i = 0; i < boards.size(); ++i) {
+      const Told& one = all[static_cast<std::size_t>(members_.neighbours[i])];
+      if (members_.neighbours[i] == members_.rank) part.rank = static_cast<int>(i);
+      part.flags.push_back(flags_on(boards[i], one.slot));
+      part.begun = std::max(part.begun, one.latest_barrier);
+      CPU_OR(&together, &together, &page_of(boards[i]).allowed_cpus);
+    }
+    part.patience.crowded = static_cast<int>(boards.size()) > CPU_COUNT(&together);
+    return part;
+  }
+
+  // Null on ranks that lead no node, and where the MPI refuses something.
+  std::unique_ptr<Leaders> join_leaders(int tag) {
+    if (!leads()) return nullptr;
+    LeaderGroup group{world_.messages(), tag, members_.world_ranks_of(members_.leaders), 0};
+    const auto self = std::find(members_.leaders.begin(), members_.leaders.end(), members_.rank);
+    group.self = static_cast<int>(self - members_.leaders.begin());
+    auto leaders = std::make_unique<Leaders>(std::move(group), std::move(tag_), choice_, tell_of_trial());
+    return leaders->error() == MPI_SUCCESS ? std::move(leaders) : nullptr;
+  }
+
+  bool agree(bool mine) {
+    const int own = mine ? 1 : 0;
+    int all = 0;
+    return PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator_) == MPI_SUCCESS && all == 1;
+  }
+
+  std::unique_ptr<Barrier> finish(NodePart node, std::unique_ptr<Leaders> leaders, bool one_node) {
+    if (members_.rank == 0) {
+      if (!choice_.problem.empty()) say(choice_.problem + ": not in force");
+      if (verbose()) say(description().text(choice_));
+    }
+    return std::make_unique<Barrier>(std::move(node), std::move(leaders), one_node);
+  }
+
+  [[nodiscard]] Description description() const {
+    const std::string subject =
+        "barrier of " + std::to_string(members_.count()) + " ranks (" + name_of(communicator_) + "): ";
+    return {subject, members_.leaders.size(), meets_on_node_};
+  }
+
+  // What is to be called when a trial has found another barrier; nothing where nobody listens.
+  Leaders::Tell tell_of_trial() {
+    if (members_.rank != 0 || !verbose()) return nullptr;
+    Description found = description();
+    found.subject += "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, ";
+    return [found](const Choice& choice) { say(found.text(choice)); };
+  }
+
+  MPI_Comm communicator_;
+  World& world_;
+  Members members_;
+  BoardSlot slot_;
+  OwnedTag tag_;  // of rank 0
+  Told told_;
+  Choice choice_;
+  bool meets_on_node_ = false;
+};
 
 }  // namespace
 
-std::unique_ptr<Barrier> set_up(MPI_Comm communicator, bool willing) {
-  const Size size = size_of(communicator);
-  if (is_intercommunicator(communicator)) {
-    tell_unserved(communicator, size, "it is an intercommunicator");
-    return nullptr;
+std::unique_ptr<Barrier> set_up(MPI_Comm communicator, World& world) {
+  std::string why_not;
+  Members members = find_members(communicator, world, why_not);
+  std::unique_ptr<Barrier> barrier;
+  const int rank = members.rank;
+  const bool is_trivial = members.count() == 1;
+  if (why_not.empty()) {
+    const ErrorsReturned guard(communicator);
+    barrier = SetUp(communicator, world, std::move(members)).run(why_not);
   }
-  if (size.ranks == 1) return nullptr;
-  const ErrorsReturned guard(communicator);
-  auto barrier = try_to_set_up(communicator, size, willing);
-  if (!barrier) tell_unserved(communicator, size, "which refused a communicator or a request");
+  if (!why_not.empty() && rank == 0 && verbose() && !is_trivial) {
+    say("barrier of " + name_of(communicator) + ": left to the MPI, " + why_not);
+  }
   return barrier;
 }
 

@@ -1,4 +1,4 @@
-// How a communicator gets its barrier.
+// How the ranks of a communicator find each other and agree on a barrier.
 #pragma once
 
 #include <mpi.h>
@@ -6,12 +6,13 @@
 #include <memory>
 
 #include "collectives/mpi/barrier.hpp"
+#include "collectives/mpi/world.hpp"
 
 namespace chiplog::collectives {
 
-// Collective over `communicator`. Null on all ranks where it can't be served: an intercommunicator, a single rank, or
-// an MPI that refuses what is needed, or where one rank isn't `willing`. The program's attributes and error handlers
-// are not called.
-[[nodiscard]] std::unique_ptr<Barrier> set_up(MPI_Comm communicator, bool willing);
+// Collective over `communicator`, whose members have all come to it: they have just left the same barrier of the MPI's.
+// Null, on all of them alike, where the MPI's own must do. Members without the library take no part: then the others
+// find that out by themselves, and make no call of the MPI that communicates. No communicator is made.
+[[nodiscard]] std::unique_ptr<Barrier> set_up(MPI_Comm communicator, World& world);
 
 }  // namespace chiplog::collectives

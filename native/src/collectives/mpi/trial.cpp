@@ -19,17 +19,17 @@ struct Tried {
   std::vector<double> seconds;  // of each turn
 };
 
-// All ranks make as many communicators, whatever fails.
-std::vector<Tried> make_all(MPI_Comm own, int ranks, bool& usable) {
+// The MPI's own barrier needs a communicator of the leaders', and there is none.
+std::vector<Tried> make_all(const LeaderGroup& group) {
   std::vector<Tried> all;
-  for (const Choice& choice : candidates(ranks)) {
-    MPI_Comm copy = MPI_COMM_NULL;
-    usable = PMPI_Comm_dup(own, &copy) == MPI_SUCCESS && usable;
-    if (copy == MPI_COMM_NULL) continue;
-    all.push_back({choice, std::make_unique<LeaderRounds>(copy, choice), {}});
-    usable = all.back().rounds->error() == MPI_SUCCESS && usable;
+  for (const Choice& choice : candidates(group.size())) {
+    if (choice.algorithm != nullptr) all.push_back({choice, std::make_unique<LeaderRounds>(group, choice), {}});
   }
   return all;
+}
+
+bool are_usable(const std::vector<Tried>& all) {
+  return std::all_of(all.begin(), all.end(), [](const Tried& one) { return one.rounds->error() == MPI_SUCCESS; });
 }
 
 // In turn, so that what else goes on strikes all alike. The first turn makes connections and doesn't count.
@@ -58,19 +58,36 @@ int fastest(std::vector<Tried>& all) {
   return static_cast<int>(least - all.begin());
 }
 
+// The first leader hears a number of everybody, and tells all the least. Negative where the MPI refuses.
+int least_of_all(const LeaderGroup& group, int mine) {
+  constexpr int refused = -1;
+  if (group.self != 0) {
+    const int first = group.rank_of(0);
+    if (PMPI_Send(&mine, 1, MPI_INT, first, group.tag, group.messages) != MPI_SUCCESS) return refused;
+    const int error = PMPI_Recv(&mine, 1, MPI_INT, first, group.tag, group.messages, MPI_STATUS_IGNORE);
+    return error == MPI_SUCCESS ? mine : refused;
+  }
+  for (int other = 1; other < group.size(); ++other) {
+    int heard = refused;
+    PMPI_Recv(&heard, 1, MPI_INT, group.rank_of(other), group.tag, group.messages, MPI_STATUS_IGNORE);
+    mine = std::min(mine, heard);
+  }
+  for (int other = 1; other < group.size(); ++other) {
+    PMPI_Send(&mine, 1, MPI_INT, group.rank_of(other), group.tag, group.messages);
+  }
+  return mine;
+}
+
 }  // namespace
 
-std::unique_ptr<LeaderRounds> fastest_of_all(MPI_Comm own, Choice& choice) {
-  int ranks = 0;
-  PMPI_Comm_size(own, &ranks);
-  bool usable = true;
-  std::vector<Tried> all = make_all(own, ranks, usable);
-  const int mine = usable ? 1 : 0;
-  int everybodys = 0;
-  if (PMPI_Allreduce(&mine, &everybodys, 1, MPI_INT, MPI_MIN, own) != MPI_SUCCESS || everybodys == 0) return nullptr;
+// The first leader's clock decides: the others offer more than there are.
+std::unique_ptr<LeaderRounds> fastest_of_all(const LeaderGroup& group, Choice& choice) {
+  std::vector<Tried> all = make_all(group);
+  const int count = static_cast<int>(all.size());
+  if (least_of_all(group, are_usable(all) ? 1 : 0) != 1 || all.empty()) return nullptr;
   if (!run_in_turn(all)) return nullptr;
-  int index = fastest(all);
-  if (PMPI_Bcast(&index, 1, MPI_INT, 0, own) != MPI_SUCCESS) return nullptr;
+  const int index = least_of_all(group, group.self == 0 ? fastest(all) : count);
+  if (index < 0 || index >= count) return nullptr;
   Tried& found = all[static_cast<std::size_t>(index)];
   choice = found.choice;
   return std::move(found.rounds);

@@ -10,8 +10,8 @@
 
 namespace chiplog::collectives {
 
-// Collective over `own`, whose errors are returned: the fastest, ready to run, and on all ranks the same `choice`.
-// Null, with `choice` as it was, where the MPI refuses what is needed.
-[[nodiscard]] std::unique_ptr<LeaderRounds> fastest_of_all(MPI_Comm own, Choice& choice);
+// All leaders call it: the fastest, ready to run, and on all of them the same `choice`. Null, with `choice` as it was,
+// where the MPI refuses what is needed.
+[[nodiscard]] std::unique_ptr<LeaderRounds> fastest_of_all(const LeaderGroup& group, Choice& choice);
 
 }  // namespace chiplog::collectives

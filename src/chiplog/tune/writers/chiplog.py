@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chiplog import _native
 from chiplog.errors import UsageError
-from chiplog.measure.library import find_library
+from chiplog.measure.library import AT_ONCE, find_library
 from chiplog.tune.check.proof import Trial
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.version import Version
@@ -65,7 +65,7 @@ def proof(trial: Trial) -> tuple[bool, str]:
     where the one that is named is no file. Ranks exchange messages even on one node: shared memory has no choice.
     """
     file = str(trial.path.absolute())
-    settings = {VARIABLE: file, "CHIPLOG_VERBOSE": "1", "CHIPLOG_BARRIER_SHARED": "0"}
+    settings = {VARIABLE: file, "CHIPLOG_VERBOSE": "1", "CHIPLOG_BARRIER_SHARED": "0", **AT_ONCE}
     ended = trial.runner.run(settings, preload=str(find_library(trial.library, trial.mpi.mpicxx)))
     if not ended.is_done:
         return False, f"the barrier fails with it: {ended.said}"
