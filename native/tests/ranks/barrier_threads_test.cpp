@@ -150,7 +150,8 @@ class Member {
 
 int early_leaves_on_nodes(int nodes, int ranks_each) {
   std::vector<NodeMemory> memories;
-  for (int node = 0; node < nodes; ++node) memories.push_back(NodeMemory::make(static_cast<std::size_t>(ranks_each) * sizeof(RankFlags)));
+  for (int node = 0; node < nodes; ++node)
+    memories.push_back(NodeMemory::make(static_cast<std::size_t>(ranks_each) * sizeof(RankFlags)));
   Post post(nodes);
   return early_leaves(nodes * ranks_each, 200, [&](int number) -> Meeting {
     const int node = number / ranks_each;
