@@ -20,6 +20,21 @@ std::vector<double> unpack(const std::string& blob, std::size_t count) {
   return numbers;
 }
 
+namespace {
+
+// The latest samples of each pair, which its client has at this place among its own.
+void append_each_pair(const SeriesSetup& setup, const std::vector<std::vector<double>>& of_ranks, std::ptrdiff_t place,
+                      std::int64_t rounds, std::vector<std::vector<double>>& by_pair_ns) {
+  const std::vector<Link> links = setup.pattern->links(setup);
+  by_pair_ns.resize(links.size());
+  for (std::size_t pair = 0; pair < links.size(); ++pair) {
+    const auto begin = of_ranks[static_cast<std::size_t>(links[pair].client)].begin() + place;
+    by_pair_ns[pair].insert(by_pair_ns[pair].end(), begin, begin + rounds);
+  }
+}
+
+}  // namespace
+
 void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setups, std::int64_t rounds,
                         std::span<SeriesSamples> samples) {
   const Rank rank = bootstrap.rank();
@@ -35,10 +50,10 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
     if (rank == 0 && !timed_here) samples[i].durations_ns.resize(samples[i].durations_ns.size() + length);
   }
   if (latest.empty()) return;
-  const std::vector<std::string> all = bootstrap.gather(pack(latest));
+  std::vector<std::vector<double>> all;
+  for (const std::string& one : bootstrap.gather(pack(latest))) all.push_back(unpack(one, latest.size()));
   if (rank != 0) return;
-  for (const std::string& one : all) {
-    const std::vector<double> theirs = unpack(one, latest.size());
+  for (const std::vector<double>& theirs : all) {
     std::transform(latest.begin(), latest.end(), theirs.begin(), latest.begin(),
                    [](double ours, double other) { return std::max(ours, other); });
   }
@@ -46,6 +61,9 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
   for (std::size_t i = 0; i < setups.size(); ++i) {
     if (!setups[i].pattern->several_clients) continue;
     std::copy(from, from + rounds, samples[i].durations_ns.end() - rounds);
+    if (setups[i].pattern->records_each_pair) {
+      append_each_pair(setups[i], all, from - latest.begin(), rounds, samples[i].by_pair_ns);
+    }
     from += rounds;
   }
 }

@@ -95,6 +95,7 @@ Record Experiment::run() {
     record_.series[i].setup = setups_[i];
     record_.series[i].warmup = warmup_rounds_;
     record_.series[i].samples_ns = std::move(samples_[i].durations_ns);
+    record_.series[i].by_pair_ns = std::move(samples_[i].by_pair_ns);
   }
   return std::move(record_);
 }

@@ -27,7 +27,7 @@ WireCount passive_wire_count(const SeriesSetup& setup) {
   return {2 * posted + setup.peers, posted * static_cast<std::int64_t>(setup.message_bytes)};
 }
 
-std::optional<std::string> nothing_to_refuse(const SeriesSetup& /*setup*/) { return std::nullopt; }
+std::optional<SettingRefusal> nothing_to_refuse(const SeriesSetup& /*setup*/) { return std::nullopt; }
 
 }  // namespace usual
 

@@ -72,6 +72,12 @@ enum class Delay { none, optional, needed };
 // What is repeated where one operation is too short for the clock: whole exchanges, or the posting of messages.
 enum class Batches { none, exchanges, posts };
 
+// A field of a request, and the rest of the sentence that begins with it: "accepts 0 to 3, not 4".
+struct SettingRefusal {
+  std::string_view field;
+  std::string sentence;
+};
+
 // What most patterns do.
 namespace usual {
 
@@ -83,7 +89,7 @@ namespace usual {
 [[nodiscard]] std::vector<Link> links(const SeriesSetup& setup);
 // Each operation is a request and its answer; before and after all of them, each target exchanges one empty message.
 [[nodiscard]] WireCount passive_wire_count(const SeriesSetup& setup);
-[[nodiscard]] std::optional<std::string> nothing_to_refuse(const SeriesSetup& setup);
+[[nodiscard]] std::optional<SettingRefusal> nothing_to_refuse(const SeriesSetup& setup);
 
 }  // namespace usual
 
@@ -121,8 +127,8 @@ struct Pattern {
   Position (*position)(const SeriesSetup& setup, Rank rank) = usual::position;
   // The pairs of ranks that exchange messages.
   std::vector<Link> (*links)(const SeriesSetup& setup) = usual::links;
-  // Why these settings do not go together: the rest of a sentence that begins with the series, "series[0]".
-  std::optional<std::string> (*refuse)(const SeriesSetup& setup) = usual::nothing_to_refuse;
+  // Why these settings do not go together.
+  std::optional<SettingRefusal> (*refuse)(const SeriesSetup& setup) = usual::nothing_to_refuse;
 
   [[nodiscard]] WireCount wire_count(const SeriesSetup& setup) const {
     return is_passive(setup.operation) ? passive_wire_count(setup) : message_wire_count(setup);

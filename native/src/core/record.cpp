@@ -22,6 +22,20 @@ void append_samples(std::string& text, const std::vector<double>& samples_ns) {
   text += ']';
 }
 
+// The samples of each pair beside those of the slowest.
+void append_pairs(std::string& text, const SeriesRecord& series) {
+  const std::vector<Link> links = series.setup.pattern->links(series.setup);
+  text += ",\"by_pair\":[";
+  for (std::size_t pair = 0; pair < links.size(); ++pair) {
+    if (pair > 0) text += ',';
+    text += "{\"client\":" + std::to_string(links[pair].client) + ",\"server\":" + std::to_string(links[pair].server) +
+            ",\"samples_ns\":";
+    append_samples(text, series.by_pair_ns.at(pair));
+    text += '}';
+  }
+  text += ']';
+}
+
 // Samples, the bulk of a file, go around the JSON library.
 void append_series(std::string& text, const SeriesRequest& request, const SeriesRecord& series) {
   const Pattern& pattern = *series.setup.pattern;
@@ -45,8 +59,12 @@ void append_series(std::string& text, const SeriesRequest& request, const Series
   if (const PairGroups* groups = series.setup.groups; groups != nullptr) {
     text += ",\"between\":" + json_list(groups->between);
   }
+  for (std::size_t i = 0; i < pattern.settings.size(); ++i) {
+    text += ",\"" + std::string(pattern.settings[i].name) + "\":" + std::to_string(series.setup.settings[i]);
+  }
   text += ",\"samples_ns\":";
   append_samples(text, series.samples_ns);
+  if (pattern.records_each_pair) append_pairs(text, series);
   text += '}';
 }
 

@@ -19,6 +19,7 @@ struct SeriesRecord {
   std::int64_t warmup = 0;
   WireCount wire;
   std::vector<double> samples_ns;
+  std::vector<std::vector<double>> by_pair_ns;  // of a pattern that records each pair, in the order of its links
 };
 
 struct Record {

@@ -73,8 +73,9 @@ void check_series(const RequestLimits& limits, const SeriesRequest& series, cons
                      std::to_string(limits.ranks) + " ranks, not " + std::to_string(series.peers));
   }
   if (series.pattern->takes_pair_groups) check_pairs(limits, series, name);
-  if (const auto reason = series.pattern->refuse(setup_of(series, limits.ranks)))
-    throw UsageError(name + " " + *reason);
+  if (const auto refusal = series.pattern->refuse(setup_of(series, limits.ranks))) {
+    throw UsageError(field_path(name, refusal->field) + " " + refusal->sentence);
+  }
   check_posted(limits, series, name);
   check_operation(limits, series, name);
   check_posting(limits, series, name);

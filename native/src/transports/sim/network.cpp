@@ -25,18 +25,21 @@ Network::Queue& Network::of(std::vector<Queue>& queues, Rank from, Rank to) {
   return queues[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
 }
 
-Network::Times Network::times(std::size_t bytes, const Process& process) {
+Network::Times Network::times(std::size_t bytes, Rank rank, Rank peer) {
   const Protocol& protocol = parameters_.protocol(bytes);
   const double further_bytes = static_cast<double>(std::max<std::size_t>(bytes, 1) - 1);
-  const double factor = states_ ? states_->factor(process.cpu) : 1.0;
-  const auto scaled = [factor](double nanoseconds) { return to_picoseconds(factor * nanoseconds); };
-  return {.L = scaled(protocol.L_ns),
-          .o_s = scaled(protocol.o_s_ns),
-          .o_r = scaled(protocol.o_r_ns),
-          .g = scaled(protocol.g_ns),
-          .wire = scaled(further_bytes * protocol.G_ns),
-          .send = scaled(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
-          .receive = scaled(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
+  const double factor = states_ ? states_->factor(process(rank).cpu) : 1.0;
+  const double cpu_factor = parameters_.slow.empty() ? factor : factor * parameters_.cpu_factor(rank);
+  const double link_factor = parameters_.slow.empty() ? factor : factor * parameters_.link_factor(rank, peer);
+  const auto of_cpu = [cpu_factor](double nanoseconds) { return to_picoseconds(cpu_factor * nanoseconds); };
+  const auto of_link = [link_factor](double nanoseconds) { return to_picoseconds(link_factor * nanoseconds); };
+  return {.L = of_link(protocol.L_ns),
+          .o_s = of_cpu(protocol.o_s_ns),
+          .o_r = of_cpu(protocol.o_r_ns),
+          .g = of_link(protocol.g_ns),
+          .wire = of_link(further_bytes * protocol.G_ns),
+          .send = of_cpu(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
+          .receive = of_cpu(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
 }
 
 Picoseconds Network::inject(Process& sender, Picoseconds earliest, const Times& times) const {
@@ -53,7 +56,7 @@ Picoseconds Network::start_up(const Burst& burst) const {
 
 Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises) {
   Process& sender = process(from);
-  const Times time = times(bytes, sender);
+  const Times time = times(bytes, from, to);
   Message& message = queue.emplace_back();
   message.bytes = bytes;
   message.posted = sender.cpu;
@@ -162,7 +165,7 @@ Message Network::take(Queue& queue, Rank rank, Rank source) {
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
   Message message = take(of(messages_, source, rank), rank, source);
-  const Times time = times(message.bytes, receiver);
+  const Times time = times(message.bytes, rank, source);
   if (message.synchronises) match(message, process(source), receiver, time);
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
@@ -176,7 +179,7 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
 void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
   const Message message = take(of(writes_, source, rank), rank, source);
   Process& receiver = process(rank);
-  Times time = times(message.bytes, receiver);
+  Times time = times(message.bytes, rank, source);
   time.receive = costs_receiver ? time.o_r : 0;
   receiver.cpu = received(message, receiver.cpu, time);
   std::copy(message.payload.begin(), message.payload.end(), message.target);
@@ -185,8 +188,8 @@ void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
 void Network::post_fetch(Rank rank, Rank peer, std::size_t bytes) {
   Process& origin = process(rank);
   end_burst(origin);
-  const Times answer = times(bytes, origin);
-  const Times request = times(1, origin);
+  const Times answer = times(bytes, rank, peer);
+  const Times request = times(1, rank, peer);
   origin.cpu += answer.o_s;
   origin.ready_since = origin.cpu;
   const Picoseconds asked = inject(origin, origin.cpu, request);

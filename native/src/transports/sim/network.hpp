@@ -107,7 +107,8 @@ class Network {
   Message& post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises);
   [[nodiscard]] Message take(Queue& queue, Rank rank, Rank source);
   // As they are where and when `process` is.
-  [[nodiscard]] Times times(std::size_t bytes, const Process& process);
+  // What a message to or from `peer` costs `rank` now.
+  [[nodiscard]] Times times(std::size_t bytes, Rank rank, Rank peer);
 
   // What the next send in the open burst costs beyond o_s.
   [[nodiscard]] Picoseconds start_up(const Burst& burst) const;

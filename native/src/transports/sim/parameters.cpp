@@ -44,6 +44,17 @@ void add_disturbances(JsonObject& object, const Disturbances& disturbances) {
                                 .text());
 }
 
+std::string slow_json(const std::vector<Slow>& slow) {
+  std::string list;
+  for (const Slow& one : slow) {
+    std::string ranks = std::to_string(one.first);
+    if (one.second) ranks += "," + std::to_string(*one.second);
+    list += list.empty() ? "" : ",";
+    list += JsonObject().add("factor", one.factor).add_json("ranks", "[" + ranks + "]").text();
+  }
+  return "[" + list + "]";
+}
+
 }  // namespace
 
 const Protocol& Parameters::protocol(std::size_t message_bytes) const {
@@ -52,6 +63,24 @@ const Protocol& Parameters::protocol(std::size_t message_bytes) const {
     if (message_bytes > change.above_bytes) in_force = &change.protocol;
   }
   return *in_force;
+}
+
+double Parameters::cpu_factor(Rank rank) const {
+  double factor = 1.0;
+  for (const Slow& one : slow) {
+    if (!one.second && one.first == rank) factor *= one.factor;
+  }
+  return factor;
+}
+
+double Parameters::link_factor(Rank one_end, Rank other_end) const {
+  double factor = 1.0;
+  for (const Slow& one : slow) {
+    const bool same = one.first == one_end && one.second == other_end;
+    const bool reverse = one.first == other_end && one.second == one_end;
+    if (same || reverse) factor *= one.factor;
+  }
+  return factor;
 }
 
 bool Parameters::waits_for_receive(std::size_t message_bytes) const { return S_bytes && message_bytes > *S_bytes; }
@@ -76,6 +105,7 @@ std::string Parameters::json() const {
     object.add("R_N_bytes_per_second", node->R_N).add("start_up", node->hides_start_up ? "hidden" : "added");
   }
   add_disturbances(object, disturbances);
+  if (!slow.empty()) object.add_json("slow", slow_json(slow));
   return object.add("seed", seed).add_json("changes", "[" + list + "]").text();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "chiplog/transport.hpp"
 #include "core/options.hpp"
 #include "transports/sim/disturbances.hpp"
 #include "transports/sim/lop.hpp"
@@ -46,6 +47,13 @@ struct NodeLimit {
   bool hides_start_up = false;                           // the NIC works while L, o_s and o_r pass
 };
 
+// A rank whose CPU, or a pair of ranks whose link, takes so many times as long.
+struct Slow {
+  double factor = 1.0;
+  Rank first = 0;
+  std::optional<Rank> second = std::nullopt;  // of a pair
+};
+
 struct Parameters {
   Protocol first;
   std::vector<ProtocolChange> changes;   // ascending
@@ -56,10 +64,14 @@ struct Parameters {
   std::optional<LoP> lop;         // instead of L, g and G
   std::optional<NodeLimit> node;  // under max-rate
   Disturbances disturbances;
+  std::vector<Slow> slow;
   std::uint64_t seed = 0;
   int ranks = 2;
 
   [[nodiscard]] const Protocol& protocol(std::size_t message_bytes) const;
+  // What o_s, o_r, O_s and O_r of a rank, and L, g and G between two ranks are multiplied by.
+  [[nodiscard]] double cpu_factor(Rank rank) const;
+  [[nodiscard]] double link_factor(Rank one, Rank other) const;
   [[nodiscard]] bool waits_for_receive(std::size_t message_bytes) const;
   // Does what a send costs depend on how many are posted in a row?
   [[nodiscard]] bool counts_sends_in_a_row() const { return start_up.ns > 0.0 || lop.has_value(); }

@@ -13,6 +13,9 @@ double checked_duration(double duration_ns, const std::string& what);
 // Takes `noise`, `noise-kind`, `outliers`, `drift` and `states`.
 Disturbances parse_disturbances(Options& options);
 
+// Slow ranks and pairs, of so many ranks.
+std::vector<Slow> parse_slow(Options& options, int ranks);
+
 // Takes `lop` and `lop-overhead`; `parameters.ranks` is known already.
 void parse_lop(Options& options, Parameters& parameters);
 

@@ -47,7 +47,29 @@ States parse_states(const std::string& text, const std::string& what) {
   return states;
 }
 
+Slow parse_one_slow(const std::string& text, const std::string& what, int ranks) {
+  const auto parts = split<2>(text, what, "FACTOR:RANK or FACTOR:RANK-RANK, such as 3:2 or 3:2-5");
+  const auto rank = [&](std::string_view digits) {
+    return static_cast<Rank>(parse_integer(std::string(digits), what, 0, ranks - 1));
+  };
+  Slow slow{.factor = parse_number(parts[0], what)};
+  if (slow.factor < 0.1 || slow.factor > 100.0) throw UsageError(what + " accepts a factor from 0.1 to 100");
+  const std::size_t dash = parts[1].find('-');
+  slow.first = rank(parts[1].substr(0, dash));
+  if (dash == std::string_view::npos) return slow;
+  slow.second = rank(parts[1].substr(dash + 1));
+  if (slow.first == *slow.second) throw UsageError(what + " accepts two different ranks of a pair");
+  return slow;
+}
+
 }  // namespace
+
+std::vector<Slow> parse_slow(Options& options, int ranks) {
+  std::vector<Slow> slow;
+  const std::string what = options.named("slow");
+  for (const std::string& text : options.repeated("slow")) slow.push_back(parse_one_slow(text, what, ranks));
+  return slow;
+}
 
 Disturbances parse_disturbances(Options& options) {
   Disturbances disturbances;

@@ -47,6 +47,7 @@ void refuse_combinations(const Options& options) {
                 {"L", "o", "o_s", "o_r", "o_min", "o_max", "g", "G", "O", "O_s", "O_r", "f", "R_C", "R_Cb", "R_Ci", "S",
                  "handshake", "change", "slope"});
   refuse_beside(options, "states", {"lop", "o_max", "R_C", "R_Cb"});
+  refuse_beside(options, "slow", {"lop", "f", "o_max", "R_C", "R_Cb", "S", "handshake"});
   refuse_without(options, "noise-kind", "noise");
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
@@ -110,6 +111,7 @@ Parameters parse_parameters(Options& options, std::uint64_t default_seed, int de
   if (options.has("S")) parameters.S_bytes = options.bytes("S", 0);
   parameters.handshake = options.choice("handshake", "0", {"0", "sync"}) == "0" ? Handshake::none : Handshake::sync;
   parameters.disturbances = parse_disturbances(options);
+  parameters.slow = parse_slow(options, parameters.ranks);
   constexpr std::int64_t largest_seed = std::int64_t{1} << 53;
   parameters.seed =
       static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(default_seed), 0, largest_seed));
