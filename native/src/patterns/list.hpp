@@ -2,6 +2,7 @@
 // by it.
 #pragma once
 
+#include "patterns/all_pairs.hpp"
 #include "patterns/barrier.hpp"
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
@@ -27,6 +28,6 @@ using AllPatterns = PatternList<  //
     patterns::OneToManyList,      //
     patterns::Pairs,              //
     patterns::PairsOneWay,        //
-    patterns::Barrier>;
+    patterns::Barrier, patterns::AllPairs, patterns::AllPairsOneWay>;
 
 }  // namespace chiplog

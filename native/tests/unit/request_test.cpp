@@ -47,8 +47,7 @@ TEST(Request, NamesTheFieldAndWhatItAccepts) {
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":-1})")),
             "field 'series[0].message_bytes' accepts a whole number from 0 to 1099511627776, not -1");
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prt","message_bytes":1})")),
-            "field 'series[0].pattern' accepts ping_pong, prtt, send_overhead, receive_overhead, flood, late_receiver, "
-            "one_to_many, pairs, barrier, not \"prt\"");
+            "field \'series[0].pattern\' accepts " + pattern_names(AllPatterns::facts) + ", not \"prt\"");
   EXPECT_EQ(refusal(with_series(R"({"pattern":"prtt","message_bytes":1,"size":2})")),
             "unknown field 'series[0].size'; there are pattern, message_bytes, train, peers, pairs, direction, window, "
             "between, delay_ns, operation, posting");

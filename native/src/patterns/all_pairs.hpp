@@ -1,0 +1,196 @@
+// Every two ranks once, in rounds of disjoint pairs: round trips, or windows of messages one way.
+//
+// Rounds follow the circle method: all ranks but one stand on a circle, on which each rank is paired with its mirror
+// image; the rank that is its own mirror image is paired with the one in the middle, or is idle where their number is
+// odd. From round to round the mirror turns. P ranks take P - 1 rounds if P is even and P if P is odd.
+// Source: Lucas, "Recreations mathematiques", volume 2 (1883); de Werra, "Scheduling in sports" (1981).
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "patterns/part.hpp"
+#include "patterns/start_together.hpp"
+
+namespace chiplog::patterns {
+
+namespace detail {
+
+enum AllPairsSetting : std::size_t { which_round, at_once };
+inline constexpr std::array<Setting, 2> all_pairs_settings{{{"round", 0, 1'000'000, 0}, {"at_once", 0, 1, 1}}};
+
+[[nodiscard]] inline int rounds_among(int ranks) { return ranks % 2 == 0 ? ranks - 1 : ranks; }
+
+// With whom a rank is paired in a round; a rank that does not exist, `ranks`, where it is idle.
+[[nodiscard]] inline Rank partner_in_round(Rank rank, std::int64_t round, int ranks) {
+  const int circle = rounds_among(ranks);
+  const auto turn = static_cast<int>(round % circle);
+  if (rank == circle) return turn;
+  const int image = ((2 * turn - rank) % circle + circle) % circle;
+  return image == rank ? circle : image;
+}
+
+inline Position place_in_round(const SeriesSetup& setup, Rank rank) {
+  const Rank partner = partner_in_round(rank, setup.settings[which_round], setup.ranks);
+  if (partner >= setup.ranks) return {};
+  return {rank < partner ? Role::client : Role::server, partner};
+}
+
+inline std::vector<Link> links_of_round(const SeriesSetup& setup) {
+  std::vector<Link> links;
+  for (Rank rank = 0; rank < setup.ranks; ++rank) {
+    const Position position = place_in_round(setup, rank);
+    if (position.role == Role::client) links.push_back({rank, position.partner});
+  }
+  return links;
+}
+
+inline std::int64_t pairs_of_round(const SeriesSetup& setup) { return setup.ranks / 2; }
+
+// Each pair begins with the server's word that it is there. Then all begin together, or each when the one before ends.
+inline std::int64_t messages_to_start(const SeriesSetup& setup) {
+  const std::int64_t pairs = pairs_of_round(setup);
+  return setup.settings[at_once] != 0 ? messages_to_start_together(pairs) : 2 * pairs - 1;
+}
+
+inline WireCount all_pairs_passive_wire_count(const SeriesSetup& setup) {
+  const std::int64_t pairs = pairs_of_round(setup);
+  return {pairs * (2 * setup.batch + 1) + messages_to_start(setup),
+          pairs * setup.batch * static_cast<std::int64_t>(setup.message_bytes)};
+}
+
+inline std::optional<SettingRefusal> refuse_round(const SeriesSetup& setup) {
+  const int rounds = rounds_among(setup.ranks);
+  const std::int64_t round = setup.settings[which_round];
+  if (round < rounds) return std::nullopt;
+  return SettingRefusal{"round", "accepts 0 to " + std::to_string(rounds - 1) + " with " + std::to_string(setup.ranks) +
+                                     " ranks, not " + std::to_string(round)};
+}
+
+// `exchange()` is timed by each client, at the same time as the others or after those before it.
+template <MessageView M, Clock C, class Exchange>
+Part in_round(Workspace<M, C>& work, const SeriesSetup& setup, Exchange exchange) {
+  std::vector<Rank> clients;
+  for (const Link& link : links_of_round(setup)) clients.push_back(link.client);
+  if (setup.settings[at_once] != 0) {
+    return [&work, setup, clients = std::move(clients), exchange] {
+      start_together(work, setup, clients);
+      const Ticks begin = work.clock.now();
+      exchange();
+      return Interval{begin, work.clock.now()};
+    };
+  }
+  return [&work, setup, clients = std::move(clients), exchange] {
+    auto& [messages, clock, out, in] = work;
+    const auto own = std::find(clients.begin(), clients.end(), setup.self);
+    messages.recv(setup.partner, in, no_bytes);
+    if (own != clients.begin()) messages.recv(*(own - 1), in, no_bytes);
+    settle_together(work, 1);
+    const Ticks begin = clock.now();
+    exchange();
+    const Ticks end = clock.now();
+    if (own + 1 != clients.end()) messages.send(*(own + 1), out, no_bytes);
+    return Interval{begin, end};
+  };
+}
+
+}  // namespace detail
+
+// A window of messages, posted at once where the transport can, and an empty answer to them all.
+struct AllPairsOneWay {
+  static WireCount message_wire_count(const SeriesSetup& setup) {
+    const std::int64_t pairs = detail::pairs_of_round(setup);
+    return {pairs * (setup.batch + 1) + detail::messages_to_start(setup),
+            pairs * setup.batch * static_cast<std::int64_t>(setup.message_bytes)};
+  }
+  static std::int64_t posted_at_once(const SeriesSetup& setup) { return setup.batch; }
+
+  static constexpr Pattern pattern{
+      .name = "all_pairs",
+      .direction = "one-way",
+      .servers_announce_themselves = true,
+      .several_clients = true,
+      .records_each_pair = true,
+      .settings = detail::all_pairs_settings,
+      .message_wire_count = message_wire_count,
+      .passive_wire_count = detail::all_pairs_passive_wire_count,
+      .posted_at_once = posted_at_once,
+      .position = detail::place_in_round,
+      .links = detail::links_of_round,
+      .refuse = detail::refuse_round,
+  };
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    const auto window = [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+      for (std::int64_t i = 0; i < count; ++i) work.messages.post_send(peer, work.out, bytes);
+      work.messages.wait_sends();
+      await_acknowledgement(work, peer);
+    };
+    return detail::in_round(work, setup, window);
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      messages.send(setup.partner, out, no_bytes);
+      for (std::int64_t i = 0; i < setup.batch; ++i) messages.recv(setup.partner, in, setup.message_bytes);
+      messages.send(setup.partner, out, no_bytes);
+      return Interval{};
+    };
+  }
+};
+
+// Round trips.
+struct AllPairs {
+  static WireCount message_wire_count(const SeriesSetup& setup) {
+    const std::int64_t messages = 2 * detail::pairs_of_round(setup) * setup.batch;
+    return {messages + detail::messages_to_start(setup), messages * static_cast<std::int64_t>(setup.message_bytes)};
+  }
+
+  static constexpr Pattern pattern{
+      .name = "all_pairs",
+      .direction = "round-trip",
+      .batches = Batches::exchanges,
+      .servers_announce_themselves = true,
+      .several_clients = true,
+      .records_each_pair = true,
+      .settings = detail::all_pairs_settings,
+      .one_way = &AllPairsOneWay::pattern,
+      .message_wire_count = message_wire_count,
+      .passive_wire_count = detail::all_pairs_passive_wire_count,
+      .position = detail::place_in_round,
+      .links = detail::links_of_round,
+      .refuse = detail::refuse_round,
+  };
+
+  template <MessageView M, Clock C>
+  static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
+    const auto round_trips = [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+      for (std::int64_t i = 0; i < count; ++i) {
+        work.messages.send(peer, work.out, bytes);
+        work.messages.recv(peer, work.in, bytes);
+      }
+    };
+    return detail::in_round(work, setup, round_trips);
+  }
+
+  template <MessageView M, Clock C>
+  static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return [&work, setup] {
+      auto& [messages, clock, out, in] = work;
+      const std::size_t bytes = setup.message_bytes;
+      messages.send(setup.partner, out, no_bytes);
+      for (std::int64_t i = 0; i < setup.batch; ++i) {
+        messages.recv(setup.partner, in, bytes);
+        messages.send(setup.partner, out, bytes);
+      }
+      return Interval{};
+    };
+  }
+};
+
+}  // namespace chiplog::patterns
