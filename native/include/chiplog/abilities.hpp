@@ -26,13 +26,13 @@ struct AbilityList {
 template <class T, class Ability>
 inline constexpr bool offers = T::Abilities::template has<Ability>;
 
-// A count of what happened on the way, such as lost datagrams, since the transport was made.
+// Counts events on the way, such as lost datagrams, since the transport was made.
 struct Counter {
   std::string_view name;
   std::uint64_t count = 0;
 };
 
-// On which machines the ranks run, as far as the state of those machines matters to a measurement.
+// The kind of machines that the ranks run on.
 enum class Hosts {
   real,
   simulated,              // their state is known, and ranks cannot spin side by side
@@ -41,7 +41,7 @@ enum class Hosts {
 
 namespace ability {
 
-// Of a simulated network. `settle()` returns when nothing is on its way any more; `settle_together(n)` returns on n
+// For a simulated network. `settle()` returns when no message is on its way any more; `settle_together(n)` returns on n
 // ranks at the same time.
 struct Settles {
   template <class T>
@@ -64,8 +64,8 @@ struct CarriesPayloads {
   static constexpr bool looks_provided_by = requires(T transport) { transport.carry_payloads(true); };
 };
 
-// What was sent has arrived when `flush()` returns. It is called after the last of some samples, where no peer may
-// expect this rank to send anything again.
+// When `flush()` returns, everything that was sent has arrived. It is called after the last sample of a group, after
+// which no peer may expect this rank to send anything again.
 struct Flushes {
   template <class T>
   static constexpr bool provided_by = requires(T transport) {
@@ -75,7 +75,7 @@ struct Flushes {
   static constexpr bool looks_provided_by = requires(T transport) { transport.flush(); };
 };
 
-// `counters()` counts what happened on the way, for the record.
+// `counters()` returns counts of events on the way, for the record.
 struct Counts {
   template <class T>
   static constexpr bool provided_by = requires(T transport) {
@@ -85,7 +85,7 @@ struct Counts {
   static constexpr bool looks_provided_by = requires(T transport) { transport.counters(); };
 };
 
-// `mpi_json()` is the header's "mpi".
+// `mpi_json()` returns the header's "mpi" member.
 struct DescribesMpi {
   template <class T>
   static constexpr bool provided_by = requires(T transport) {
@@ -95,7 +95,7 @@ struct DescribesMpi {
   static constexpr bool looks_provided_by = requires(T transport) { transport.mpi_json(); };
 };
 
-// `hosts()` says on which machines the ranks run. Without it they are real.
+// `hosts()` returns the kind of machines that the ranks run on. Without it they are real.
 struct SimulatesHosts {
   template <class T>
   static constexpr bool provided_by = requires(T transport) {
@@ -113,8 +113,8 @@ struct BeginsOperationsAtWait {
   static constexpr bool looks_provided_by = false;
 };
 
-// Of a clock that counts: the frequency of its calibration, how wrong that may be, and the frequency over all the time
-// since then.
+// For a clock that counts ticks: its calibrated frequency, the error of that, and the frequency measured over all the
+// time since the calibration.
 struct MeasuresFrequency {
   template <class C>
   static constexpr bool provided_by = requires(C clock) {
@@ -127,7 +127,7 @@ struct MeasuresFrequency {
       requires(C clock) { clock.frequency_hz(); } || requires(C clock) { clock.measured_frequency_hz(); };
 };
 
-// Of a clock whose time does not pass by itself.
+// For a clock whose time does not pass by itself.
 struct RunsInVirtualTime {
   template <class C>
   static constexpr bool provided_by = true;
@@ -135,7 +135,7 @@ struct RunsInVirtualTime {
   static constexpr bool looks_provided_by = false;
 };
 
-// Of a clock whose busy waits take exactly what was asked for: `exact_wait_ns(Ticks)`.
+// For a clock whose busy waits take exactly the time that was asked for: `exact_wait_ns(Ticks)`.
 struct WaitsExactly {
   template <class C>
   static constexpr bool provided_by = requires(C clock) {
@@ -147,12 +147,12 @@ struct WaitsExactly {
 
 }  // namespace ability
 
-// All there are: a function that belongs to one of them must not be there by chance.
+// All known abilities: a transport must not have a function of one of them without listing it.
 using AllAbilities = AbilityList<ability::Settles, ability::CarriesPayloads, ability::Flushes, ability::Counts,
                                  ability::DescribesMpi, ability::SimulatesHosts, ability::BeginsOperationsAtWait,
                                  ability::MeasuresFrequency, ability::RunsInVirtualTime, ability::WaitsExactly>;
 
-// Every listed ability has its functions.
+// True if T has the functions of every ability that it lists.
 template <class T>
 inline constexpr bool provides_what_it_lists = T::Abilities::template all_provided_by<T>;
 
@@ -166,7 +166,7 @@ inline constexpr bool lists_all_it_seems_to_provide<T, AbilityList<Known...>> =
 
 }  // namespace detail
 
-// Every function of an ability belongs to a listed one.
+// True if T lists the ability of every such function that it has.
 template <class T>
 inline constexpr bool lists_what_it_provides = detail::lists_all_it_seems_to_provide<T, AllAbilities>;
 

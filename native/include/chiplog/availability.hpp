@@ -1,4 +1,4 @@
-// Whether a transport of this probe can be used on this machine, as far as that shows without a run.
+// Says whether a transport of this probe can be used on this machine, as far as that can be told without a run.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@ namespace chiplog {
 
 struct Availability {
   bool usable = true;
-  // What was found ("libfabric 1.17"), or what is missing; may be empty where nothing is needed.
+  // The version found ("libfabric 1.17"), or what is missing; may be empty if nothing is needed.
   std::string why = {};
-  // What makes it usable, where it isn't.
+  // What to do if it is not usable.
   std::string remedy = {};
-  // What this machine offers to the transport's options, as a user writes them: "provider=tcp", "device=mlx5_0".
+  // The values of the transport's options that work on this machine, as a user writes them: "provider=tcp",
+  // "device=mlx5_0".
   std::vector<std::string> choices = {};
 };
 

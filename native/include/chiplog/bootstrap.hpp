@@ -31,10 +31,10 @@ class Bootstrap {
     std::string name;
     std::string identity;
   };
-  // By the host that a process sees, unless the implementation knows better.
+  // By default a node is the host that the process sees; an implementation may know better.
   virtual Node node();
-  // How the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty where that isn't known.
-  // Blocks for at most a moment.
+  // Describes how the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty if that is not
+  // known. Blocks for a moment at most.
   virtual std::string fate(Rank /*peer*/) { return {}; }
 };
 

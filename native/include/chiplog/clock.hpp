@@ -1,4 +1,4 @@
-// Clocks that patterns read. `now()` is all that happens at either end of a timed interval.
+// Clocks that patterns read. Nothing but `now()` is called at either end of a timed interval.
 #pragma once
 
 #include <concepts>
@@ -7,7 +7,7 @@
 
 namespace chiplog {
 
-// Raw counts of a clock; only differences mean anything, and only through `interval_ns`.
+// Raw ticks of a clock. Only differences have a meaning, and only `interval_ns` converts them.
 using Ticks = std::uint64_t;
 
 // `interval_ns` and what it may add (the noise of a virtual clock) happen outside the timed interval. A busy wait

@@ -1,4 +1,4 @@
-// What the compiler checks of every transport and clock: they have what they say, and say what they have.
+// Compile-time checks of every transport and clock: what it declares exists, and what exists is declared.
 #pragma once
 
 #include "chiplog/abilities.hpp"

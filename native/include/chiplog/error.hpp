@@ -1,4 +1,4 @@
-// What can end a run, and the exit code it ends with.
+// The errors that end a run, and their exit codes.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +17,7 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
-// One sentence that says what happened and what to do, and how the process ends.
+// An error holds one sentence that says what happened and what to do, and the exit code of the process.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}
@@ -45,13 +45,13 @@ class Truncated : public Error {
   explicit Truncated(const std::string& message) : Error(ExitCode::run_failed, message) {}
 };
 
-// An option or a request that can't be met; the message names it and what is accepted.
+// An option or a request can't be met. The message names it and says what is accepted.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(ExitCode::wrong_usage, message) {}
 };
 
-// A payload, a frame or a request is not what was sent.
+// A payload, a frame or a request is corrupt.
 class Corrupt : public Error {
  public:
   explicit Corrupt(const std::string& message) : Error(ExitCode::corrupt, message) {}

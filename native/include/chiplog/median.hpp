@@ -8,7 +8,8 @@
 
 namespace chiplog {
 
-// The mean of the two in the middle where their number is even. Reorders them; there must be at least one.
+// For an even number of values it is the mean of the two in the middle. Reorders the values; there must be at least
+// one.
 template <std::ranges::random_access_range Numbers>
 [[nodiscard]] double median(Numbers& numbers) {
   const auto half = static_cast<std::ptrdiff_t>(std::ranges::size(numbers) / 2);
@@ -19,7 +20,7 @@ template <std::ranges::random_access_range Numbers>
   return 0.5 * (upper + static_cast<double>(*std::max_element(numbers.begin(), middle)));
 }
 
-// The same without touching the caller's numbers.
+// The same on a copy of the values.
 [[nodiscard]] inline double median_of(std::vector<double> numbers) { return median(numbers); }
 
 }  // namespace chiplog

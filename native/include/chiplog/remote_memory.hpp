@@ -9,15 +9,15 @@
 
 namespace chiplog {
 
-// Memory of this rank that all peers may reach, registered where the network needs that. Zeroed when it is made. It
-// goes before its transport does.
+// Memory of this rank that all peers may access, registered if the network needs that. It is zeroed when it is made,
+// and must be destroyed before its transport.
 template <class W>
 concept MemoryWindow = std::movable<W> && requires(W window, const W constant) {
   { window.data() } -> std::same_as<std::byte*>;
   { constant.capacity() } -> std::convertible_to<std::size_t>;
 };
 
-// Bytes that travel between a buffer of this rank and the window of a peer; the operation says in which direction.
+// A transfer between a buffer of this rank and the window of a peer; the operation gives the direction.
 template <class Buffer, class Window>
 struct Transfer {
   Rank peer;
@@ -28,7 +28,7 @@ struct Transfer {
   std::size_t window_offset = 0;
 };
 
-// The same for an atomic operation, which is always on 8 bytes; `window_offset` is a multiple of 8.
+// The same for an atomic operation, which always works on 8 bytes; `window_offset` is a multiple of 8.
 template <class Buffer, class Window>
 struct WordTransfer {
   Rank peer;
@@ -84,7 +84,7 @@ concept ReadsRemotely = WritesRemotely<T> && requires(T transport, const Transfe
   { transport.post_read(transfer) } -> std::same_as<void>;
 };
 
-// On 8 bytes of a peer's window; the value that was there lands in the buffer: post_fetch_add(word, addend) and
+// Operations on 8 bytes of a peer's window. The old value is stored in the buffer: post_fetch_add(word, addend) and
 // post_compare_swap(word, expected, desired).
 template <class T>
 concept AtomicOperations =
@@ -110,7 +110,7 @@ concept WritesImmediateInline =
       { transport.post_write_immediate_inline(transfer) } -> std::same_as<void>;
     };
 
-// What is posted between begin_list and end_list is handed over together by end_list at the latest (linked work
+// Everything posted between begin_list and end_list is handed over together, by end_list at the latest (linked work
 // requests, FI_MORE). Only posts, no waiting, may stand between them; up to max_posted_sends.
 template <class T>
 concept CollectsPosts = Messaging<T> && requires(T transport) {

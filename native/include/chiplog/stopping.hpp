@@ -1,4 +1,4 @@
-// When a record has samples enough: a pure object that is fed numbers and knows no clock and no budget.
+// Decides when a record has enough samples. The object only receives numbers: it knows no clock and no budget.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace chiplog {
 
-// The 95 % interval of a median from order statistics: no assumption about the distribution.
+// The 95 % interval of a median from order statistics, which assumes nothing about the distribution.
 struct MedianInterval {
   double low = 0.0;
   double median = 0.0;
@@ -29,7 +29,7 @@ class StoppingRule {
     double relative_half_width = 0.05;
     std::size_t min_samples = 10;
     std::size_t max_samples = 1000;
-    // No interval counts as narrower than one step of the clock: equal readings prove no more than that.
+    // No interval counts as narrower than one step of the clock, since equal readings prove no more than that.
     double resolution = 0.0;
   };
   struct Verdict {

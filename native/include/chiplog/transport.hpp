@@ -10,7 +10,7 @@ namespace chiplog {
 
 using Rank = int;
 
-// Declared, not probed: a pattern that needs what a transport lacks is refused before it starts.
+// Transports declare their capabilities, so that a pattern that needs more is refused before it starts.
 struct Capabilities {
   bool two_sided = true;
   bool remote_write = false;
@@ -19,7 +19,7 @@ struct Capabilities {
   bool atomics = false;
   bool inline_send = false;
   bool list_posting = false;
-  // A send above some size completes only when its receive has been posted (rendezvous).
+  // A send above some size completes only after its receive has been posted (rendezvous).
   bool synchronises = false;
   // Ranks may live on different hosts.
   bool multiple_hosts = false;
@@ -44,7 +44,7 @@ concept MessageBuffer = std::movable<B> && requires(B buffer, const B constant) 
 //   post_send  hands the message over and returns at once where the transport can; the buffer may be used again
 //              after wait_sends. At least `max_posted_sends` may be outstanding.
 //   recv       waits for the next message of `source`; returns its length; Truncated if it exceeds `capacity_bytes`
-//              (which is at most buffer.capacity()). What is behind a shorter message, up to that capacity, is
+//              (which is at most buffer.capacity()). The bytes after a shorter message, up to that capacity, are
 //              undefined.
 template <class T>
 concept Messaging = requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
@@ -57,7 +57,7 @@ concept Messaging = requires(T transport, typename T::Buffer& buffer, Rank peer,
   { transport.recv(peer, buffer, bytes) } -> std::convertible_to<std::size_t>;
 };
 
-// What a transport says of itself. `declared_capabilities()` is constexpr and says what it can do with the best device
+// The description of a transport. `declared_capabilities()` is constexpr and says what it can do with the best device
 // and options; `capabilities()` says what it can do here, which is never more.
 template <class T>
 concept Described = requires(T transport) {
@@ -68,7 +68,7 @@ concept Described = requires(T transport) {
   { transport.options_json() } -> std::same_as<std::string>;  // options in force, as one JSON object
 };
 
-// All that a transport must have; see TransportContract for what it may have.
+// What every transport must have; TransportContract says what it may have.
 template <class T>
 concept Transport = Messaging<T> && Described<T>;
 

@@ -6,7 +6,7 @@
 namespace chiplog {
 namespace {
 
-// Each blob behind its length in decimal and a colon.
+// Each blob is preceded by its length in decimal and a colon.
 std::string pack(const std::vector<std::string>& blobs) {
   std::string packed;
   for (const std::string& blob : blobs) packed += std::to_string(blob.size()) + ":" + blob;

@@ -6,20 +6,21 @@
 namespace chiplog {
 
 inline constexpr std::size_t line_bytes = 64;
-// Pairs of lines, because the adjacent-line prefetcher fetches two.
+// Two lines, because the adjacent-line prefetcher fetches pairs.
 inline constexpr std::size_t apart_bytes = 128;
 
-// Before this core writes there: other cores give up their copies meanwhile, and the store needs not wait for it.
+// Call it some time before this core writes there: other cores give up their copies meanwhile, so the store need not
+// wait.
 inline void fetch_for_writing(const void* line) {
 #if defined(__x86_64__)
-  // The built-in becomes a prefetch for reading unless the compiler is told of a newer processor.
+  // The compiler's built-in is only a prefetch for reading unless a newer processor is selected.
   asm volatile("prefetchw %0" : : "m"(*static_cast<const std::byte*>(line)));
 #else
   __builtin_prefetch(line, 1);
 #endif
 }
 
-// Between two looks at a line that another core is about to write.
+// Call it between two reads of a line that another core is about to write.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -15,7 +15,8 @@ std::vector<std::uint64_t> advances(std::span<const std::uint64_t> reads) {
   return all;
 }
 
-// Steps of 25 ticks that a hypervisor scaled may come out as 24 or 26; an eighth of the step is let through.
+// A step of 25 ticks that a hypervisor scales may appear as 24 or 26; deviations up to an eighth of the step are
+// accepted.
 bool is_near_multiple(std::uint64_t advance, std::uint64_t step) {
   const std::uint64_t remainder = advance % step;
   return std::min(remainder, step - remainder) * 8 <= step;

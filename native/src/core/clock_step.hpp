@@ -1,4 +1,4 @@
-// What successive reads of a clock tell about it.
+// The properties of a clock that successive reads reveal.
 #pragma once
 
 #include <cstdint>

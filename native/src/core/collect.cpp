@@ -22,7 +22,7 @@ std::vector<double> unpack(const std::string& blob, std::size_t count) {
 
 namespace {
 
-// The latest samples of each pair, which its client has at this place among its own.
+// The latest samples of each pair, which its client keeps at the same index among its own.
 void append_each_pair(const SeriesSetup& setup, const std::vector<std::vector<double>>& of_ranks, std::ptrdiff_t place,
                       std::int64_t rounds, std::vector<std::vector<double>>& by_pair_ns) {
   const std::vector<Link> links = setup.pattern->links(setup);
@@ -46,7 +46,7 @@ void collect_from_pairs(Bootstrap& bootstrap, std::span<const SeriesSetup> setup
     latest.resize(latest.size() + length, 0.0);
     if (timed_here)
       std::copy(samples[i].durations_ns.end() - rounds, samples[i].durations_ns.end(), latest.end() - rounds);
-    // Rank 0 keeps all samples, those of pairs that it is not one of, too.
+    // Rank 0 keeps all samples, also those of pairs to which it does not belong.
     if (rank == 0 && !timed_here) samples[i].durations_ns.resize(samples[i].durations_ns.size() + length);
   }
   if (latest.empty()) return;

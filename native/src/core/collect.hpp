@@ -1,4 +1,4 @@
-// What other ranks have timed, brought to rank 0. All ranks call these, at the same time.
+// Brings the times of other ranks to rank 0. All ranks call these functions at the same time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace chiplog {
 
-// Numbers as the bootstrap carries them. Corrupt if there are not `count` of them.
+// Encodes numbers for the bootstrap. Throws Corrupt if there are not `count` of them.
 [[nodiscard]] std::string pack(const std::vector<double>& numbers);
 [[nodiscard]] std::vector<double> unpack(const std::string& blob, std::size_t count);
 

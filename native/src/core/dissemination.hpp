@@ -1,4 +1,4 @@
-// Who tells whom in the n-way dissemination barrier.
+// The schedule of the n-way dissemination barrier.
 // Source: Hoefler, Mehlan, Mietke, Rehm, "Fast barrier synchronization for InfiniBand", IPDPS 2006 (CAC).
 #pragma once
 

@@ -17,7 +17,7 @@
 
 namespace chiplog {
 
-// What each rank tells rank 0 of itself.
+// What each rank tells rank 0 about itself.
 struct RankFacts {
   std::string host;
   std::string boot;
@@ -25,7 +25,7 @@ struct RankFacts {
   std::optional<Cpu> place;  // where it is bound to one CPU
 };
 
-// All ranks of the run, the same on each.
+// All ranks of the run; the same on every rank.
 struct World {
   std::vector<RankFacts> ranks;
   std::vector<Node> nodes;
@@ -36,7 +36,7 @@ struct World {
 [[nodiscard]] std::string rank_facts_json(const RankFacts& facts);
 [[nodiscard]] RankFacts parse_rank_facts(std::string_view json);
 
-// All without checksum.
+// The texts have no checksum.
 [[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint, const World& world);
 // For `--list`.
 [[nodiscard]] std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,

@@ -29,7 +29,7 @@ std::string json_number(double number) {
   std::array<char, 32> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
   std::string text(digits.data(), end);
-  // A whole number stays recognisable as one that need not be whole.
+  // A floating-point number keeps its decimal point even if it is whole.
   if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
   return text;
 }

@@ -20,7 +20,7 @@ class JsonObject {
   JsonObject& add(std::string_view key, Number number) {
     return add_json(key, std::to_string(number));
   }
-  // `json` is a whole JSON value already.
+  // `json` is already a complete JSON value.
   JsonObject& add_json(std::string_view key, std::string_view json);
 
   [[nodiscard]] std::string text() const { return "{" + members_ + "}"; }
@@ -29,13 +29,13 @@ class JsonObject {
   std::string members_;
 };
 
-// `text` as a JSON string; bytes that are no UTF-8 are replaced.
+// `text` as a JSON string. Bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
-// Not finite: null.
+// null if it is not finite.
 std::string json_number(double number);
-// Of whole JSON values.
+// An array of complete JSON values.
 std::string json_array(std::span<const std::string> values);
-// Of texts.
+// An array of strings.
 std::string json_list(std::span<const std::string> texts);
 
 }  // namespace chiplog

@@ -1,4 +1,4 @@
-// What the header says of the machine, and what of it makes numbers noisy.
+// The header's description of the machine, and warnings about what makes its numbers noisy.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct MachineFacts {
   std::optional<double> stolen_cpu_percent;  // of the time since boot, by the hypervisor
 };
 
-// What is true, how much of it, and what to do about it.
+// A fact, its number, and what to do about it.
 struct Warning {
   std::string fact;
   double number = 0.0;
@@ -29,7 +29,7 @@ struct Warning {
 
 [[nodiscard]] MachineFacts read_machine_facts();
 [[nodiscard]] std::string host_name();
-// Tells two containers or machines of the same name apart.
+// Distinguishes containers or machines of the same name.
 [[nodiscard]] std::string boot_id();
 // The CPUs that this process may run on.
 [[nodiscard]] std::vector<int> allowed_cpus();

@@ -33,7 +33,7 @@ bool has_invariant_counter() {
 }
 
 constexpr std::string_view counter_name = "tsc";
-// Each of these the kernel reads from the time stamp counter.
+// The kernel reads each of these clock sources from the time stamp counter.
 constexpr std::array<std::string_view, 3> trusted_sources{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"};
 #elif defined(__aarch64__)
 bool has_invariant_counter() { return true; }
@@ -51,7 +51,7 @@ std::string kernel_clock_source() {
   return source.empty() ? "unknown" : source;
 }
 
-// Nanoseconds per tick of a clock whose ticks are nanoseconds already is 1; the step is at least one tick.
+// A clock whose ticks are nanoseconds has 1 ns per tick; its step is at least one tick.
 template <class Read>
 double step_ticks(Read read) {
   std::vector<std::uint64_t> reads(reads_for_a_step);

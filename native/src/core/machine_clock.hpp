@@ -16,7 +16,7 @@
 
 namespace chiplog {
 
-// A point in CLOCK_MONOTONIC_RAW and in the counter, taken together, and how far apart the two may be.
+// A pair of readings of CLOCK_MONOTONIC_RAW and the counter, and the most time that may lie between them.
 struct ClockPair {
   std::uint64_t raw_ns = 0;
   std::uint64_t counter = 0;
@@ -34,12 +34,12 @@ class CounterClock {
  public:
   using Abilities = AbilityList<ability::MeasuresFrequency>;
 
-  // Nothing, with the reason in `why_not`, where the counter is not invariant or the kernel doesn't trust it.
+  // Empty, with the reason in `why_not`, if the counter is not invariant or the kernel doesn't trust it.
   // Calibrates for about 20 ms.
   static std::optional<CounterClock> make(std::string& why_not);
 
-  // Waits until all earlier instructions are done, and no later one begins before: the interval holds what is between
-  // its two reads and nothing else.
+  // Waits until all earlier instructions are done, and no later instruction starts before it: the interval contains
+  // what is between its two reads and nothing else.
   [[nodiscard]] Ticks now() const {
 #if defined(__x86_64__)
     unsigned processor = 0;
@@ -59,7 +59,7 @@ class CounterClock {
     return static_cast<double>(static_cast<std::int64_t>(end - begin)) * ns_per_tick_;
   }
 
-  // Begins when all before it is done.
+  // It starts when all earlier instructions are done.
   Ticks busy_wait(double nanoseconds) const {
     const Ticks begin = now();
     const auto ticks = static_cast<Ticks>(nanoseconds * ticks_per_ns_);
@@ -75,13 +75,13 @@ class CounterClock {
   [[nodiscard]] double frequency_hz() const { return ticks_per_ns_ * 1e9; }
   // Half widths of both calibration points over the time between them.
   [[nodiscard]] double frequency_relative_error() const { return frequency_relative_error_; }
-  // Over all the time since the calibration.
+  // Measured over all the time since the calibration.
   [[nodiscard]] double measured_frequency_hz() const;
 
  private:
   CounterClock() = default;
 
-  // For loops that look at the time again and again; a fence would only make the last look later.
+  // For loops that read the time repeatedly; a fence would only delay the last reading.
   [[nodiscard]] static Ticks unordered_now() {
 #if defined(__x86_64__)
     return __rdtsc();
@@ -104,7 +104,7 @@ class CounterClock {
   ClockPair first_;
 };
 
-// CLOCK_MONOTONIC_RAW, where there is no counter to trust.
+// CLOCK_MONOTONIC_RAW, for machines without a trustworthy counter.
 class RawClock {
  public:
   using Abilities = AbilityList<>;

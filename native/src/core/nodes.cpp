@@ -28,8 +28,8 @@ void tell_apart(std::vector<Node>& nodes) {
 
 }  // namespace
 
-// Containers share a kernel, and so its boot id; clones of a virtual machine may share name or boot id. What differs in
-// any of the three is another node.
+// Containers share a kernel and thus its boot id; clones of a virtual machine may share their name or boot id. Hosts
+// that differ in any of the three are different nodes.
 Bootstrap::Node Bootstrap::node() {
   const std::string name = host_name();
   return {name, name + '\n' + boot_id() + '\n' + network_namespace()};

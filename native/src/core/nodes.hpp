@@ -1,4 +1,4 @@
-// Which ranks share a node: a host as its ranks see it, with memory and network interfaces of its own.
+// Finds the ranks that share a node: a host as its ranks see it, with its own memory and network interfaces.
 #pragma once
 
 #include <string>

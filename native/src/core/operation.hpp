@@ -1,4 +1,4 @@
-// What a message is made of on the wire, and how it is handed over.
+// The operations that carry a message, and the ways to post them.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 3> posting_names{"normal", "inline
   return posting_names[static_cast<std::size_t>(posting)];
 }
 
-// The target takes no part in it, so nothing comes back but the completion at the origin.
+// True if the target takes no part, so that nothing comes back but the completion at the origin.
 [[nodiscard]] constexpr bool is_passive(Operation operation) {
   return operation == Operation::rdma_read || operation == Operation::atomic;
 }
@@ -38,7 +38,7 @@ inline constexpr std::size_t atomic_bytes = 8;
 // counts. The receiver of a longer train would take an old write for a new one.
 inline constexpr std::int64_t most_unanswered_writes = 100;
 
-// Why a transport with these capabilities can't do it; nothing if it can.
+// Why a transport with these capabilities can't do it; empty if it can.
 [[nodiscard]] std::optional<std::string_view> why_not(const Capabilities& capabilities, Operation operation);
 
 }  // namespace chiplog

@@ -26,7 +26,7 @@ class Options {
   [[nodiscard]] const std::string& transport() const { return transport_; }
 
   std::string text(std::string_view key, std::string_view fallback);
-  // One of a few words.
+  // One of several words.
   std::string choice(std::string_view key, std::string_view fallback, std::initializer_list<std::string_view> accepted);
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
   double number(std::string_view key, double fallback, double low, double high);
@@ -44,7 +44,7 @@ class Options {
   // After the last option was taken: throws UsageError naming one that nobody took, and all that were asked for.
   void refuse_unknown() const;
 
-  // How messages name an option: "option 'bind' of tcp".
+  // The name of an option in messages: "option 'bind' of tcp".
   [[nodiscard]] std::string named(std::string_view key) const;
 
  private:

@@ -1,4 +1,4 @@
-// Between which ranks k pairs exchange messages: two nodes, or two parts of one.
+// The two groups of ranks between which k pairs exchange messages: two nodes, or two parts of one.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ struct PairGroups {
   std::vector<Rank> clients;
   std::vector<Rank> servers;
 
-  // What a rank does when the first `pairs` of them run.
+  // The role of a rank when the first `pairs` pairs run.
   [[nodiscard]] Role role(Rank rank, std::int64_t pairs) const;
-  // The other one of its pair; only for a rank that has a role.
+  // The other rank of its pair. Only for a rank that has a role.
   [[nodiscard]] Rank partner(Rank rank) const;
 };
 
@@ -34,7 +34,7 @@ struct PairGroups {
 [[nodiscard]] std::vector<PairGroups> find_pair_groups(const std::vector<Node>& nodes,
                                                        const std::vector<std::optional<Cpu>>& places);
 
-// The groups of these names, or the first where none are asked for; null if there are none of these names.
+// The groups with these names, or the first ones if no names are given; null if there are none with these names.
 [[nodiscard]] const PairGroups* choose_pair_groups(std::span<const PairGroups> groups,
                                                    const std::optional<std::array<std::string, 2>>& between);
 

@@ -1,5 +1,5 @@
-// What a measurement pattern says of itself. Each pattern is one file in src/patterns; the list of them is
-// patterns/list.hpp. All that is outside of that folder knows patterns by these facts only.
+// The facts about a measurement pattern. Each pattern is one file in src/patterns; the list of them is
+// patterns/list.hpp. Code outside that folder knows patterns by these facts only.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct Pattern;
 // In most patterns rank 0 is the client, ranks 1 to `peers` are servers, and further ranks look on.
 enum class Role { client, server, onlooker };
 
-// What a rank does in a series, and with which rank it exchanges messages if it is with one only.
+// The role of a rank in a series, and its partner if it exchanges messages with one rank only.
 struct Position {
   Role role = Role::onlooker;
   Rank partner = 0;
@@ -36,7 +36,7 @@ struct Link {
   auto operator<=>(const Link&) const = default;
 };
 
-// A whole number that only one pattern takes, by its name in requests and records.
+// An integer setting of one pattern, with its name in requests and records.
 struct Setting {
   std::string_view name;
   std::int64_t low = 0;
@@ -45,7 +45,7 @@ struct Setting {
 };
 inline constexpr std::size_t max_settings = 4;
 
-// One series as the timed loops see it: everything is decided.
+// One series with everything decided, as the timed loops need it.
 struct SeriesSetup {
   const Pattern* pattern = nullptr;  // one of the list, which outlives all series
   std::size_t message_bytes = 0;
@@ -69,7 +69,7 @@ struct WireCount {
 };
 
 enum class Delay { none, optional, needed };
-// What is repeated where one operation is too short for the clock: whole exchanges, or the posting of messages.
+// What is repeated if one operation is too short for the clock: whole exchanges, or the posting of messages.
 enum class Batches { none, exchanges, posts };
 
 // A field of a request, and the rest of the sentence that begins with it: "accepts 0 to 3, not 4".
@@ -78,7 +78,7 @@ struct SettingRefusal {
   std::string sentence;
 };
 
-// What most patterns do.
+// The defaults, which fit most patterns.
 namespace usual {
 
 [[nodiscard]] bool any_operation(Operation operation);
@@ -108,10 +108,10 @@ struct Pattern {
   bool servers_announce_themselves = false;
   // Each pair is timed by its own client. A sample is the time of the slowest pair.
   bool several_clients = false;
-  // The samples of each pair are recorded, too.
+  // True if the samples of each pair are recorded, too.
   bool records_each_pair = false;
   std::span<const Setting> settings = {};
-  // The same pattern in a form that the request asks for by "direction" or "posting".
+  // Another form of the pattern, which a request selects by "direction" or "posting".
   const Pattern* one_way = nullptr;
   const Pattern* as_list = nullptr;
 
@@ -137,9 +137,9 @@ struct Pattern {
 
 using Patterns = std::span<const Pattern* const>;
 
-// The first of that name, null if there is none.
+// The first pattern of that name, null if there is none.
 [[nodiscard]] const Pattern* find_pattern(Patterns patterns, std::string_view name);
-// The same where it must be there.
+// The same for a pattern that must exist.
 [[nodiscard]] const Pattern& get_pattern(Patterns patterns, std::string_view name);
 // All names, each once.
 [[nodiscard]] std::string pattern_names(Patterns patterns);

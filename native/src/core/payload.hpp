@@ -1,4 +1,4 @@
-// Message contents that can be told from any other message's.
+// Message contents that differ from those of any other message.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace chiplog {
 // The same `salt` gives the same bytes on every host.
 void fill_payload(std::span<std::byte> payload, std::uint64_t salt);
 
-// The first byte that differs from what `fill_payload` puts there, in words; nothing if all are right.
+// Describes the first byte that differs from what `fill_payload` writes; empty if all are right.
 [[nodiscard]] std::optional<std::string> find_mismatch(std::span<const std::byte> payload, std::uint64_t salt);
 
 }  // namespace chiplog

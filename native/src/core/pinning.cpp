@@ -26,7 +26,7 @@ std::string text_of(const std::vector<int>& cpus) {
   return text;
 }
 
-// How many of this node's ranks share these CPUs, and how many of them come before this one.
+// The number of this node's ranks that share these CPUs, and how many of them come before this one.
 struct Share {
   std::size_t ranks = 0;
   std::size_t before = 0;

@@ -1,4 +1,4 @@
-// On which CPU each rank runs.
+// Chooses the CPU on which each rank runs.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct PinRequest {
 };
 [[nodiscard]] PinRequest parse_pin(std::string_view request, int ranks);
 
-// What came of a request.
+// The result of a request.
 struct Binding {
   // filled, round-robin, none, list; or launcher, where that had given the ranks of a node CPUs of their own.
   std::string placement = "none";

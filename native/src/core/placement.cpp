@@ -22,7 +22,7 @@ constexpr std::uint64_t blocks = 11;
 constexpr std::uint64_t round_trips_a_block = 10;
 constexpr std::uint64_t started_patience_ns = 5'000'000;
 
-// Whether `flag` reached `value` before `deadline_ns` of CLOCK_MONOTONIC_RAW.
+// True if `flag` reached `value` before `deadline_ns` of CLOCK_MONOTONIC_RAW.
 bool wait_for(const std::atomic<std::uint64_t>& flag, std::uint64_t value, std::uint64_t deadline_ns) {
   constexpr int looks_between_times = 512;
   while (true) {
@@ -81,14 +81,14 @@ std::unique_ptr<PlacementPage> PlacementPage::agree(Bootstrap& bootstrap, bool r
   }
   const std::string agreed = bootstrap.broadcast(memory != nullptr ? name : std::string{});
   if (bootstrap.rank() == 1 && !agreed.empty()) memory = open_page(agreed, O_RDWR);
-  // Made by both before either goes on: constructing the flags sets them to 0 once more.
+  // Both construct it before either goes on, because the constructor sets the flags to 0 again.
   std::unique_ptr<PlacementPage> page(memory == nullptr ? nullptr : new PlacementPage(memory));
   const std::vector<std::string> have = bootstrap.all_gather(page ? "1" : "0");
   if (bootstrap.rank() == 0 && page) shm_unlink(name.c_str());
   return have[0] == "1" && have[1] == "1" ? std::move(page) : nullptr;
 }
 
-// Each call counts on from its own number, so that what an abandoned call left behind is never taken for an answer.
+// Each call starts from a number of its own, so that values left by an abandoned call are never taken for an answer.
 std::optional<double> PlacementPage::round_trip_ns(Rank rank, std::chrono::microseconds patience) {
   const std::uint64_t first = (++calls_ << 32U) + 1;
   const std::uint64_t last = first + blocks * round_trips_a_block;

@@ -1,4 +1,4 @@
-// How fast the cores of ranks 0 and 1 see each other's flags: tells in which placement state they are.
+// Measures how fast the cores of ranks 0 and 1 see each other's flags, which reveals the placement state.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Random numbers that are the same with every compiler and library.
+// Random numbers that do not depend on the compiler or library.
 #pragma once
 
 #include <array>

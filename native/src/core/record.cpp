@@ -36,7 +36,7 @@ void append_pairs(std::string& text, const SeriesRecord& series) {
   text += ']';
 }
 
-// Samples, the bulk of a file, go around the JSON library.
+// Samples are the bulk of a file and are written without the JSON library.
 void append_series(std::string& text, const SeriesRequest& request, const SeriesRecord& series) {
   const Pattern& pattern = *series.setup.pattern;
   text += JsonObject()

@@ -18,9 +18,9 @@ class RecordSink {
   // Does not own `descriptor`.
   explicit RecordSink(int descriptor) : descriptor_(descriptor) {}
 
-  // One line, checksum included. Error (run_failed) on a full disk or a reader that went away.
+  // Writes one line with its checksum. Throws Error (run_failed) if the disk is full or the reader is gone.
   void write(std::string_view object);
-  // One line as it is, for messages that are no part of a run file.
+  // Writes one line unchanged, for messages that do not belong to a run file.
   void write_plain(std::string_view object);
 
  private:

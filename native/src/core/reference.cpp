@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t train_messages = 10;
 constexpr std::int64_t fewest_rounds = 3;
 constexpr std::int64_t most_rounds = 8;
-// What comes first after other messages finds cold caches.
+// The first round after other messages finds cold caches.
 constexpr std::int64_t warmup_rounds = 1;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A fixed exchange of 1-byte messages that goes along with every record.
+// A fixed exchange of 1-byte messages that is measured with every record.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Reference {
  public:
   enum Series : std::size_t { round_trip, train, posting, series };
 
-  // `patterns` holds those that it consists of.
+  // `patterns` holds the patterns that it consists of.
   explicit Reference(Patterns patterns);
 
   // After a chunk of `rounds` rounds of the record's own samples; its own rounds. All ranks, at the same time.

@@ -74,7 +74,7 @@ std::string word(const Json& object, const std::string& name, std::string_view f
   refuse(field_path(name, field), accepts, *value);
 }
 
-// The place of the word among `accepted`, 0 if there is none.
+// The index of the word in `accepted`, 0 if it is not there.
 template <class Choice, std::size_t count>
 Choice choose(const Json& object, const std::string& name, std::string_view field,
               const std::array<std::string_view, count>& accepted) {
@@ -82,7 +82,7 @@ Choice choose(const Json& object, const std::string& name, std::string_view fiel
   return static_cast<Choice>(std::find(accepted.begin(), accepted.end(), chosen) - accepted.begin());
 }
 
-// Null where the request names none, or none that there is.
+// Null if the request names no pattern, or one that does not exist.
 const Pattern* named_pattern(const Json& object, Patterns patterns) {
   const Json* value = find(object, "pattern");
   if (value == nullptr || !value->is_string()) return nullptr;
@@ -98,7 +98,7 @@ const Pattern* parse_pattern(const Json& object, const std::string& name, Patter
   return pattern;
 }
 
-// What only this pattern takes. Other patterns have refused these fields as unknown.
+// The fields that only this pattern takes. Other patterns have already refused them as unknown.
 void parse_settings(const Json& object, const std::string& name, SeriesRequest& series) {
   std::size_t at = 0;
   for (const Setting& setting : series.pattern->settings) {
@@ -120,7 +120,7 @@ void parse_delay(const Json& object, const std::string& name, SeriesRequest& ser
   }
 }
 
-// Whose pairs, how many of them, and in which direction. A pattern without a field accepts what it is without it.
+// The groups, the number of pairs and the direction. A pattern without such a field accepts its default.
 void parse_pairs(const Json& object, const std::string& name, SeriesRequest& series) {
   const Pattern& pattern = *series.pattern;
   const bool has_directions = pattern.one_way != nullptr;
@@ -183,7 +183,7 @@ void parse_operation(const Json& object, const std::string& name, SeriesRequest&
   if (series.posting == Posting::list) take_list_posting(name, series);
 }
 
-// The fields that every pattern has, and those of its own.
+// The fields that every pattern takes, and those of this one.
 std::vector<std::string_view> fields_with(std::span<const Setting> settings) {
   std::vector<std::string_view> fields{"pattern", "message_bytes", "train",    "peers",     "pairs",  "direction",
                                        "window",  "between",       "delay_ns", "operation", "posting"};
@@ -274,7 +274,7 @@ MeasureRequest parse_measure(const Json& object, Patterns patterns) {
   return request;
 }
 
-// The parser recurses, so how deep a line nests is bounded before it sees the line.
+// The parser is recursive, so the nesting depth of a line is limited before it is parsed.
 void check_nesting(std::string_view line) {
   constexpr int max_depth = 32;
   int depth = 0;

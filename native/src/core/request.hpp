@@ -1,4 +1,4 @@
-// What a run is asked to measure: one JSON object a line.
+// Requests: what a run measures, one JSON object per line.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ inline constexpr std::size_t max_request_bytes = std::size_t{1} << 20;
 // The series in a run of so many ranks, before its pair groups, batch and delay are chosen.
 [[nodiscard]] SeriesSetup setup_of(const SeriesRequest& series, int ranks);
 
-// What a transport can do, as far as requests depend on it.
+// The limits of a transport that requests depend on.
 struct RequestLimits {
   std::string transport;
   Capabilities capabilities;

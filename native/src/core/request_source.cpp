@@ -12,7 +12,7 @@
 
 namespace chiplog {
 
-// Also finds the last line if it has no end.
+// It also finds a last line without a line end.
 bool RequestSource::take_line(std::string& line) {
   while (true) {
     const std::size_t newline = buffer_.find('\n', scanned_);
@@ -46,7 +46,7 @@ bool RequestSource::take_line(std::string& line) {
   }
 }
 
-// Whether it is worth looking at the buffer again.
+// True if the buffer may hold another line.
 bool RequestSource::fill(std::chrono::milliseconds patience) {
   pollfd wait{descriptor_, POLLIN, 0};
   const int ready = poll(&wait, 1, static_cast<int>(patience.count()));

@@ -1,4 +1,4 @@
-// What one series gave on this rank.
+// The samples of one series on this rank.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@ namespace chiplog {
 struct SeriesSamples {
   std::vector<double> durations_ns;  // of the timed intervals, on the rank that times them
   std::vector<double> waits_ns;      // for each sample the mean of its busy waits, on the rank that waits
-  // Of a pattern that records each pair, on rank 0: the timed intervals of each of its links.
+  // For a pattern that records each pair, on rank 0: the timed intervals of each of its links.
   std::vector<std::vector<double>> by_pair_ns;
 
   void clear() {

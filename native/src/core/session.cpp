@@ -16,12 +16,12 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What rank 0 tells the others to do next: one letter, and for `measure` the request behind it.
+// Rank 0's command to the others: one letter, followed by the request for `measure`.
 constexpr char do_measure = 'm';
 constexpr char do_measure_without_placement = 'n';
 constexpr char do_wait = 'w';
 constexpr char do_quit = 'q';
-// Ranks that take turns on one CPU never meet at the flags; rank 0 stops trying.
+// Ranks that share one CPU never answer each other's flags in time, so rank 0 stops trying.
 constexpr int max_missed_placements = 3;
 
 RankFacts own_facts() {
@@ -30,7 +30,7 @@ RankFacts own_facts() {
   return facts;
 }
 
-// What a rank knows and does, whether it leads or follows.
+// The part of a session that is the same on all ranks.
 class Session {
  public:
   Session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start)
@@ -54,7 +54,7 @@ class Session {
   World world_;
 
  private:
-  // Every rank learns of all, so that all take the same decisions.
+  // Every rank gets all of it, so that all take the same decisions.
   void meet(const Binding& binding) {
     for (const std::string& facts : bootstrap_.all_gather(rank_facts_json(own_facts()))) {
       world_.ranks.push_back(parse_rank_facts(facts));
@@ -86,7 +86,7 @@ class Follower : public Session {
       try {
         measure(request.measure, command.front() == do_measure);
       } catch (const UsageError&) {
-        // Rank 0 met the same and answers for all.
+        // Rank 0 has the same error and reports it for all.
       }
     }
   }
@@ -151,7 +151,7 @@ class Leader : public Session {
     ++record_count_;
   }
 
-  // `exit_code` 0 for an end without error. What has gone wrong already matters more than that it can't be written.
+  // `exit_code` is 0 for an end without error. An earlier error matters more than a footer that can't be written.
   void write_ending(FooterFacts& footer, int exit_code) {
     footer.records = record_count_;
     footer.elapsed_ns = elapsed_ns();
@@ -165,7 +165,7 @@ class Leader : public Session {
     }
   }
 
-  // Until ranks 0 and 1 have missed each other too often.
+  // Stops once ranks 0 and 1 have failed to meet too often.
   [[nodiscard]] bool takes_placement() const {
     return placement_ != nullptr && missed_placements_ < max_missed_placements;
   }

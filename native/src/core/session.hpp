@@ -13,9 +13,9 @@
 
 namespace chiplog {
 
-// How this rank came to be, as far as the run's records tell of it.
+// How this rank was started, as far as the records need it.
 struct RankStart {
-  // How the ranks were bound before the endpoint was made.
+  // The binding of the ranks, made before the endpoint.
   Binding binding = {};
   // Made before the ranks were forked. Without it the ranks of a real machine agree on one of their own.
   std::unique_ptr<PlacementPage> placement = {};
@@ -24,7 +24,7 @@ struct RankStart {
 // Rank 0 reads requests and writes records. Returns the exit code.
 [[nodiscard]] int lead_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start,
                                RequestSource& requests, RecordSink& records);
-// All other ranks do as rank 0 says until it ends the run.
+// All other ranks follow rank 0's commands until it ends the run.
 void follow_session(Endpoint& endpoint, Bootstrap& bootstrap, const RunSettings& settings, RankStart start);
 
 }  // namespace chiplog

@@ -1,4 +1,4 @@
-// A library that is looked for when the probe runs, so that one probe starts where it is absent, too.
+// A library that is loaded at run time, so that the probe also starts where it is absent.
 #pragma once
 
 #include <initializer_list>

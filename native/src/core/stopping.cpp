@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tail_probability = 0.025;
-// Beyond this the binomial distribution's tail is taken from the normal distribution.
+// For more samples the tail of the binomial distribution is approximated by the normal distribution.
 constexpr std::size_t exact_limit = 400;
 
 double order_statistic(std::vector<double>& samples, std::size_t index) {

@@ -19,7 +19,7 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-// What can't be read, and the -1 of systems that don't know, is 0.
+// Unreadable values, and the -1 of systems that don't know, count as 0.
 int number_in(const fs::path& path) {
   int number = 0;
   std::istringstream text(first_line(path));

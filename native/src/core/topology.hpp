@@ -1,4 +1,4 @@
-// Where a host's CPUs are, as Linux tells below /sys/devices/system.
+// The topology of a host's CPUs, as Linux describes it below /sys/devices/system.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct Cpu {
 [[nodiscard]] std::vector<Cpu> read_topology(const std::vector<int>& numbers,
                                              const std::string& system = "/sys/devices/system");
 
-// "0-3,8" as 0, 1, 2, 3, 8; what is no such list ends it.
+// Parses "0-3,8" as 0, 1, 2, 3, 8; stops at the first character that does not fit.
 [[nodiscard]] std::vector<int> parse_cpu_list(const std::string& text);
 
 }  // namespace chiplog

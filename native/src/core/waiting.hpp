@@ -1,4 +1,4 @@
-// How a rank waits for another one: it looks again and again, busily, and now and then gives its core away.
+// The way a rank waits for another: it polls, and from time to time yields its core.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 namespace chiplog {
 
-// What one look costs decides after how many of them in vain a rank gives its core away and reads the clock.
+// The cost of one poll decides after how many polls a rank yields its core and reads the clock.
 enum class LookCost {
   memory,       // a load: 65,536 looks, some ten microseconds
   library,      // a poll of a device or a library: 4,096
@@ -18,7 +18,7 @@ enum class LookCost {
 struct WaitPolicy {
   std::chrono::nanoseconds time_limit{};
   std::uint32_t looks = 1U << 16U;
-  // How often the core is given away before the caller is asked whether waiting still makes sense.
+  // The number of yields between two checks of whether waiting still makes sense.
   std::uint32_t rests_between_checks = 1;
 
   // `crowded` says that ranks outnumber cores: then a waiting rank gives its core away much sooner, because whom it
@@ -61,13 +61,13 @@ class Wait {
     return true;
   }
 
-  // For waits that sleep instead of looking.
+  // For waits that sleep instead of polling.
   void read_clock() {
     now_ = std::chrono::steady_clock::now();
     if (since_ == Time{}) since_ = last_ = now_;
   }
 
-  // By the last reading of the clock.
+  // Uses the last reading of the clock.
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] bool is_late() const { return now_ - since_ >= policy_.time_limit; }
   // Whether `interval` has passed since the wait began and since this last said so.
