@@ -23,7 +23,7 @@ inline constexpr std::array<Setting, 2> all_pairs_settings{{{"round", 0, 1'000'0
 
 [[nodiscard]] inline int rounds_among(int ranks) { return ranks % 2 == 0 ? ranks - 1 : ranks; }
 
-// With whom a rank is paired in a round; a rank that does not exist, `ranks`, where it is idle.
+// The partner of a rank in a round; `ranks`, which is no rank, if it is idle.
 [[nodiscard]] inline Rank partner_in_round(Rank rank, std::int64_t round, int ranks) {
   const int circle = rounds_among(ranks);
   const auto turn = static_cast<int>(round % circle);

@@ -1,4 +1,4 @@
-// A payload whose last byte has been seen, but perhaps not all of it is there yet.
+// Waits for the rest of a payload whose last byte has arrived.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 
 namespace chiplog {
 
-// Looks again for up to a second before it says what differs. A device writes the last byte of a message last; where a
-// processor copies it (shared memory), nothing promises that, and the copying process may lose its core in between.
-// `transport` is anything that makes progress.
+// Compares again for up to a second before it reports a difference. A device writes the last byte of a message last;
+// where a processor copies it (shared memory), nothing promises that, and the copying process may lose its core in
+// between. `transport` is anything that makes progress.
 template <class T>
 std::optional<std::string> await_payload(T& transport, std::span<const std::byte> payload, std::uint64_t salt) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);

@@ -36,7 +36,7 @@ struct Barrier {
   template <MessageView M>
   static constexpr bool runs_over = !M::has_passive_targets;
 
-  // The ranks that this one tells in a round, and those that it then waits for.
+  // The ranks to which this one sends in a round, and those for which it then waits.
   struct Round {
     std::vector<Rank> told;
     std::vector<Rank> awaited;
@@ -53,7 +53,7 @@ struct Barrier {
     return rounds;
   }
 
-  // All sends are waited for at the end: none goes to a peer that another one goes to.
+  // All sends are completed at the end, since no two go to the same peer.
   template <MessageView M, Clock C>
   static void pass(Workspace<M, C>& work, const std::vector<Round>& rounds, std::size_t bytes) {
     auto& [messages, clock, out, in] = work;

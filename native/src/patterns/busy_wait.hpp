@@ -1,7 +1,6 @@
-// What a busy wait really takes. It ends at the first look at the clock past its deadline, so it is longer than asked
-// by up to the time from one look to the next, and how much longer depends on the delay: that part is seen in each
-// wait, as it happens. What comes before the first look and after the last is the same for all waits, and is measured
-// apart.
+// The real duration of a busy wait. It ends at the first reading of the clock past its deadline, so it is longer than
+// asked for by up to the time between two readings. How much longer depends on the delay, so that part is measured in
+// each wait. The time before the first reading and after the last is the same for all waits and is measured separately.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace chiplog::patterns {
 
-// The time in nanoseconds between the first look of a wait at the clock and its last.
+// The time in nanoseconds between the first and the last reading of the clock in a wait.
 template <Clock C>
 double waited_ns(C& clock, Ticks waited) {
   if constexpr (offers<C, ability::WaitsExactly>) {
@@ -23,8 +22,8 @@ double waited_ns(C& clock, Ticks waited) {
   }
 }
 
-// What a wait takes in nanoseconds beyond `waited_ns`: the median over blocks, each the mean of several waits, so that
-// an interrupt in one of them doesn't count. Blocks for about 0.2 ms; at once where waits are exact.
+// The duration of a wait in nanoseconds beyond `waited_ns`: the median over blocks, each the mean of several waits, so
+// that an interrupt in one of them doesn't count. Blocks for about 0.2 ms; at once where waits are exact.
 template <Clock C>
 double busy_wait_overhead_ns(C& clock) {
   if constexpr (offers<C, ability::WaitsExactly>) {

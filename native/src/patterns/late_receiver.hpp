@@ -36,7 +36,7 @@ struct LateReceiver {
     };
   }
 
-  // Its delay begins when the empty message tells that the client is at its send.
+  // The delay begins when the empty message says that the client is about to send.
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
     return [&work, setup] {

@@ -1,5 +1,5 @@
-// The patterns of this build: one file and one line each. Of those with the same name the first is what a request finds
-// by it.
+// The patterns of this build: one file and one line each. If several have the same name, a request finds the first of
+// them.
 #pragma once
 
 #include "patterns/all_pairs.hpp"

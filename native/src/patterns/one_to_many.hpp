@@ -1,4 +1,4 @@
-// 1:n n:1: one message to each of p peers, who answer at once; until all answers are there.
+// 1:n n:1: one message to each of p peers, each of which answers at once; it ends when all answers have arrived.
 #pragma once
 
 #include "patterns/part.hpp"
@@ -29,7 +29,7 @@ Part answer(Workspace<M, C>& work, const SeriesSetup& setup) {
 
 }  // namespace detail
 
-// All messages are posted by one call; what prepares that call comes before.
+// All messages are posted by one call, which is prepared before the clock starts.
 struct OneToManyList {
   static constexpr Pattern pattern{
       .name = "one_to_many",

@@ -1,4 +1,4 @@
-// Runs patterns by one operation and posting of a transport.
+// Runs patterns with one operation and one way of posting it.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ class OperationRunner {
  public:
   virtual ~OperationRunner() = default;
 
-  // Room for messages of this size from now on. Collective.
+  // Reserves room for messages of this size. Collective.
   virtual void reserve(std::size_t message_bytes) = 0;
   virtual std::optional<std::string> check_payload(Role role, Rank peer, std::size_t bytes, patterns::Salts salts) = 0;
   [[nodiscard]] virtual bool runs(const Pattern& pattern) const = 0;
-  // What this rank does in a series of a pattern that it runs. It refers to this runner.
+  // This rank's part in a series. It refers to this runner.
   [[nodiscard]] virtual Part part(Role role, const SeriesSetup& setup) = 0;
 };
 
-// `M` is the view that makes messages of the operation.
+// `M` is the view that offers the operation as messages.
 template <MessageView M, Clock C>
 class ViewRunner final : public OperationRunner {
  public:

@@ -9,7 +9,7 @@ namespace chiplog::patterns {
 
 namespace detail {
 
-// The first ranks of two groups are clients and servers, as many of each as there are pairs.
+// The first ranks of the two groups are the clients and the servers, one of each per pair.
 inline Position place_in_groups(const SeriesSetup& setup, Rank rank) {
   const Role role = setup.groups->role(rank, setup.pairs);
   if (role == Role::onlooker) return {};

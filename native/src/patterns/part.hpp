@@ -1,4 +1,4 @@
-// What one rank does in a sample of a pattern, with all that can be decided beforehand decided.
+// One rank's part in a sample of a pattern, with everything decided beforehand.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace chiplog {
 
-// Takes one sample. Made once a series, so that a sample costs one indirect call and a message none.
+// Takes one sample. It is made once per series, so that a sample costs one indirect call and a message none.
 using Part = std::function<Interval()>;
 
 }  // namespace chiplog

@@ -1,5 +1,5 @@
-// Patterns over operations whose target takes no part: it says that it is there, and lets the library work until it
-// hears that all is done. Neither is timed.
+// Patterns over operations whose target takes no part: the target announces itself and drives the library until it is
+// told that everything is done. Neither is timed.
 #pragma once
 
 #include <utility>

@@ -103,7 +103,8 @@ class PatternEndpoint final : public Endpoint {
     const bool there_and_back = has_several_sizes(series);
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (const Chosen& chosen : chosen_) take(chosen);
-      // What a message leaves behind, such as an acknowledgement, is the next one's: each size follows both neighbours.
+      // Alternates the direction, since the after-effects of a message, such as an acknowledgement, hit the next one:
+      // so each size follows both of its neighbours.
       if (there_and_back) std::reverse(chosen_.begin(), chosen_.end());
     }
     flush();
@@ -137,7 +138,7 @@ class PatternEndpoint final : public Endpoint {
     samples.waits_ns.push_back(patterns::waited_ns(clock_, interval.waited) / waits);
   }
 
-  // None for what the transport lacks: requests for it are refused.
+  // Null for operations that the transport lacks; requests for them are refused.
   void make_runners(const RankSettings& self) {
     of(Operation::send).normal = through<views::PlainMessages<T>>(self);
     if constexpr (SendsInline<T>) of(Operation::send).in_line = through<views::InlineMessages<T>>(self);

@@ -1,4 +1,4 @@
-// A list of pattern types, from which both the table of their facts and their parts come.
+// A list of pattern types, which yields the table of their facts and their parts.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ template <class... P>
 struct PatternList {
   static constexpr std::array<const Pattern*, sizeof...(P)> facts{&P::pattern...};
 
-  // Whether the pattern can run over such messages.
+  // True if the pattern can run over such messages.
   template <MessageView M>
   [[nodiscard]] static bool runs_over(const Pattern& pattern) {
     return ((&pattern == &P::pattern && can_run<P, M>()) || ...);

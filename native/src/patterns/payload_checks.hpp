@@ -1,4 +1,4 @@
-// What was sent must be what arrives: one check of each kind of operation, in an untimed pass.
+// Checks in an untimed pass that what arrives is what was sent, for each kind of operation.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace chiplog::patterns {
 
-// Different for each check and direction, so that an old message can't pass for a new one.
+// They differ for each check and direction, so that an old message can't be taken for a new one.
 struct Salts {
   std::uint64_t client = 0;
   std::uint64_t server = 0;

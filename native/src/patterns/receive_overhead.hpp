@@ -1,4 +1,4 @@
-// The server computes for d before each of n receives, so that the message is there: n·o_r + (n-1)·d.
+// The server computes for d before each of n receives, so that the message has arrived by then: n·o_r + (n-1)·d.
 #pragma once
 
 #include "patterns/part.hpp"

@@ -1,4 +1,4 @@
-// Clients of several pairs that begin at the same time.
+// Lets the clients of several pairs begin at the same time.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace chiplog::patterns {
 
-// The first of `clients` releases all others when each of them has said that it and its server are ready.
+// The first client releases the others when each has reported that it and its server are ready.
 template <MessageView M, Clock C>
 void start_together(Workspace<M, C>& work, const SeriesSetup& setup, std::span<const Rank> clients) {
   auto& [messages, clock, out, in] = work;
@@ -23,7 +23,7 @@ void start_together(Workspace<M, C>& work, const SeriesSetup& setup, std::span<c
   settle_together(work, static_cast<std::int64_t>(clients.size()));
 }
 
-// The empty messages for that.
+// The number of empty messages that this takes.
 inline std::int64_t messages_to_start_together(std::int64_t pairs) { return 3 * pairs - 2; }
 
 }  // namespace chiplog::patterns

@@ -1,4 +1,4 @@
-// What a pattern works with, and what it gives back.
+// The objects that a pattern uses, and its result.
 #pragma once
 
 #include "chiplog/abilities.hpp"
@@ -36,7 +36,7 @@ inline constexpr Rank client_rank = 0;
 inline constexpr Rank server_rank = 1;
 inline constexpr std::size_t no_bytes = 0;
 
-// What ends a train: the empty message of a peer that has received it all.
+// Waits for the end of a train: the empty message of the peer that has received all of it.
 template <MessageView M, Clock C>
 void await_acknowledgement(Workspace<M, C>& work, Rank peer) {
   if constexpr (M::has_passive_targets) {

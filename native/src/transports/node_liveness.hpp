@@ -1,4 +1,4 @@
-// Which ranks of this node still live, for transports whose libraries don't notice an end.
+// Tells which ranks of this node are still alive, for transports whose libraries don't notice a death.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The peers that something was posted to and not waited for yet.
+// The peers with posted operations that have not been waited for.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace chiplog {
 
-// So that waiting costs what was posted, not what is connected.
+// With it the cost of waiting depends on the operations posted, not on the number of connections.
 class PostedTo {
  public:
   explicit PostedTo(int ranks) : is_in_(static_cast<std::size_t>(ranks)) { peers_.reserve(is_in_.size()); }

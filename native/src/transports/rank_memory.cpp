@@ -8,7 +8,7 @@
 namespace chiplog {
 namespace {
 
-// What a maker tells: the address of its memory, or why there is none.
+// A maker's message: the address of its memory, or why it has none.
 std::string announce(const NodeMemory& memory) {
   const NodeMemoryAddress address = memory.address();
   return std::string(reinterpret_cast<const char*>(&address), sizeof address) + memory.failure();

@@ -19,7 +19,7 @@ class RankMemory {
 
   // Null where this rank has none.
   [[nodiscard]] std::byte* data() const { return memory_.data(); }
-  // One a rank: why it has no memory; empty where it has.
+  // For each rank the reason why it has no memory; empty if it has.
   [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
   // Whether `peer`, which shares this memory, still lives. One system call.
   [[nodiscard]] bool lives(Rank peer) const { return memory_.is_held(peer); }

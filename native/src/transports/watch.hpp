@@ -1,4 +1,4 @@
-// What a rank does while it waits for another one, busily.
+// Waits busily for another rank, and notices if that rank is lost.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace chiplog {
 
-// Whether the ranks of this host outnumber the cores that they may run on, all together. Collective.
+// True if the ranks of this host outnumber the cores that they may use together. Collective.
 [[nodiscard]] bool ranks_are_crowded(Bootstrap& bootstrap);
 
 // Waits for a peer without a system call, and after a while looks up whether waiting still makes sense.
@@ -30,7 +30,7 @@ class Watch {
   // Returns when `ready()`; throws PeerLost or TimedOut. What the peer did before it ended still counts.
   template <class Ready>
   void wait(Rank peer, Ready ready) {
-    for (std::uint32_t look = policy_.looks; look > 0; --look) {
+    for (std::uint32_t left = policy_.looks; left > 0; --left) {
       if (ready()) return;
     }
     wait_longer(peer, ready);

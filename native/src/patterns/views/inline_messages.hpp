@@ -18,7 +18,7 @@ class InlineMessages : public View<T> {
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return this->transport_.make_buffer(bytes); }
   void reserve(std::size_t /*message_bytes*/) {}
 
-  // An inline send is over when it is posted.
+  // An inline send is complete when it is posted.
   void send(Rank peer, Buffer& buffer, std::size_t bytes) { post_send(peer, buffer, bytes); }
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
     if (bytes == 0) {

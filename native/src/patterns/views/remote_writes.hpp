@@ -29,7 +29,7 @@ class RemoteWrites : public View<T> {
   static constexpr bool in_line = posting == Posting::in_line;
   static constexpr std::size_t depth = std::min<std::size_t>(most_unanswered_writes, T::max_posted_operations);
   static constexpr std::size_t max_posted_sends = depth;
-  // At the end of a message, what the counter takes of it.
+  // The bytes at the end of a message that hold the counter.
   static constexpr std::size_t counter_bytes = counts ? 1 : 0;
 
   RemoteWrites(T& transport, const RankSettings& self)
@@ -95,8 +95,8 @@ class RemoteWrites : public View<T> {
 
   void progress() { this->transport_.progress(); }
 
-  // Where the last message of `peer`, of this length, has landed: with immediate data all of it, else its last byte
-  // and, where a processor copies, perhaps not all the others yet.
+  // The place where the last message of `peer`, of this length, has landed: with immediate data all of it, else its
+  // last byte and, where a processor copies, perhaps not all the others yet.
   [[nodiscard]] std::span<std::byte> landed(Rank peer, Buffer&, std::size_t bytes) {
     return {window_->data() + end_of_mailbox(peer) - bytes, bytes};
   }

@@ -1,4 +1,4 @@
-// An operation of a transport as if it were messages, so that every pattern runs over it.
+// Presents an operation of a transport as messages, so that every pattern can run over it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace chiplog {
 
-// Which rank this is, and how long it waits for another one.
+// This rank, and how long it waits for another one.
 struct RankSettings {
   Rank rank = 0;
   int ranks = 2;

@@ -22,7 +22,7 @@ using Settings = std::map<std::string, std::string>;
 // Variables by which users and sites tune an MPI or the layers below it.
 constexpr std::array<std::string_view, 8> tuning_prefixes{"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_",
                                                           "MPICH_",    "UCX_",      "FI_",       "I_MPI_"};
-// What a launcher sets for its own ranks: different in every run, at times a secret, never a setting of the messages.
+// Variables that a launcher sets for its ranks. They differ in every run, may be secret, and never affect messages.
 constexpr std::array<std::string_view, 17> launcher_prefixes{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
                                                              "OMPI_MCA_PREFIXES",
                                                              "OMPI_MCA_cpu_type",

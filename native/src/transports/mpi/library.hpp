@@ -1,4 +1,4 @@
-// What the run's header says of the MPI library: which it is and the settings that decide how it sends.
+// The run header's description of the MPI library: its version and the settings that decide how it sends.
 #pragma once
 
 #include <string>

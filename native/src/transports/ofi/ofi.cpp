@@ -77,7 +77,7 @@ OfiTransport::Window OfiTransport::make_window(std::size_t bytes) {
 }
 
 void OfiTransport::hold(ofi::Operation operation) {
-  if (holds_) let_go(FI_MORE);
+  if (holds_) hand_over(FI_MORE);
   held_ = operation;
   holds_ = true;
   held_inline_ = operation.slot == nullptr;
@@ -87,7 +87,7 @@ void OfiTransport::hold(ofi::Operation operation) {
   held_.slot = take_slot(operation.peer);
 }
 
-void OfiTransport::let_go(std::uint64_t flags) {
+void OfiTransport::hand_over(std::uint64_t flags) {
   holds_ = false;
   if (held_inline_) flags |= FI_INJECT;
   submit(held_.peer, [&] { return ofi::start_listed(caller_, endpoint_.address_of(held_.peer), held_, flags); });
@@ -95,7 +95,7 @@ void OfiTransport::let_go(std::uint64_t flags) {
 
 void OfiTransport::end_list() {
   listing_ = false;
-  if (holds_) let_go(0);
+  if (holds_) hand_over(0);
 }
 
 void OfiTransport::fail(int code, Rank peer) {

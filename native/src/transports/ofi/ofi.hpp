@@ -251,7 +251,7 @@ class OfiTransport {
 
   void greet_all(Bootstrap& bootstrap);
   void hold(ofi::Operation operation);
-  void let_go(std::uint64_t flags);
+  void hand_over(std::uint64_t flags);
   [[noreturn]] void fail(int code, Rank peer);
   [[noreturn]] static void throw_failed();
 

@@ -1,4 +1,4 @@
-// One send or one-sided operation, and how libfabric is asked for it.
+// One send or one-sided operation, and the libfabric call for it.
 #pragma once
 
 #include <rdma/fi_atomic.h>
@@ -12,7 +12,7 @@
 
 namespace chiplog::ofi {
 
-// What a completion is known by. It begins with the memory that some providers want for themselves.
+// The context of a completion. It begins with the memory that some providers need for themselves.
 struct Slot {
   fi_context2 context;
   Rank peer;

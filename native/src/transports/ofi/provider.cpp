@@ -23,7 +23,8 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 // A rank's number must fit into what travels with a write.
 constexpr std::size_t immediate_bytes = 4;
 
-// What to ask for, the most first. One-sided operations are worth something only where writes land in order.
+// The capabilities to ask for, the richest set first. One-sided operations are worth something only where writes land
+// in order.
 struct Wish {
   std::uint64_t capabilities;
   std::uint64_t order;
@@ -89,7 +90,7 @@ std::string text_of(const void* data, fi_type type) {
   return text == nullptr ? "" : text;
 }
 
-// What a completion of a send or a write means, as far as the provider promises it.
+// The provider's promise about the completion of a send or write.
 std::string completion_of(const fi_info& info) {
   const std::uint64_t flags = info.tx_attr->op_flags;
   if ((flags & FI_DELIVERY_COMPLETE) != 0) return "delivery";

@@ -1,4 +1,4 @@
-// Which of libfabric's providers is used, and what it says about itself.
+// Chooses a provider of libfabric and describes it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What lies in the shared memory: for each ordered pair of ranks one channel with one producer and one consumer.
+// The layout of the shared memory: one channel for each ordered pair of ranks, with one producer and one consumer.
 #pragma once
 
 #include <atomic>

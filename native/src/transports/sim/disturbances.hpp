@@ -1,4 +1,4 @@
-// What stands between the true times and the samples.
+// The disturbances between the true times and the samples.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Disturbances {
   Drift drift;
   std::optional<States> states;
 
-  // What multiplies one sample; its median is 1.
+  // The factor of one sample; its median is 1.
   [[nodiscard]] double factor(Random& random) const;
 };
 
@@ -51,7 +51,7 @@ class DriftChain {
   double value_ = 0.0;
 };
 
-// When the machine was in which state: lengths are exponentially distributed, and any time may be asked for.
+// The states of the machine over time. Their lengths are exponentially distributed; any time may be asked for.
 class StateHistory {
  public:
   StateHistory(const States& states, std::uint64_t seed);

@@ -22,7 +22,7 @@ class Fibers {
   // fiber is thrown, unless it only lost a peer and another has more to say.
   void run(std::vector<std::function<void()>> bodies);
 
-  // What may change something when all fibers wait, before any gives up: true if it did. Called again and again.
+  // Called repeatedly while all fibers wait, before any gives up; returns true if it changed something.
   void when_all_wait(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
 
   // From within a fiber: lets others run until `ready()`. PeerLost if a fiber has ended and this one can't become

@@ -1,4 +1,4 @@
-// Which of this host's addresses a `bind` option means.
+// Resolves the `bind` option to an address of this host.
 #pragma once
 
 #include <string>

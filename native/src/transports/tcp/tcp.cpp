@@ -44,12 +44,12 @@ PrepareSocket prepare_with(const TcpOptions& options, std::chrono::nanoseconds t
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::min<long long>(limit_ms, 1 << 30)));
     if (options.sndbuf) set_option(fd, SOL_SOCKET, SO_SNDBUF, *options.sndbuf);
     if (options.rcvbuf) set_option(fd, SOL_SOCKET, SO_RCVBUF, *options.rcvbuf);
-    // Only a hint, and not everybody may give it.
+    // It is only a hint, and needs a privilege.
     if (options.waiting == stream::Waiting::busy) set_option(fd, SOL_SOCKET, SO_BUSY_POLL, busy_poll_us);
   };
 }
 
-// What the option asked for and what the kernel made of it, as far as the first connection tells.
+// The options asked for and the kernel's values, as the first connection shows them.
 std::string describe(const TcpOptions& options, const std::string& host,
                      const std::vector<FileDescriptor>& connections) {
   JsonObject json;

@@ -53,7 +53,7 @@ void add_once(std::vector<std::string>& all, std::string one) {
 
 struct Choices {
   std::vector<std::string> lanes;
-  // From which size on a message goes how, where UCX says so.
+  // Which protocol UCX uses from which size on, if UCX reports it.
   std::vector<std::string> messages;
 };
 

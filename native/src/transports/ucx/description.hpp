@@ -1,4 +1,4 @@
-// What the run's header says of UCX: which it is, what it was told and what it chose.
+// The run header's description of UCX: its version, its settings and its choices.
 #pragma once
 
 #include <string>

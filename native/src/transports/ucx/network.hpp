@@ -12,7 +12,8 @@
 namespace chiplog {
 
 struct UcxOptions {
-  // What UCX_TLS and UCX_NET_DEVICES would say, "tcp" and "eth0,eth1"; empty: the environment's word or UCX's own.
+  // The values for UCX_TLS and UCX_NET_DEVICES, "tcp" and "eth0,eth1"; empty: those of the environment or UCX's own
+  // choice.
   std::string tls{};
   std::string devices{};
 };
@@ -27,7 +28,7 @@ class Network {
  public:
   // Collective. Error if UCX can't start as asked or can't reach a rank. Endpoints connect with their first message.
   Network(Bootstrap& bootstrap, const UcxOptions& options);
-  // What is on its way may be lost: flush before.
+  // Messages on their way may be lost, so flush first.
   ~Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;

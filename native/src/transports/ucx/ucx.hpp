@@ -158,7 +158,7 @@ class UcxTransport {
     if (window_offset % sizeof operand != 0) [[unlikely]] {
       throw_unaligned(window_offset);
     }
-    // UCX may read it later.
+    // UCX may still read it later.
     std::uint64_t& kept = operands_[operations_.count()];
     kept = operand;
     atomic_.reply_buffer = buffer.data() + buffer_offset;
@@ -175,12 +175,12 @@ class UcxTransport {
     for (const auto& [request, peer] : pending.take()) finish(request, peer);
   }
 
-  // Lets UCX work until `look()` no longer says UCS_INPROGRESS, gives the request back and returns what it said.
-  template <class Look>
-  ucs_status_t wait_for(void* request, Rank peer, Look look) {
+  // Lets UCX work until `status_now()` no longer says UCS_INPROGRESS, gives the request back and returns what it said.
+  template <class Status>
+  ucs_status_t wait_for(void* request, Rank peer, Status status_now) {
     ucs_status_t status = UCS_INPROGRESS;
     try {
-      wait_until(peer, [&] { return (status = look()) != UCS_INPROGRESS; });
+      wait_until(peer, [&] { return (status = status_now()) != UCS_INPROGRESS; });
     } catch (...) {
       abandon(request);
       throw;

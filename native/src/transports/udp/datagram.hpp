@@ -1,4 +1,4 @@
-// What travels in a datagram: a header of 32 bytes, then a part of a message.
+// The content of a datagram: a header of 32 bytes, then a part of a message.
 #pragma once
 
 #include <algorithm>

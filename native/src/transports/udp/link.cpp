@@ -75,7 +75,7 @@ void Link::transmit(std::span<const std::byte> datagram) {
   throw_unreachable(peer_, error);
 }
 
-Look Link::look(Assembly* assembly, int flags) {
+Polled Link::poll(Assembly* assembly, int flags) {
   if (assembly != nullptr && inbox_.has_next()) [[unlikely]] {
     return take_kept(*assembly);
   }
@@ -91,11 +91,11 @@ Look Link::look(Assembly* assembly, int flags) {
   const ssize_t got = recvmsg(datagrams_.get(), &message, flags);
   if (got < 0) {
     // Refused: an earlier datagram found nobody; whether the peer is gone shows beside.
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNREFUSED) return Look::nothing;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNREFUSED) return Polled::nothing;
     throw_lost();
   }
   const auto bytes = static_cast<std::size_t>(got);
-  if (!is_one_of_ours(header, bytes)) return Look::something;
+  if (!is_one_of_ours(header, bytes)) return Polled::something;
   if (header.expected > outbox_.first()) acknowledge(header.expected);
   switch (header.kind) {
     case Kind::data:
@@ -110,16 +110,16 @@ Look Link::look(Assembly* assembly, int flags) {
     default:
       break;
   }
-  return Look::something;
+  return Polled::something;
 }
 
 bool Link::is_one_of_ours(const Header& header, std::size_t bytes) const {
   return bytes >= sizeof header && header.mark == Header::right_mark && header.run == shared_.run;
 }
 
-Look Link::take_data(const Header& header, std::size_t payload_bytes, Assembly* assembly) {
+Polled Link::take_data(const Header& header, std::size_t payload_bytes, Assembly* assembly) {
   const Inbox::Arrival arrival = inbox_.arrive(header, assembly != nullptr, shared_.counters);
-  Look result = Look::something;
+  Polled result = Polled::something;
   if (arrival == Inbox::Arrival::wanted) {
     result = add_part(*assembly, payload_bytes, header.detail);
   } else if (arrival != Inbox::Arrival::again) {
@@ -136,7 +136,7 @@ Look Link::take_data(const Header& header, std::size_t payload_bytes, Assembly* 
   return result;
 }
 
-Look Link::take_kept(Assembly& assembly) {
+Polled Link::take_kept(Assembly& assembly) {
   const Inbox::Kept part = inbox_.take();
   check_length(assembly, part.message_bytes);
   if (!part.payload.empty()) {
@@ -146,14 +146,14 @@ Look Link::take_kept(Assembly& assembly) {
   return add_part(assembly, part.payload.size(), part.message_bytes);
 }
 
-Look Link::add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t message_bytes) {
+Polled Link::add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t message_bytes) {
   check_length(assembly, message_bytes);
   assembly.got_bytes += part_bytes;
   if (assembly.got_bytes > message_bytes) {
     close();
     throw Corrupt("a message from " + name_of(peer_) + " has more parts than it has room for");
   }
-  return assembly.got_bytes == message_bytes ? Look::whole_message : Look::something;
+  return assembly.got_bytes == message_bytes ? Polled::whole_message : Polled::something;
 }
 
 void Link::check_length(const Assembly& assembly, std::uint64_t message_bytes) {
@@ -204,7 +204,7 @@ void Link::attend(TimePoint now) {
 }
 
 void Link::drain() {
-  while (inbox_.kept_bytes() < max_kept_bytes && look(nullptr, MSG_DONTWAIT) == Look::something) {
+  while (inbox_.kept_bytes() < max_kept_bytes && poll(nullptr, MSG_DONTWAIT) == Polled::something) {
   }
 }
 

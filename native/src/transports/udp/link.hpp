@@ -44,7 +44,7 @@ struct Assembly {
   std::size_t got_bytes = 0;
 };
 
-enum class Look { nothing, something, whole_message };
+enum class Polled { nothing, something, whole_message };
 
 // Sending costs one system call a datagram and so does receiving. What was sent is acknowledged by whatever comes back,
 // by a datagram of its own only when half of the window is used. After a silence of `patience` the sender asks what has
@@ -72,7 +72,7 @@ class Link {
   void send(const std::byte* payload, std::size_t payload_bytes, std::size_t message_bytes);
 
   // Takes at most one datagram, waiting for it up to `patience` if ranks block. Without an assembly data is kept.
-  Look look(Assembly* assembly) { return look(assembly, closed_ ? MSG_DONTWAIT : receive_flags_); }
+  Polled poll(Assembly* assembly) { return poll(assembly, closed_ ? MSG_DONTWAIT : receive_flags_); }
 
   // Reads what is there without waiting, and asks what has arrived of what was sent if it is time for that.
   void attend(TimePoint now);
@@ -86,11 +86,11 @@ class Link {
   [[noreturn]] void throw_timed_out();
 
  private:
-  Look look(Assembly* assembly, int flags);
-  Look take_kept(Assembly& assembly);
-  Look take_data(const Header& header, std::size_t payload_bytes, Assembly* assembly);
+  Polled poll(Assembly* assembly, int flags);
+  Polled take_kept(Assembly& assembly);
+  Polled take_data(const Header& header, std::size_t payload_bytes, Assembly* assembly);
   // Counts a part that is in place.
-  Look add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t message_bytes);
+  Polled add_part(Assembly& assembly, std::size_t part_bytes, std::uint64_t message_bytes);
   void check_length(const Assembly& assembly, std::uint64_t message_bytes);
   [[nodiscard]] bool is_one_of_ours(const Header& header, std::size_t bytes) const;
   void acknowledge(std::uint64_t expected);

@@ -1,4 +1,4 @@
-// Holds datagrams back so that a rate is not exceeded.
+// Delays datagrams so that a rate is not exceeded.
 #pragma once
 
 #include <algorithm>

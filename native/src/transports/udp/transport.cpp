@@ -9,7 +9,7 @@
 
 namespace chiplog {
 
-using udp::Look;
+using udp::Polled;
 using SteadyClock = std::chrono::steady_clock;
 
 UdpTransport::UdpTransport(std::unique_ptr<udp::Shared> shared, std::vector<std::unique_ptr<udp::Link>> links,
@@ -22,7 +22,7 @@ UdpTransport::~UdpTransport() {
   try {
     flush_within(std::min<std::chrono::nanoseconds>(moment, shared_->time_limit));
   } catch (const Error&) {
-    // Nobody is left to whom it matters.
+    // No peer is left that needs it.
   }
 }
 
@@ -38,7 +38,7 @@ void UdpTransport::wait_for_room(udp::Link& to, std::size_t payload_bytes) {
   Wait wait(WaitPolicy::make(LookCost::system_call, false, shared_->time_limit));
   std::uint64_t acknowledged = to.acknowledged();
   while (!to.has_room(payload_bytes)) {
-    if (to.look(nullptr) == Look::nothing) wait_on(to, wait);
+    if (to.poll(nullptr) == Polled::nothing) wait_on(to, wait);
     if (to.acknowledged() != acknowledged) wait.begin_again();
     acknowledged = to.acknowledged();
   }
@@ -48,9 +48,9 @@ void UdpTransport::finish_recv(udp::Link& from, udp::Assembly& message) {
   Wait wait(WaitPolicy::make(LookCost::system_call, false, shared_->time_limit));
   std::size_t got_bytes = message.got_bytes;
   for (;;) {
-    const Look seen = from.look(&message);
-    if (seen == Look::whole_message) return;
-    if (seen == Look::nothing) wait_on(from, wait);
+    const Polled seen = from.poll(&message);
+    if (seen == Polled::whole_message) return;
+    if (seen == Polled::nothing) wait_on(from, wait);
     if (message.got_bytes != got_bytes) wait.begin_again();
     got_bytes = message.got_bytes;
   }

@@ -65,7 +65,7 @@ class UdpTransport {
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     udp::Assembly message{buffer.data(), capacity_bytes};
     udp::Link& from = link(peer);
-    if (from.look(&message) != udp::Look::whole_message) [[unlikely]] {
+    if (from.poll(&message) != udp::Polled::whole_message) [[unlikely]] {
       finish_recv(from, message);
     }
     return message.got_bytes;

@@ -67,7 +67,7 @@ std::size_t Connection::read_into(RegisteredMemory& buffer, std::size_t capacity
   return announcement.bytes;
 }
 
-void Connection::look() {
+void Connection::handle_arrivals() {
   poll();
   if (broken_ || peer_left_) throw_gone();
 }

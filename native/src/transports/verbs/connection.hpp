@@ -88,7 +88,7 @@ class Connection {
     }
   }
   // Handles what has arrived, without waiting; PeerLost if the peer has left.
-  void look();
+  void handle_arrivals();
 
  private:
   static constexpr std::uint32_t send_slots = 1024;

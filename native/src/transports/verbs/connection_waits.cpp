@@ -1,4 +1,4 @@
-// How a connection waits: looking or sleeping, up to the time limit, and asking whether the peer is still there.
+// The waits of a connection: polling or sleeping, up to the time limit, with checks that the peer is still there.
 #include "core/failures.hpp"
 #include "transports/verbs/connection.hpp"
 

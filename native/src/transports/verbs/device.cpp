@@ -77,12 +77,12 @@ std::uint8_t first_active_port(ibv_context* context, std::uint8_t ports) {
 
 std::optional<Device> open_if_active(ibv_device* found) {
   const std::string name = library().get_device_name(found);
-  auto context = own(library().open_device(found), library().close_device, "opening device " + name);
+  auto context = owned(library().open_device(found), library().close_device, "opening device " + name);
   ibv_device_attr attributes{};
   require_done(library().query_device(context.get(), &attributes), "asking device " + name);
   const std::uint8_t number = first_active_port(context.get(), attributes.phys_port_cnt);
   if (number == 0) return std::nullopt;
-  auto domain = own(library().alloc_pd(context.get()), library().dealloc_pd, "making a protection domain");
+  auto domain = owned(library().alloc_pd(context.get()), library().dealloc_pd, "making a protection domain");
   const ibv_port_attr port = query_port(context.get(), number);
   return Device{name, std::move(context), std::move(domain), attributes, number, port, 0, {}};
 }

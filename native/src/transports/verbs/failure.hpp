@@ -1,4 +1,4 @@
-// What a work request that failed means to whoever waits for it.
+// Translates a failed work request into the error for the rank that waits for it.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -51,7 +51,7 @@ void require_done(int error_number, const std::string& what);
 
 // `made`, unless it is null: then Error that names `what` and the system's reason.
 template <class T>
-Owned<T> own(T* made, int (*destroy)(T*), const std::string& what) {
+Owned<T> owned(T* made, int (*destroy)(T*), const std::string& what) {
   if (made == nullptr) throw_failed(what, errno);
   return {made, destroy};
 }

@@ -13,11 +13,12 @@ int access_on(const Device& device) {
 
 }  // namespace
 
-// Exactly the bytes that were asked for, so that a range outside is refused; nothing can't be registered.
+// Registers exactly the bytes asked for, so that a range outside is refused. A region of zero bytes cannot be
+// registered.
 RegisteredMemory::RegisteredMemory(const Device& device, std::size_t bytes)
     : memory_(bytes),
-      region_(
-          own(library().reg_mr(device.domain.get(), memory_.data(), std::max<std::size_t>(bytes, 1), access_on(device)),
-              library().dereg_mr, "registering " + std::to_string(bytes) + " bytes (is `ulimit -l` large enough?)")) {}
+      region_(owned(
+          library().reg_mr(device.domain.get(), memory_.data(), std::max<std::size_t>(bytes, 1), access_on(device)),
+          library().dereg_mr, "registering " + std::to_string(bytes) + " bytes (is `ulimit -l` large enough?)")) {}
 
 }  // namespace chiplog::verbs

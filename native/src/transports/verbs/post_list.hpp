@@ -1,4 +1,4 @@
-// Work requests that are collected to be handed to the device by one call.
+// Collects work requests that are handed to the device by one call.
 #pragma once
 
 #include <cstddef>

@@ -50,11 +50,11 @@ QueuePair::QueuePair(const Device& device, Service service, const QueueLimits& w
       service_(service),
       limits_(wanted),
       first_packet_(random_packet_number()),
-      channel_(own(library().create_comp_channel(device.context.get()), library().destroy_comp_channel,
-                   "making a completion channel")),
-      completions_(own(library().create_cq(device.context.get(), static_cast<int>(wanted.sends + wanted.receives),
-                                           nullptr, channel_.get(), 0),
-                       library().destroy_cq, "making a completion queue")),
+      channel_(owned(library().create_comp_channel(device.context.get()), library().destroy_comp_channel,
+                     "making a completion channel")),
+      completions_(owned(library().create_cq(device.context.get(), static_cast<int>(wanted.sends + wanted.receives),
+                                             nullptr, channel_.get(), 0),
+                         library().destroy_cq, "making a completion queue")),
       pair_(make_pair(device, service, completions_.get(), limits_)),
       route_(nullptr, library().destroy_ah) {
   ibv_qp_attr attributes{};
@@ -133,7 +133,7 @@ void QueuePair::connect_reliable(const QueueAddress& there, ibv_ah_attr& path) {
 }
 
 void QueuePair::connect_datagram(ibv_ah_attr& path) {
-  route_ = own(library().create_ah(device_->domain.get(), &path), library().destroy_ah, "finding the way to a peer");
+  route_ = owned(library().create_ah(device_->domain.get(), &path), library().destroy_ah, "finding the way to a peer");
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   modify(pair_.get(), attributes, IBV_QP_STATE, "connecting a queue pair");

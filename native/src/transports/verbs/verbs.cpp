@@ -145,7 +145,7 @@ void VerbsTransport::progress() {
   if (options_.waiting == verbs::Waiting::event) sched_yield();
   if (++progress_calls_ % calls_between_looks != 0) return;
   for (const auto& connection : connections_) {
-    if (connection) connection->look();
+    if (connection) connection->handle_arrivals();
   }
 }
 
