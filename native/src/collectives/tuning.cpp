@@ -22,7 +22,8 @@ constexpr int most_peers = 1 << 20;  // more than any communicator has ranks for
 constexpr int own_code = -1;
 constexpr int trial_code = -2;
 constexpr std::string_view default_name = "n-way-dissemination";
-static_assert(find_barrier(default_name) != nullptr);
+static_assert(std::any_of(barrier_algorithms.begin(), barrier_algorithms.end(),
+                          [](const BarrierAlgorithm& one) { return one.name == default_name; }));
 
 struct Entry {
   int ranks = 0;
