@@ -57,7 +57,8 @@ void bind_barriers(nb::module_& module) {
         const chiplog::BarrierAlgorithm& algorithm = known(name);
         return algorithm.trials == nullptr ? std::vector<int>() : algorithm.trials(ranks);
       },
-      "name"_a, "ranks"_a, "The numbers of peers worth a trial among so many ranks; 0 where there is none to choose.");
+      "name"_a, "ranks"_a,
+      "The numbers of peers worth trying among `ranks` ranks; [0] if the algorithm takes no number of peers.");
   module.def("barrier_schedule", &schedule, "name"_a, "ranks"_a, "rank"_a, "peers"_a,
              "What a rank does: (whom it tells, whom it waits for) by round.");
 }

@@ -35,7 +35,7 @@ struct Operation {
   Call own;          // PMPI_..., the MPI's own
 };
 
-// UsageError with all names where there is none of that name.
+// Throws UsageError, which lists all names, if no operation has that name.
 const Operation& find_operation(const std::string& name);
 
 }  // namespace chiplog::bench

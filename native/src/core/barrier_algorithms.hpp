@@ -30,7 +30,7 @@ struct BarrierAlgorithm {
   std::string_view symbol;  // of its number of peers, such as n, or nothing; tuning files call the number "peers"
   std::string_view title;   // for messages; # stands for the number of peers
   BarrierSchedule (*schedule)(int ranks, int rank, int peers);
-  // The numbers of peers that are worth a trial among so many ranks; 0 where there is none to choose. Null where
+  // The numbers of peers worth trying among `ranks` ranks; {0} if the algorithm takes no number of peers. Null if
   // another entry stands for this one.
   std::vector<int> (*trials)(int ranks);
 

@@ -34,7 +34,7 @@ struct PairGroups {
 [[nodiscard]] std::vector<PairGroups> find_pair_groups(const std::vector<Node>& nodes,
                                                        const std::vector<std::optional<Cpu>>& places);
 
-// The groups with these names, or the first ones if no names are given; null if there are none with these names.
+// Returns the groups with these names, or the first ones if no names are given. Returns null for unknown names.
 [[nodiscard]] const PairGroups* choose_pair_groups(std::span<const PairGroups> groups,
                                                    const std::optional<std::array<std::string, 2>>& between);
 

@@ -137,7 +137,7 @@ struct Pattern {
 
 using Patterns = std::span<const Pattern* const>;
 
-// The first pattern of that name, null if there is none.
+// Returns the first pattern of that name, or null for an unknown name.
 [[nodiscard]] const Pattern* find_pattern(Patterns patterns, std::string_view name);
 // The same for a pattern that must exist.
 [[nodiscard]] const Pattern& get_pattern(Patterns patterns, std::string_view name);

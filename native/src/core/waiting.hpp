@@ -37,7 +37,7 @@ struct WaitPolicy {
   }
 };
 
-// One wait, from the first look in vain on. No system call before `looks` of them.
+// One wait, which starts with the first poll that finds nothing. It makes no system call before `looks` such polls.
 class Wait {
  public:
   using Time = std::chrono::steady_clock::time_point;

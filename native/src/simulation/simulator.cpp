@@ -208,7 +208,7 @@ class Simulation {
     if (several_cpus_) ready_[message] = end;
     const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
     if (receive == no_operation) return;
-    let_go(message, now);
+    resume_sender(message, now);
     ended(receive, end);
   }
 
@@ -218,7 +218,7 @@ class Simulation {
     started(operation, now);
     const std::uint32_t message = meet(receive.rank, receive.peer, receive.tag, operation);
     if (message == no_operation) return;
-    let_go(message, now);
+    resume_sender(message, now);
     ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
   }
 
@@ -229,7 +229,7 @@ class Simulation {
   }
 
   // A message has been received: a sender that waits for it continues.
-  void let_go(std::uint32_t message, Picoseconds now) {
+  void resume_sender(std::uint32_t message, Picoseconds now) {
     const Operation& send = operations_[message];
     if (!synchronises(send)) return;
     Picoseconds& cpu = resources_.cpu(send.rank, send.cpu);

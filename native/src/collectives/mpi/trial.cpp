@@ -19,7 +19,7 @@ struct Tried {
   std::vector<double> seconds;  // of each turn
 };
 
-// The MPI's own barrier needs a communicator of the leaders', and there is none.
+// The MPI's own barrier is left out: it would need a communicator of the leaders, and the library makes none.
 std::vector<Tried> make_all(const LeaderGroup& group) {
   std::vector<Tried> all;
   for (const Choice& choice : candidates(group.size())) {
