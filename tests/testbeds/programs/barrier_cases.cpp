@@ -289,7 +289,11 @@ void one_dies(const Numbers&) {
 }
 
 // A callback of the program's that is called while a communicator is freed, and meets the others there once more.
-int barrier_while_freed(MPI_Comm communicator, int, void*, void*) { return MPI_Barrier(communicator); }
+// Before that it frees a communicator of its own.
+int barrier_while_freed(MPI_Comm communicator, int, void* own, void*) {
+  MPI_Comm_free(static_cast<MPI_Comm*>(own));
+  return MPI_Barrier(communicator);
+}
 
 // Handles are used again: what belonged to a communicator may not be taken for another one's.
 void late_callbacks(const Numbers& given) {
@@ -299,7 +303,9 @@ void late_callbacks(const Numbers& given) {
     MPI_Comm part = MPI_COMM_NULL;
     const int colour = (rank_in(MPI_COMM_WORLD) + number) % 2;  // not the same ranks as before
     MPI_Comm_split(MPI_COMM_WORLD, number % 3 == 0 ? 0 : colour, 0, &part);
-    MPI_Comm_set_attr(part, keyval, nullptr);
+    MPI_Comm inner = MPI_COMM_NULL;
+    MPI_Comm_dup(part, &inner);
+    MPI_Comm_set_attr(part, keyval, &inner);
     for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(part);
     MPI_Comm_free(&part);
   }

@@ -18,9 +18,9 @@ int own_barrier(MPI_Comm communicator, bool is_settled) {
 
 int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
   if (communicator == nullptr || *communicator == MPI_COMM_NULL) return release(communicator);
-  chiplog::collectives::begin_to_free(*communicator);
+  const MPI_Comm freed_before = chiplog::collectives::begin_to_free(*communicator);
   const int error = release(communicator);
-  chiplog::collectives::freed();
+  chiplog::collectives::freed(freed_before);
   return error;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "collectives/mpi/set_up.hpp"
 #include "collectives/mpi/settings.hpp"
@@ -111,12 +112,12 @@ void after_own_barrier(MPI_Comm communicator) {
   registry_changes.fetch_add(1, std::memory_order_relaxed);
 }
 
-void begin_to_free(MPI_Comm communicator) {
-  being_freed = communicator;
+MPI_Comm begin_to_free(MPI_Comm communicator) {
   remove_from_table(communicator);
+  return std::exchange(being_freed, communicator);
 }
 
-void freed() { being_freed = MPI_COMM_NULL; }
+void freed(MPI_Comm freed_before) { being_freed = freed_before; }
 
 void after_initialisation() {
   if (phase_now() == Phase::open && settings().every_rank) world->connect();

@@ -49,9 +49,10 @@ void before_own_barrier();
 void after_own_barrier(MPI_Comm communicator);
 
 // The communicator is about to be freed: from now on its barriers are the MPI's own, on all ranks alike, even if a
-// callback of the program calls one while it is being freed. `freed` follows.
-void begin_to_free(MPI_Comm communicator);
-void freed();
+// callback of the program calls one while it is being freed. `freed` follows and takes the result: a callback may free
+// another communicator.
+[[nodiscard]] MPI_Comm begin_to_free(MPI_Comm communicator);
+void freed(MPI_Comm freed_before);
 
 // Around MPI_Init and MPI_Finalize.
 void after_initialisation();
