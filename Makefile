@@ -14,7 +14,8 @@ REPORT ?= report
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
 # Headers that transports are built with, where they are; the libraries are looked for when the probe runs.
 TRANSPORT_PACKAGES := libfabric-dev libucx-dev libibverbs-dev
-TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran
+TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran slurmctld slurmd slurm-client \
+	slurm-wlm-basic-plugins munge
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin ucx-utils
 FUZZ_PACKAGES := clang libclang-rt-dev
 RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers perftest libgtest-dev
@@ -28,7 +29,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test statistics test-native test-python test-rdma lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test statistics test-native test-python test-library test-rdma lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +52,10 @@ test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 
 statistics: $(STAMP)/test  ## Run the statistical tests with long series (a quarter of an hour)
 	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics --timeout=7200 --durations=20
+
+test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's tests with long series and all MPIs (an hour)
+	@.ci/packages $(TEST_PACKAGES)
+	CHIPLOG_TEST_LONG=1 CHIPLOG_TEST_MPIS=$(TEST_MPIS) $(BIN)/python -m pytest tests/testbeds/test_barrier_library.py --timeout=3600
 
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)

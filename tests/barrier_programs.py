@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
-from chiplog.measure.library import AT_ONCE, BuiltLibrary, library_flags
+from chiplog.measure.library import AT_ONCE, PRELOADING, BuiltLibrary, library_flags
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.probes import native_sources
 
@@ -42,6 +43,11 @@ def compile_program(mpi: Mpi, source: str, target: Path, *flags: str) -> Path:
     return target
 
 
+def compile_tool(mpi: Mpi, source: str, target: Path) -> Path:
+    """One of `programs` as a shared library, to be preloaded beside the barrier library."""
+    return compile_program(mpi, source, target, "-shared")
+
+
 def run(command: list[str], **environment: str) -> Finished:
     """The command in this environment and further variables."""
     done = subprocess.run(
@@ -62,17 +68,15 @@ def run_preloaded(
     *arguments: object,
     nodes: int = 0,
     without: int | None = None,
+    preload: Sequence[Path] = (),
     **variables: str,
 ) -> Finished:
     """`ranks` ranks on this host, with the library preloaded and telling what it chose.
 
     Of `nodes` nodes where that is asked for: the first ranks count as those of the first one. Rank `without` has no
-    library. `variables` go before those by which the library serves a communicator's first barrier.
+    library. `preload` is loaded instead of the library alone. `variables` go before those by which the library serves
+    a communicator's first barrier.
     """
-    mpi = library.mpi
-    options = library.preloading(**{"CHIPLOG_VERBOSE": "1", **AT_ONCE, **variables})
-    crowd = ("--bind-to", "none", "--map-by", ":OVERSUBSCRIBE") if mpi.kind == "openmpi" else ()
-    launch = [str(mpi.launcher), "-n", str(ranks), *crowd, *options]
     command = [str(program), *map(str, arguments)]
     rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
     script = 'exec "$@"'
@@ -82,7 +86,23 @@ def run_preloaded(
         script = f"[ {rank} = {without} ] && unset LD_PRELOAD; {script}"
     if nodes or without is not None:
         command = ["sh", "-c", script, "sh", *command]
-    return run([*launch, *command], **mpi.environment, **OPEN_MPI_AS_ROOT)
+    settings = {"CHIPLOG_VERBOSE": "1", **AT_ONCE, **variables}
+    launch = preloaded_command(library.mpi, ranks, command, preload or [library.path], settings)
+    return run(launch, **library.mpi.environment, **OPEN_MPI_AS_ROOT)
+
+
+def preloaded_command(
+    mpi: Mpi,
+    ranks: int,
+    command: Sequence[str],
+    preload: Sequence[Path],
+    settings: Mapping[str, str],
+) -> list[str]:
+    """What starts that many ranks of a command on this host, with these libraries and variables."""
+    given = {"LD_PRELOAD": ":".join(map(str, preload)), **settings} if preload else settings
+    crowd = ("--bind-to", "none", "--map-by", ":OVERSUBSCRIBE") if mpi.kind == "openmpi" else ()
+    options = [part for item in given.items() for part in PRELOADING[mpi.kind](*item)]
+    return [str(mpi.launcher), "-n", str(ranks), *crowd, *options, *command]
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def test_the_models_file_and_a_report_of_the_run_files_have_all_parts(
 
 @pytest.mark.alone
 def test_a_run_of_two_ranks_says_that_models_of_many_are_not_identified(tmp_path: Path) -> None:
-    finished = run("shm", tmp_path / "report", "--ranks", 2)
+    finished = run("shm", tmp_path / "report", "--ranks", 2, "--details")
     assert finished.code == 0, finished.stderr
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     for title in ("One to many", "Many pairs"):

@@ -16,7 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from barrier_programs import Finished, SimulatedStar, compile_program, run_preloaded
+from barrier_programs import (
+    Finished,
+    SimulatedStar,
+    compile_program,
+    compile_tool,
+    run_preloaded,
+)
 from needs import require_command
 
 from chiplog import _native
@@ -45,6 +51,12 @@ def library(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) 
 def program(library: BuiltLibrary, build_directory: Path) -> Path:
     target = build_directory / f"cases-{library.path.parent.name}"
     return compile_program(library.mpi, "barrier_cases.cpp", target)
+
+
+@pytest.fixture(scope="module")
+def profiler(library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / f"profiler-{library.path.parent.name}.so"
+    return compile_tool(library.mpi, "profiler.cpp", target)
 
 
 @pytest.fixture(scope="session")
@@ -101,6 +113,15 @@ def test_communicators_are_made_and_freed_by_the_thousand(
 ) -> None:
     times = 3000 if LONG else 500
     accepted(run_preloaded(library, 2, program, "communicators", times), "communicators")
+
+
+@pytest.mark.parametrize("after", ["1", "32"])
+def test_communicators_that_come_and_go_leave_nothing_behind(
+    library: BuiltLibrary, program: Path, after: str
+) -> None:
+    times = 10**5 if LONG else 500
+    settings = {"CHIPLOG_BARRIER_AFTER": after}
+    accepted(run_preloaded(library, 2, program, "cycles", times, **settings), "cycles")
 
 
 def test_threads_meet_in_communicators_of_their_own(library: BuiltLibrary, program: Path) -> None:
@@ -165,6 +186,51 @@ def test_a_rank_without_the_library_leads_to_the_barrier_of_the_mpi(
     done = run_preloaded(library, 3, program, "in-a-row", 20, without=without, **settings)
     accepted(done, "in-a-row")
     assert SERVED.replace("2 ranks", "3 ranks") not in done.stderr
+
+
+def test_variables_that_are_not_understood_are_each_said_once(
+    library: BuiltLibrary, program: Path
+) -> None:
+    wrong = {
+        "CHIPLOG_BARRIER_AFTER": "soon",
+        "CHIPLOG_EVERY_RANK": "yes",
+        "CHIPLOG_BARRIER_SHARED": "2",
+        "CHIPLOG_BARRIER_N": "many",
+    }
+    done = accepted(run_preloaded(library, 2, program, "communicators", 40, **wrong), "communi")
+    for variable, value in wrong.items():
+        assert done.stderr.count(f"{variable}='{value}' is ") == 1, done.stderr
+    assert "'soon' is not a whole number from 1 to 1000000000; 32 is used\n" in done.stderr
+
+
+INTERPOSED = ["before", "behind"]
+"""Where another tool stands in LD_PRELOAD."""
+
+
+@pytest.mark.parametrize("place", INTERPOSED)
+@pytest.mark.parametrize("after", AFTER)
+def test_another_tool_sees_the_calls_and_nothing_hangs(
+    library: BuiltLibrary, program: Path, profiler: Path, place: str, after: str
+) -> None:
+    preload = [profiler, library.path] if place == "before" else [library.path, profiler]
+    settings = {"CHIPLOG_BARRIER_AFTER": after}
+    done = run_preloaded(library, 2, program, "in-a-row", 40, preload=preload, **settings)
+    accepted(done, "in-a-row")
+    calls = dict(re.findall(r"profiler: (\w+) (\d+)\n", done.stderr))
+    assert int(calls["MPI_Init"]) == 1 and int(calls["MPI_Finalize"]) == 1
+    assert int(calls["MPI_Barrier"]) >= (40 if place == "before" else int(after))
+    assert (SERVED in done.stderr) == (place == "behind")
+
+
+@pytest.mark.parametrize("place", INTERPOSED)
+def test_late_callbacks_do_no_harm_beside_another_tool(
+    library: BuiltLibrary, program: Path, profiler: Path, place: str
+) -> None:
+    preload = [profiler, library.path] if place == "before" else [library.path, profiler]
+    done = run_preloaded(library, 4, program, "late-callbacks", 20, 4, preload=preload)
+    accepted(done, "late-callbacks")
+    done = run_preloaded(library, 4, program, "finalize-callback", 2, preload=preload)
+    accepted(done, "finalize-callback")
 
 
 def test_a_barrier_on_a_freed_handle_is_one_error(

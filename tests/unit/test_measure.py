@@ -222,6 +222,20 @@ def test_without_time_for_more_each_size_is_visited_once_in_one_launch(tmp_path:
     assert {(one.launch, one.visit) for one in grid} == {(0, 0)}
 
 
+def test_sizes_that_the_time_did_not_suffice_for_are_left_to_a_resumed_run(tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    over = Limits(visits=0.0, end=0.0, last=0.0)
+    measured = measure("fake", OPTIONS, out, launcher(), limits=over)
+    assert measured.records == 1
+    assert f"time did not suffice for {len(OPTIONS.sizes)} sizes" in measured.sentence()
+    assert not read_run(out).complete
+    resumed = measure("fake", OPTIONS, out, launcher(), resume=True)
+    assert not resumed.unreached_sizes
+    whole = read_run(out)
+    assert whole.complete
+    assert {one.message_bytes for one in whole.select(purpose="grid").series} == set(OPTIONS.sizes)
+
+
 def test_follow_ups_are_asked_in_the_last_launch_that_there_is_time_for(tmp_path: Path) -> None:
     out, twice = tmp_path / "run.jsonl", Twice()
     measure(

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -135,7 +136,7 @@ def test_a_silent_probe_ends_in_a_bounded_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["not json", "[1]", '{"type":"footer"}', '{"type":"record","id":8}']
+    "line", ["not json", "[1]", '{"type":"header"}', '{"type":"record","id":8}']
 )
 def test_an_answer_that_is_no_answer_to_the_request_is_refused(line: str) -> None:
     with probe(f"say(header); read(); say({line!r}); read()") as session:
@@ -166,3 +167,44 @@ def test_a_signal_in_the_terminal_does_not_reach_the_probe_directly() -> None:
         assert os.getpgid(session.process_group) == session.process_group != os.getpgid(0)
         assert os.getsid(session.process_group) == session.process_group
         session.measure(REQUEST)
+
+
+def test_the_ranks_own_words_come_before_those_of_a_launcher() -> None:
+    script = (
+        "for line in ('srun: error: n02: task 1: Exited with exit code 1', '1: chiplog-probe: rank 1: lost',\n"
+        "             '0: chiplog-probe: no port is free', 'srun: Terminating job step 5.0'):\n"
+        "    print(line, file=sys.stderr, flush=True)\n"
+        "sys.exit(1)"
+    )
+    with pytest.raises(RunFailed, match=r"^no port is free \(the probe ended with"), probe(script):
+        pass
+
+
+def test_of_a_launchers_words_the_first_that_tells_something_counts() -> None:
+    script = (
+        "for line in ('--------', 'prterun was unable to launch', 'error: see the manual'):\n"
+        "    print(line, file=sys.stderr, flush=True)\n"
+        "sys.exit(1)"
+    )
+    with pytest.raises(RunFailed, match="It said: prterun was unable to launch"), probe(script):
+        pass
+
+
+def test_ranks_that_end_their_run_unasked_were_interrupted() -> None:
+    footer = '{"type":"footer","complete":false,"reason":"interrupted"}'
+    with probe(f"say(header); read(); say({footer!r})") as session:
+        with pytest.raises(RunFailed, match="interrupted from outside"):
+            session.measure(REQUEST)
+
+
+def test_a_failed_start_is_explained_and_what_killed_ranks_leave_is_removed(tmp_path: Path) -> None:
+    leftover = tmp_path / "meeting"
+    leftover.touch()
+    session = Session(
+        [sys.executable, "-c", "raise SystemExit(1)"],
+        explain=lambda sentence: f"{sentence} Try this.",
+        leftover=leftover,
+    )
+    with pytest.raises(RunFailed, match=r"exit code 1 .* Try this\.$"), session:
+        pass
+    assert not leftover.exists()

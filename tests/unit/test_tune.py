@@ -16,7 +16,7 @@ from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import mpich_cvars, mpich_json, openmpi_classic, openmpi_json
-from chiplog.tune.ranges import RankRule, SizeRule, rules
+from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
 from chiplog.tune.result import tuning_to_json
 from chiplog.tune.run import parse_ranks
 from chiplog.tune.writer import WRITERS
@@ -112,8 +112,8 @@ def test_rules_hold_up_to_the_next_and_end_with_the_default() -> None:
     own = (SizeRule(0, None),)
     assert rules(barrier(1, 2, 2, 3)) == (
         RankRule(0, own),
-        RankRule(3, (SizeRule(0, (N_WAY, 2)),)),
-        RankRule(5, (SizeRule(0, (N_WAY, 3)),)),
+        RankRule(3, (SizeRule(0, Key(N_WAY, 2)),)),
+        RankRule(5, (SizeRule(0, Key(N_WAY, 3)),)),
         RankRule(6, own),
     )
 

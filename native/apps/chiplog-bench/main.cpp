@@ -51,13 +51,13 @@ double from_root(double value, MPI_Comm world) {
   return value;
 }
 
-void agree(Buffers&, MPI_Comm world) {
+int agree(Buffers&, MPI_Comm world) {
   const double mine = 0;
   double all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
+  return PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
 }
 
-void nothing(Buffers&, MPI_Comm) {}
+int nothing(Buffers&, MPI_Comm) { return MPI_SUCCESS; }
 
 double median_ns(const std::vector<Sample>& samples) {
   std::vector<double> seconds;

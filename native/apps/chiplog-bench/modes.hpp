@@ -19,6 +19,7 @@ struct Timed {
   Call call;
   Buffers& buffers;
   MPI_Comm world;
+  MPI_Comm meet = world;  // on which its ranks agree on starts and collect times
 };
 
 // All of these are collective; the samples are complete on rank 0 only.

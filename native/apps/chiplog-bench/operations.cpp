@@ -7,17 +7,17 @@
 namespace chiplog::bench {
 namespace {
 
-#define OPERATION(operation, name, ...)  \
-  Operation {                            \
-    operation,                           \
-        [](Buffers& b, MPI_Comm world) { \
-          (void)b;                       \
-          MPI_##name(__VA_ARGS__);       \
-        },                               \
-        [](Buffers& b, MPI_Comm world) { \
-          (void)b;                       \
-          PMPI_##name(__VA_ARGS__);      \
-        }                                \
+#define OPERATION(operation, name, ...)    \
+  Operation {                              \
+    operation,                             \
+        [](Buffers& b, MPI_Comm world) {   \
+          (void)b;                         \
+          return MPI_##name(__VA_ARGS__);  \
+        },                                 \
+        [](Buffers& b, MPI_Comm world) {   \
+          (void)b;                         \
+          return PMPI_##name(__VA_ARGS__); \
+        }                                  \
   }
 
 const std::array operations{
@@ -28,6 +28,7 @@ const std::array operations{
     OPERATION("gather", Gather, b.send(), b.bytes(), MPI_CHAR, b.receive(), b.bytes(), MPI_CHAR, 0, world),
     OPERATION("scatter", Scatter, b.send(), b.bytes(), MPI_CHAR, b.receive(), b.bytes(), MPI_CHAR, 0, world),
     OPERATION("allgather", Allgather, b.send(), b.bytes(), MPI_CHAR, b.receive(), b.bytes(), MPI_CHAR, world),
+    OPERATION("reduce_scatter", Reduce_scatter, b.send(), b.receive(), b.blocks(), MPI_CHAR, MPI_BOR, world),
     OPERATION("alltoall", Alltoall, b.send(), b.bytes(), MPI_CHAR, b.receive(), b.bytes(), MPI_CHAR, world),
 };
 

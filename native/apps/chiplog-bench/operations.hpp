@@ -12,9 +12,14 @@ namespace chiplog::bench {
 // Buffers for every operation; `bytes` is the message, or one rank's block.
 class Buffers {
  public:
-  Buffers(int bytes, int ranks) : bytes_(bytes), send_(room(bytes, ranks)), receive_(room(bytes, ranks)) {}
+  Buffers(int bytes, int ranks)
+      : bytes_(bytes),
+        blocks_(static_cast<std::size_t>(ranks), bytes),
+        send_(room(bytes, ranks)),
+        receive_(room(bytes, ranks)) {}
 
   [[nodiscard]] int bytes() const { return bytes_; }
+  [[nodiscard]] const int* blocks() const { return blocks_.data(); }  // `bytes` for each rank
   [[nodiscard]] char* send() { return send_.data(); }
   [[nodiscard]] char* receive() { return receive_.data(); }
 
@@ -23,11 +28,13 @@ class Buffers {
     return static_cast<std::size_t>(bytes) * static_cast<std::size_t>(ranks) + 1;
   }
   int bytes_;
+  std::vector<int> blocks_;
   std::vector<char> send_;
   std::vector<char> receive_;
 };
 
-using Call = void (*)(Buffers&, MPI_Comm);
+// Returns the MPI's error code.
+using Call = int (*)(Buffers&, MPI_Comm);
 
 struct Operation {
   const char* name;

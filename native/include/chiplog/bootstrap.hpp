@@ -33,6 +33,9 @@ class Bootstrap {
   };
   // By default a node is the host that the process sees; an implementation may know better.
   virtual Node node();
+  // The numeric address of this host at which the ranks of other hosts reach it, as far as this bootstrap's own
+  // connections tell: a loopback address where all are on one host, empty where there are no such connections.
+  [[nodiscard]] virtual std::string address() const { return {}; }
   // Describes how the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty if that is not
   // known. Blocks for a moment at most.
   virtual std::string fate(Rank /*peer*/) { return {}; }

@@ -35,6 +35,16 @@ std::unique_ptr<Bootstrap> make_rendezvous_bootstrap(const RendezvousPoint& poin
 // "host:port" or "[IPv6 address]:port"; UsageError for anything else.
 RendezvousPoint parse_rendezvous_point(std::string_view text);
 
+// Where rank 0 may be found, if nobody knows its host beforehand.
+struct RendezvousSearch {
+  std::uint16_t first_port = 0;  // rank 0 listens at the first free one of some ports from here on
+  std::string file;              // in a folder that all hosts share: rank 0 writes its addresses there; may be empty
+};
+
+// As make_rendezvous_bootstrap, but rank 0's host need not be known: see bootstrap/search.hpp.
+std::unique_ptr<Bootstrap> make_searching_bootstrap(const RendezvousSearch& where, Rank rank, int size,
+                                                    std::string_view secret, std::chrono::nanoseconds time_limit);
+
 struct LauncherIdentity {
   Rank rank = 0;
   int size = 1;
@@ -49,8 +59,9 @@ using Environment = std::function<const char*(const char*)>;
 std::optional<LauncherIdentity> launcher_identity(const Environment& environment);
 std::optional<LauncherIdentity> launcher_identity();
 
-// The rendezvous of this process as CHIPLOG_RENDEZVOUS=host:port, CHIPLOG_SECRET and the launcher tell; null where
-// CHIPLOG_RENDEZVOUS is not set. UsageError naming what else is missing.
+// The rendezvous of this process as CHIPLOG_RENDEZVOUS, CHIPLOG_SECRET and the launcher tell; null where
+// CHIPLOG_RENDEZVOUS is not set. It is host:port, or search:port for a search from that port on, with
+// CHIPLOG_MEETING_FILE. UsageError naming what else is missing.
 std::unique_ptr<Bootstrap> make_bootstrap_from_environment(std::chrono::nanoseconds time_limit);
 
 }  // namespace chiplog

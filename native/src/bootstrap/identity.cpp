@@ -83,13 +83,20 @@ std::unique_ptr<Bootstrap> make_bootstrap_from_environment(std::chrono::nanoseco
   const char* rendezvous = std::getenv("CHIPLOG_RENDEZVOUS");
   if (rendezvous == nullptr) return nullptr;
   const RendezvousPoint point = parse_rendezvous_point(rendezvous);
+  const bool searches = point.host == "search";
   const auto identity = launcher_identity();
   if (!identity) {
     throw UsageError(
         "CHIPLOG_RENDEZVOUS is set, but no launcher tells which rank this is: set CHIPLOG_RANK and CHIPLOG_SIZE");
   }
-  const char* secret = std::getenv("CHIPLOG_SECRET");
-  return make_rendezvous_bootstrap(point, identity->rank, identity->size, secret == nullptr ? "" : secret, time_limit);
+  const char* given_secret = std::getenv("CHIPLOG_SECRET");
+  const std::string_view secret = given_secret == nullptr ? "" : given_secret;
+  if (searches) {
+    const char* file = std::getenv("CHIPLOG_MEETING_FILE");
+    const RendezvousSearch search{point.port, file == nullptr ? "" : file};
+    return make_searching_bootstrap(search, identity->rank, identity->size, secret, time_limit);
+  }
+  return make_rendezvous_bootstrap(point, identity->rank, identity->size, secret, time_limit);
 }
 
 }  // namespace chiplog

@@ -89,7 +89,14 @@ FileDescriptor connect_to(const SocketAddress& address, Refusal refusal, const D
     int error = connect_before(fd.get(), address, deadline);
     if (error == 0 && is_own_peer(fd.get())) error = ECONNREFUSED;
     if (error == 0) return fd;
-    if (error == ETIMEDOUT || (nobody_listens(error) && refusal == Refusal::may_pass && deadline.passed())) {
+    if (error == ETIMEDOUT) {
+      throw HostSilent("no connection with " + address.name + " within " + seconds_text(time_limit) + ": " +
+                       system_error_text(error));
+    }
+    if (error == EHOSTUNREACH || error == ENETUNREACH) {
+      throw HostSilent("can't connect to " + address.name + ": " + system_error_text(error));
+    }
+    if (nobody_listens(error) && refusal == Refusal::may_pass && deadline.passed()) {
       throw TimedOut("no connection with " + address.name + " within " + seconds_text(time_limit) + ": " +
                      system_error_text(error));
     }
@@ -124,10 +131,9 @@ void check_verdict(Judgement judgement, const SocketAddress& address, const Clai
       throw Error(ExitCode::run_failed,
                   "wrong secret: " + address.name + " turned " + who + " away; all ranks need the same CHIPLOG_SECRET");
     case Judgement::wrong_size:
-      throw Error(ExitCode::run_failed, address.name + " turned " + who + " away: it expects another number of ranks");
+      throw TurnedAway(address.name + " turned " + who + " away: it expects another number of ranks");
     case Judgement::wrong_rank:
-      throw Error(ExitCode::run_failed,
-                  address.name + " turned " + who + " away: there is another process of this rank");
+      throw TurnedAway(address.name + " turned " + who + " away: there is another process of this rank");
   }
 }
 
@@ -310,6 +316,22 @@ unsigned port_of(const SocketAddress& address) {
   if (address.family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(address.get())->sin_port);
   if (address.family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6*>(address.get())->sin6_port);
   return 0;
+}
+
+std::string numeric_host(const SocketAddress& address) {
+  if (address.family != AF_INET && address.family != AF_INET6) return {};
+  char host[NI_MAXHOST];
+  if (getnameinfo(address.get(), static_cast<socklen_t>(address.bytes.size()), host, sizeof host, nullptr, 0,
+                  NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  constexpr std::string_view mapped = "::ffff:";
+  const std::string_view text = host;
+  return std::string(text.starts_with(mapped) ? text.substr(mapped.size()) : text);
+}
+
+bool is_loopback_host(std::string_view numeric_host) {
+  return numeric_host.starts_with("127.") || numeric_host == "::1";
 }
 
 FileDescriptor listen_at(const SocketAddress& address, const PrepareSocket& prepare) {

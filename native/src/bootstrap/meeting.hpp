@@ -9,6 +9,7 @@
 
 #include "bootstrap/handshake.hpp"
 #include "bootstrap/socket.hpp"
+#include "chiplog/error.hpp"
 
 struct addrinfo;
 struct sockaddr;
@@ -31,6 +32,10 @@ SocketAddress local_address(int fd);
 // The port of an Internet address, 0 for other families.
 [[nodiscard]] unsigned port_of(const SocketAddress& address);
 
+// The numeric host of an Internet address, empty for other families. An IPv4 address that an IPv6 socket shows is IPv4.
+[[nodiscard]] std::string numeric_host(const SocketAddress& address);
+[[nodiscard]] bool is_loopback_host(std::string_view numeric_host);
+
 // Called with each new socket before it listens or connects.
 using PrepareSocket = std::function<void(int fd)>;
 
@@ -42,6 +47,21 @@ struct Membership {
   std::string_view secret;
   std::chrono::nanoseconds time_limit;
 };
+
+// Nothing of a host answered, at whichever port.
+class HostSilent : public TimedOut {
+ public:
+  using TimedOut::TimedOut;
+};
+
+// The rank that listens has turned this one away: they belong to one run, but not as this one says.
+class TurnedAway : public Error {
+ public:
+  explicit TurnedAway(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
+// Throws UsageError unless `rank` is from 0 to `size` - 1 and `secret` is not empty.
+void check_membership(Rank rank, int size, std::string_view secret);
 
 // True to try again while nobody listens yet.
 enum class Refusal { is_final, may_pass };

@@ -1,7 +1,3 @@
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -12,23 +8,6 @@
 #include "chiplog/error.hpp"
 
 namespace chiplog {
-namespace {
-
-// Small messages go at once, and a host that vanished without a word is noticed while a rank waits for it.
-void prepare_connection(int fd) {
-  const int on = 1;
-  const int idle_seconds = 10;
-  const int probe_seconds = 5;
-  const int probes = 4;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_seconds, sizeof probe_seconds);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
-}  // namespace
-
 RendezvousPoint parse_rendezvous_point(std::string_view text) {
   const auto refuse = [&] {
     throw UsageError("a rendezvous is host:port or [IPv6 address]:port with a port from 1 to 65535, not '" +
@@ -49,13 +28,18 @@ RendezvousPoint parse_rendezvous_point(std::string_view text) {
   return point;
 }
 
-std::unique_ptr<Bootstrap> make_rendezvous_bootstrap(const RendezvousPoint& point, Rank rank, int size,
-                                                     std::string_view secret, std::chrono::nanoseconds time_limit) {
+void check_membership(Rank rank, int size, std::string_view secret) {
   if (size < 1 || rank < 0 || rank >= size) {
     throw UsageError("rank " + std::to_string(rank) + " of " + std::to_string(size) + " ranks is none");
   }
-  if (secret.empty())
+  if (secret.empty()) {
     throw UsageError("a rendezvous needs a secret that is not empty: set CHIPLOG_SECRET on all ranks");
+  }
+}
+
+std::unique_ptr<Bootstrap> make_rendezvous_bootstrap(const RendezvousPoint& point, Rank rank, int size,
+                                                     std::string_view secret, std::chrono::nanoseconds time_limit) {
+  check_membership(rank, size, secret);
   const SocketAddress address = resolve(point.host, point.port);
   const Membership member{{rank, size}, secret, time_limit};
   std::vector<FileDescriptor> connections;
@@ -65,10 +49,7 @@ std::unique_ptr<Bootstrap> make_rendezvous_bootstrap(const RendezvousPoint& poin
   } else {
     connections.push_back(call_rank(address, member, Refusal::may_pass));
   }
-  for (const FileDescriptor& connection : connections) {
-    if (connection.open()) prepare_connection(connection.get());
-  }
-  return std::make_unique<StarBootstrap>(rank, size, std::move(connections), time_limit);
+  return make_tcp_star(member.self, std::move(connections), time_limit);
 }
 
 }  // namespace chiplog

@@ -1,15 +1,32 @@
 #include "bootstrap/star.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "bootstrap/frame.hpp"
+#include "bootstrap/meeting.hpp"
 #include "chiplog/error.hpp"
 
 namespace chiplog {
 namespace {
+
+// Small messages go at once, and a host that vanished without a word is noticed while a rank waits for it.
+void prepare_connection(int fd) {
+  const int on = 1;
+  const int idle_seconds = 10;
+  const int probe_seconds = 5;
+  const int probes = 4;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_seconds, sizeof probe_seconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
 
 constexpr Rank root = 0;
 
@@ -95,6 +112,25 @@ void StarBootstrap::check(IoResult result, Rank peer) {
   if (result == IoResult::timed_out) throw TimedOut(who + " has not answered within " + seconds_text(time_limit_));
   const std::string how = fate(peer);
   throw PeerLost(who + " " + (how.empty() ? "closed its connection" : how));
+}
+
+// Rank 0 may be reached over several interfaces: that of a rank on another host counts.
+std::string StarBootstrap::address() const {
+  std::string found;
+  for (const FileDescriptor& connection : connections_) {
+    if (!connection.open()) continue;
+    found = numeric_host(local_address(connection.get()));
+    if (!is_loopback_host(found)) break;
+  }
+  return found;
+}
+
+std::unique_ptr<Bootstrap> make_tcp_star(const Claim& self, std::vector<FileDescriptor> connections,
+                                         std::chrono::nanoseconds time_limit) {
+  for (const FileDescriptor& connection : connections) {
+    if (connection.open()) prepare_connection(connection.get());
+  }
+  return std::make_unique<StarBootstrap>(self.rank, self.size, std::move(connections), time_limit);
 }
 
 }  // namespace chiplog

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bootstrap/handshake.hpp"
 #include "bootstrap/socket.hpp"
 #include "chiplog/bootstrap.hpp"
 
@@ -23,6 +25,7 @@ class StarBootstrap : public Bootstrap {
   std::string broadcast(std::string_view blob) override;
   std::vector<std::string> gather(std::string_view blob) override;
   void barrier() override;
+  [[nodiscard]] std::string address() const override;
 
  protected:
   [[nodiscard]] std::chrono::nanoseconds time_limit() const { return time_limit_; }
@@ -40,5 +43,9 @@ class StarBootstrap : public Bootstrap {
   std::vector<FileDescriptor> connections_;
   std::chrono::nanoseconds time_limit_;
 };
+
+// The ranks of a run that met over TCP, by the connections that a StarBootstrap takes.
+std::unique_ptr<Bootstrap> make_tcp_star(const Claim& self, std::vector<FileDescriptor> connections,
+                                         std::chrono::nanoseconds time_limit);
 
 }  // namespace chiplog

@@ -112,21 +112,26 @@ class NodeFlags {
 
   template <class Idle>
   int exchange(Idle&& idle) {
-    flags_of(rank_).entered.announce(++barrier_);
+    RankFlags* const* const flags = flags_.data();
+    RankFlags& own = flags_of(rank_);
+    own.entered.announce(++barrier_);
     relax();  // a look too early takes the line away from its writer
-    for (int other = 0; other < ranks_; ++other) {
-      if (other == rank_) continue;  // a look at the own flag would only slow the next write
-      if (const int error = wait(flags_of(other).entered, idle); error != 0) return error;
+    for (int other = 0, ranks = ranks_; other < ranks; ++other) {
+      if (flags[other] == &own) continue;  // a look at the own flag would only slow the next write
+      if (const int error = wait(flags[other]->entered, idle); error != 0) return error;
     }
-    flags_of(rank_).entered.prepare(barrier_ + 1);
+    own.entered.prepare(barrier_ + 1);
     return 0;
   }
 
   template <class Idle>
   [[gnu::always_inline]] int wait(const AlternatingFlag& flag, Idle&& idle) const {
+    // As locals, so that a look is nothing but a load: the other rank may share this core.
+    const std::uint64_t barrier = barrier_;
+    const int looks = looks_;
     while (true) {
-      for (int look = 0; look < looks_; ++look) {
-        if (flag.has_come_to(barrier_)) return 0;
+      for (int look = 0; look < looks; ++look) {
+        if (flag.has_come_to(barrier)) return 0;
         relax();
       }
       if (const int error = idle(); error != 0) return error;

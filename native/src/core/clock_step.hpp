@@ -1,4 +1,4 @@
-// The properties of a clock that successive reads reveal.
+// The properties of a clock that show in successive reads.
 #pragma once
 
 #include <cstdint>

@@ -42,12 +42,12 @@ class Endpoint {
   virtual ~Endpoint() = default;
 
   [[nodiscard]] virtual std::string transport_name() const = 0;
-  // All that it can run.
+  // Everything that the endpoint can run.
   [[nodiscard]] virtual Patterns patterns() const = 0;
   [[nodiscard]] virtual Capabilities capabilities() = 0;
   [[nodiscard]] virtual std::size_t max_posted_sends() const = 0;
   [[nodiscard]] virtual std::string options_json() = 0;
-  // Of this rank; the same names on all ranks, none where the transport counts nothing.
+  // The counters of this rank, empty where the transport counts nothing. Their names are the same on all ranks.
   [[nodiscard]] virtual std::vector<Counter> counters() = 0;
   [[nodiscard]] virtual Hosts hosts() = 0;
   // What the header's "mpi" holds; "null" unless the transport knows.
@@ -58,7 +58,7 @@ class Endpoint {
   // What a busy wait takes beyond the time between its looks at the clock, in nanoseconds; blocks for about 0.2 ms.
   [[nodiscard]] virtual double busy_wait_overhead_ns() = 0;
 
-  // Room for messages of this size from now on, of this operation and posting. All ranks, at the same time.
+  // Reserves room for messages of this size, of this operation and posting. All ranks call it at the same time.
   virtual void reserve(const SeriesSetup& setup) = 0;
   // Sends a filled message each way, or whatever the operation moves, and compares; what was wrong, or nothing. All
   // ranks, for the same links in the same order: those that are at neither end only count the check.

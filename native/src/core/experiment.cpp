@@ -37,7 +37,7 @@ constexpr double batched_bytes = 4096.0;
 constexpr double steps_a_post = 20.0;
 constexpr std::chrono::microseconds placement_patience{20'000};
 
-// Of the two messages of a payload check, or of an operation and its target's announcement.
+// The traffic of a payload check: two messages, or an operation and its target's announcement.
 WireCount wire_count_of_check(const SeriesSetup& setup) {
   const auto bytes = static_cast<std::int64_t>(setup.message_bytes);
   return is_passive(setup.operation) ? WireCount{3, bytes} : WireCount{2, 2 * bytes};
@@ -299,7 +299,7 @@ double Experiment::round_ns() const {
   return std::max(static_cast<double>(sampling_time_.count()) / static_cast<double>(timed_rounds_), 1.0);
 }
 
-// What fits into the budget; one round goes to the chunk's own warm-up.
+// The number of rounds that fit into the budget; one round goes to the chunk's own warm-up.
 std::int64_t Experiment::affordable_rounds() const {
   const auto left_ns = static_cast<double>(std::max<std::int64_t>(request_.stop.budget_ns - elapsed_ns(), 0));
   return static_cast<std::int64_t>(left_ns / round_ns()) - 1;

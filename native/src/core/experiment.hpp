@@ -48,14 +48,14 @@ class Experiment {
   void warm_up_batched();
   void take_samples();
 
-  // Rank 0: how many rounds come next; 0 to stop, with the reason noted.
+  // On rank 0: how many rounds come next. 0 means to stop; the reason is noted.
   std::int64_t next_rounds();
   [[nodiscard]] std::int64_t affordable_rounds() const;
   [[nodiscard]] std::int64_t longest_chunk(std::int64_t affordable_rounds) const;
   // What one round has taken so far, on average.
   [[nodiscard]] double round_ns() const;
   void feed_rule();
-  // Samples, counted as traffic; what other ranks timed is brought to rank 0.
+  // Takes samples, counts them as traffic, and brings what other ranks timed to rank 0.
   void sample(std::int64_t rounds);
   // What the busy waits of each series took on the rank that waits, for rank 0.
   void collect_spent_delays();
@@ -66,7 +66,7 @@ class Experiment {
 
   [[nodiscard]] bool leads() const { return rank_ == 0; }
   [[nodiscard]] std::int64_t elapsed_ns() const;
-  // The same numbers on all ranks: those of rank 0.
+  // Gives all ranks the numbers of rank 0.
   std::vector<double> agree(const std::vector<double>& numbers);
 
   Endpoint& endpoint_;

@@ -36,9 +36,9 @@ struct World {
 [[nodiscard]] std::string rank_facts_json(const RankFacts& facts);
 [[nodiscard]] RankFacts parse_rank_facts(std::string_view json);
 
-// The texts have no checksum.
+// These texts have no checksum.
 [[nodiscard]] std::string header_json(const RunSettings& settings, Endpoint& endpoint, const World& world);
-// For `--list`.
+// A transport in the output of `--list`.
 [[nodiscard]] std::string transport_json(std::string_view name, std::string_view summary, std::string_view options,
                                          const Capabilities& capabilities, const Availability& availability);
 [[nodiscard]] std::string not_built_json(std::string_view name, std::string_view needs);

@@ -31,11 +31,11 @@ class JsonObject {
 
 // `text` as a JSON string. Bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
-// null if it is not finite.
+// The number as JSON, or null if it is not finite.
 std::string json_number(double number);
-// An array of complete JSON values.
+// Makes an array of complete JSON values.
 std::string json_array(std::span<const std::string> values);
-// An array of strings.
+// Makes an array of strings.
 std::string json_list(std::span<const std::string> texts);
 
 }  // namespace chiplog

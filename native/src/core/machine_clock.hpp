@@ -59,7 +59,7 @@ class CounterClock {
     return static_cast<double>(static_cast<std::int64_t>(end - begin)) * ns_per_tick_;
   }
 
-  // It starts when all earlier instructions are done.
+  // The wait starts when all earlier instructions are done.
   Ticks busy_wait(double nanoseconds) const {
     const Ticks begin = now();
     const auto ticks = static_cast<Ticks>(nanoseconds * ticks_per_ns_);
@@ -73,9 +73,9 @@ class CounterClock {
   [[nodiscard]] double overhead_ns() const { return overhead_ns_; }
   [[nodiscard]] std::string_view name() const;
   [[nodiscard]] double frequency_hz() const { return ticks_per_ns_ * 1e9; }
-  // Half widths of both calibration points over the time between them.
+  // The relative error: the half widths of both calibration points over the time between them.
   [[nodiscard]] double frequency_relative_error() const { return frequency_relative_error_; }
-  // Measured over all the time since the calibration.
+  // The frequency over all the time since the calibration.
   [[nodiscard]] double measured_frequency_hz() const;
 
  private:

@@ -26,18 +26,18 @@ class Options {
   [[nodiscard]] const std::string& transport() const { return transport_; }
 
   std::string text(std::string_view key, std::string_view fallback);
-  // One of several words.
+  // Takes one of several words.
   std::string choice(std::string_view key, std::string_view fallback, std::initializer_list<std::string_view> accepted);
   std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
   double number(std::string_view key, double fallback, double low, double high);
   double duration_ns(std::string_view key, double fallback_ns);
   std::uint64_t bytes(std::string_view key, std::uint64_t fallback);
   double bytes_per_second(std::string_view key, double fallback);
-  // 0 or 1.
+  // Takes 0 or 1.
   bool flag(std::string_view key, bool fallback);
-  // A bare word, as `rma` in `mpi:rma`.
+  // Takes a bare word, such as `rma` in `mpi:rma`.
   bool word(std::string_view key);
-  // All values of an option that may be given several times, in their order.
+  // Takes all values of an option that may be given several times, in their order.
   std::vector<std::string> repeated(std::string_view key);
   [[nodiscard]] bool has(std::string_view key) const;
 

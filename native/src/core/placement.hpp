@@ -14,7 +14,7 @@ namespace chiplog {
 // Two flags, a cache line each, in memory that ranks 0 and 1 share. Unmapped when it goes.
 class PlacementPage {
  public:
-  // Before the ranks are forked. Null if the system gives no shared memory.
+  // To be called before the ranks are forked. Null if the system gives no shared memory.
   static std::unique_ptr<PlacementPage> make_anonymous();
   // Among ranks that were launched: rank 0 makes it under a name that can't be guessed, rank 1 of the same host opens
   // it, and the name is gone before this returns. Every rank must call; null unless both have it.

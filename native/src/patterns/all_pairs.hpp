@@ -98,7 +98,7 @@ Part in_round(Workspace<M, C>& work, const SeriesSetup& setup, Exchange exchange
 
 }  // namespace detail
 
-// A window of messages, posted at once where the transport can, and an empty answer to them all.
+// Measures a window of messages, posted at once where the transport can, and an empty answer to them all.
 struct AllPairsOneWay {
   static WireCount message_wire_count(const SeriesSetup& setup) {
     const std::int64_t pairs = detail::pairs_of_round(setup);
@@ -144,7 +144,7 @@ struct AllPairsOneWay {
   }
 };
 
-// Round trips.
+// Measures round trips.
 struct AllPairs {
   static WireCount message_wire_count(const SeriesSetup& setup) {
     const std::int64_t messages = 2 * detail::pairs_of_round(setup) * setup.batch;

@@ -18,7 +18,7 @@ struct Barrier {
     return {messages, messages * static_cast<std::int64_t>(setup.message_bytes)};
   }
   static bool supports(Operation operation) { return !is_passive(operation); }
-  // All ranks do the same; rank 0 times it.
+  // All ranks do the same, and rank 0 times it.
   static Position position(const SeriesSetup& /*setup*/, Rank rank) {
     return {rank == client_rank ? Role::client : Role::server, 0};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "patterns/part.hpp"
+#include "patterns/trains.hpp"
 
 namespace chiplog::patterns {
 
@@ -38,13 +39,7 @@ struct Flood {
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
     return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      const std::size_t bytes = setup.message_bytes;
-      const std::int64_t train = setup.train;
-      for (std::int64_t i = 0; i < setup.batch; ++i) {
-        for (std::int64_t received = 0; received < train; ++received) messages.recv(client_rank, in, bytes);
-        messages.send(client_rank, out, no_bytes);
-      }
+      answer_trains(work, setup, client_rank, no_bytes);
       return Interval{};
     };
   }

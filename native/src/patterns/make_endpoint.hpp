@@ -12,7 +12,7 @@
 
 namespace chiplog {
 
-// With a clock of the transport's own: a virtual or a simulated one.
+// Makes an endpoint with the transport's own clock, a virtual or a simulated one.
 template <class MakeTransport, class MakeClock>
 std::unique_ptr<Endpoint> make_endpoint(Bootstrap& bootstrap, std::chrono::nanoseconds time_limit,
                                         MakeTransport make_transport, MakeClock make_clock) {
@@ -22,7 +22,7 @@ std::unique_ptr<Endpoint> make_endpoint(Bootstrap& bootstrap, std::chrono::nanos
   return std::make_unique<PatternEndpoint<T, C>>(self, std::move(make_transport), std::move(make_clock));
 }
 
-// With the best clock of this machine.
+// Makes an endpoint with the best clock of this machine.
 template <class MakeTransport>
 std::unique_ptr<Endpoint> make_endpoint(Bootstrap& bootstrap, std::chrono::nanoseconds time_limit,
                                         MakeTransport make_transport) {

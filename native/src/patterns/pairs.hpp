@@ -4,6 +4,7 @@
 #include "core/pair_groups.hpp"
 #include "patterns/part.hpp"
 #include "patterns/start_together.hpp"
+#include "patterns/trains.hpp"
 
 namespace chiplog::patterns {
 
@@ -111,31 +112,16 @@ struct Pairs {
   template <MessageView M, Clock C>
   static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
     return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      const std::size_t bytes = setup.message_bytes;
-      const std::int64_t train = setup.train;
-      const std::int64_t batch = setup.batch;
       start_together(work, setup, detail::clients_of(setup));
-      const Ticks begin = clock.now();
-      for (std::int64_t i = 0; i < batch; ++i) {
-        for (std::int64_t sent = 0; sent < train; ++sent) messages.send(setup.partner, out, bytes);
-        messages.recv(setup.partner, in, bytes);
-      }
-      return Interval{begin, clock.now()};
+      return time_trains(work, setup, setup.partner);
     };
   }
 
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
     return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      const std::size_t bytes = setup.message_bytes;
-      const std::int64_t train = setup.train;
-      messages.send(setup.partner, out, no_bytes);
-      for (std::int64_t i = 0; i < setup.batch; ++i) {
-        for (std::int64_t received = 0; received < train; ++received) messages.recv(setup.partner, in, bytes);
-        messages.send(setup.partner, out, bytes);
-      }
+      work.messages.send(setup.partner, work.out, no_bytes);
+      answer_trains(work, setup, setup.partner, setup.message_bytes);
       return Interval{};
     };
   }

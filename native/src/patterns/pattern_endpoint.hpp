@@ -117,7 +117,7 @@ class PatternEndpoint final : public Endpoint {
     bool timed_here;
     std::reference_wrapper<SeriesSamples> samples;
   };
-  // Of one operation. A list is posted like normal ones, by another pattern.
+  // The runners of one operation. A list is posted like normal operations, by another pattern.
   struct Runners {
     std::unique_ptr<OperationRunner> normal;
     std::unique_ptr<OperationRunner> in_line;

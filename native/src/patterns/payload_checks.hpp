@@ -40,7 +40,7 @@ std::optional<std::string> receive_and_compare(Workspace<M, C>& work, Rank peer,
   }
 }
 
-// There and back.
+// Checks a message there and one back.
 template <MessageView M, Clock C>
 std::optional<std::string> check_messages(Workspace<M, C>& work, Role role, Rank peer, std::size_t bytes, Salts salts) {
   std::optional<std::string> mismatch;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "patterns/part.hpp"
+#include "patterns/trains.hpp"
 
 namespace chiplog::patterns {
 
@@ -25,21 +26,7 @@ struct Prtt {
   template <MessageView M, Clock C>
   static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
     if (setup.delay_ns > 0.0) return [&work, setup] { return delayed_trains(work, setup); };
-    return [&work, setup] { return trains(work, setup); };
-  }
-
-  template <MessageView M, Clock C>
-  static Interval trains(Workspace<M, C>& work, const SeriesSetup& setup) {
-    auto& [messages, clock, out, in] = work;
-    const std::size_t bytes = setup.message_bytes;
-    const std::int64_t train = setup.train;
-    const std::int64_t batch = setup.batch;
-    const Ticks begin = clock.now();
-    for (std::int64_t i = 0; i < batch; ++i) {
-      for (std::int64_t sent = 0; sent < train; ++sent) messages.send(server_rank, out, bytes);
-      messages.recv(server_rank, in, bytes);
-    }
-    return {begin, clock.now()};
+    return [&work, setup] { return time_trains(work, setup, server_rank); };
   }
 
   template <MessageView M, Clock C>
@@ -64,14 +51,7 @@ struct Prtt {
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
     return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      const std::size_t bytes = setup.message_bytes;
-      const std::int64_t train = setup.train;
-      const std::int64_t batch = setup.batch;
-      for (std::int64_t i = 0; i < batch; ++i) {
-        for (std::int64_t received = 0; received < train; ++received) messages.recv(client_rank, in, bytes);
-        messages.send(client_rank, out, bytes);
-      }
+      answer_trains(work, setup, client_rank, setup.message_bytes);
       return Interval{};
     };
   }

@@ -26,6 +26,7 @@ OPERATIONS = (
     "scatter",
     "allgather",
     "alltoall",
+    "reduce_scatter",
 )
 DEFAULT = "default"
 SECONDS = 300.0

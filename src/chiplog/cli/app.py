@@ -34,6 +34,11 @@ A module's function `epilog` gives the end of the command's help, such as the na
 """
 GROUPS = {"probe": "probe_app", "library": "library_app"}
 """Modules with commands of their own, and their Typer."""
+BELOW = {("tune", "lint"): "tune_lint"}
+"""Commands below a command that takes arguments itself, and the functions of that name in modules of that name.
+
+A file of the second name is written with its folder: `chiplog tune ./lint`.
+"""
 HELP = ("-h", "--help")
 
 
@@ -52,6 +57,13 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": list(HELP)},
     )
     app.callback()(chiplog)
+    below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
+    if below is not None:
+        group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+        group.callback()(_group)
+        group.command(words[1])(getattr(import_module(f"chiplog.cli.{below}"), below))
+        app.add_typer(group, name=words[0])
+        return app
     helps = any(word in HELP for word in words[1:])
     named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
     for name in named or (*COMMANDS, *GROUPS):
@@ -63,6 +75,10 @@ def app_for(words: Sequence[str]) -> typer.Typer:
             epilog = getattr(module, "epilog", None) if helps else None
             app.command(name, epilog=epilog and epilog())(getattr(module, function))
     return app
+
+
+def _group() -> None:
+    """Commands below a command."""
 
 
 def _show_version(asked: bool) -> None:

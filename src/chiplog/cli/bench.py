@@ -14,7 +14,7 @@ def bench(
     operation: Annotated[
         str,
         typer.Argument(
-            help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall"
+            help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter"
         ),
     ],
     ranks: Annotated[int, typer.Option(help="Ranks on this host, without a launcher.")] = 2,

@@ -43,7 +43,7 @@ def measure(
     rendezvous: Annotated[
         str | None,
         typer.Option(
-            metavar="HOST:PORT", help="Where launched ranks meet; by default on loopback."
+            metavar="HOST:PORT", help="Where launched ranks meet; by default rank 0 is found."
         ),
     ] = None,
     time_limit: Annotated[
@@ -58,7 +58,11 @@ def measure(
         float, typer.Option(help="Relative half width of each median's 95 % interval to reach.")
     ] = 0.025,
     budget: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Measure for at most so long.")
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Measure for at most this long in all; what is missing then is left to --resume.",
+        ),
     ] = None,
     placement: Annotated[
         str,

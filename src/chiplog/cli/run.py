@@ -42,13 +42,19 @@ def run(
     mpi: Annotated[
         str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
     ] = None,
+    rendezvous: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Where launched ranks meet; by default rank 0 is found."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the order of the points.")] = 1,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print the whole report, not one screen of it.")
+    ] = False,
 ) -> None:
     """Measure this machine, fit every model, compare them and write a report."""
-    from rich.console import Console
-
     from chiplog.jobs.run import run as run_all
-    from chiplog.report.terminal import print_report
 
     result = run_all(
         targets or (),
@@ -58,11 +64,24 @@ def run(
         ranks=ranks,
         launcher=launcher,
         mpi=mpi,
+        rendezvous=rendezvous,
         seed=seed,
         command=("chiplog", *sys.argv[1:]),
     )
-    print_report(result.report, Console())
-    note(f"the report is {result.directory / 'report.html'}.")
+    if details:
+        from rich.console import Console
+
+        from chiplog.report.terminal import print_report
+
+        print_report(result.report, Console())
+    else:
+        from chiplog.report.summary import summary_lines
+
+        print("\n".join([*summary_lines(result.report), ""]))
+    model = result.directory / "model.json"
+    print(f"report     {result.directory / 'report.html'}")
+    print(f"raw data   {result.directory / 'runs'}")
+    print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
     if result.failures:
         for failure in result.failures:
             note(f"no result for {failure}")

@@ -12,15 +12,24 @@ from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write
 
 
 def tune(
-    model_file: Annotated[
-        Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
-    ],
     program: Annotated[
         str, typer.Option("--for", metavar="PROGRAM", help="Whose tuning file it is: see below.")
     ],
     out: Annotated[Path, typer.Option("-o", metavar="FILE", help="The tuning file to write.")],
+    model_file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="MODEL.json",
+            help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
+        ),
+    ] = None,
     operation: Annotated[str, typer.Option(help="See: chiplog list operations")] = "barrier",
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 64, or 2:1024.")] = "2:1024",
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers of ranks: 64, or 2:1024, which is the default; with --measure those started, or 4,8."
+        ),
+    ] = None,
     version: Annotated[
         str | None, typer.Option(metavar="V", help="The release; that found here by default.")
     ] = None,
@@ -28,30 +37,80 @@ def tune(
         str | None,
         typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, where there are several."),
     ] = None,
-    sizes: Annotated[str, typer.Option(help="Message sizes, of all but barrier.")] = "1:1MiB:1",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Message sizes, of all but barrier; by default powers of 2 to 1 MiB, of 4 with --measure."
+        ),
+    ] = None,
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
     target: TargetOption = None,
+    measured: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Race the MPI's algorithms against its default; write sure winners only.",
+        ),
+    ] = False,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.'
+        ),
+    ] = None,
+    budget: Annotated[float, typer.Option(help="With --measure: seconds of the whole.")] = 600.0,
+    seed: Annotated[int, typer.Option(help="With --measure: of orders and held-out sizes.")] = 1,
+    commutative: Annotated[
+        bool,
+        typer.Option(
+            "--commutative",
+            help="With --measure: your programs reduce with commutative operations only.",
+        ),
+    ] = False,
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
+        ),
+    ] = None,
+    from_samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="With --measure: choose from these samples again."
+        ),
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="The ranking of all algorithms, too.")
     ] = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Write a tuning file: what the model says is fastest, where that is sure; elsewhere the default stays."""
+    """Write a tuning file: what the model says, or what measuring proves to be faster; elsewhere the default stays."""
+    if measured:
+        _measure(
+            model_file, program, out, operation, ranks, mpi, sizes, model, target, launcher, budget, seed,
+            commutative, samples, from_samples, details, json_file,
+        )  # fmt: skip
+        return
     from chiplog.cli.tuning_table import print_tuning
+    from chiplog.errors import UsageError
     from chiplog.tune.result import tuning_to_json
+    from chiplog.tune.run import DEFAULT_SIZES
     from chiplog.tune.run import tune as tune_function
 
+    if model_file is None:
+        raise UsageError("MODEL.json: is missing; give a model file, or measure with --measure.")
     written = tune_function(
         model_file,
         operation,
-        ranks,
+        ranks or "2:1024",
         program,
         out,
         version=version,
         mpi=mpi,
-        sizes=sizes,
+        sizes=sizes or DEFAULT_SIZES,
         model=model,
         target=target,
     )
@@ -66,8 +125,63 @@ def tune(
         note(f"prove it: chiplog check-tuning {out} --for {program}")
 
 
+def _measure(
+    model_file: Path | None,
+    program: str,
+    out: Path,
+    operation: str,
+    ranks: str | None,
+    mpi: str | None,
+    sizes: str | None,
+    model: str | None,
+    target: str | None,
+    launcher: str | None,
+    budget: float,
+    seed: int,
+    commutative: bool,
+    samples: Path | None,
+    from_samples: Path | None,
+    details: bool,
+    json_file: str | None,
+) -> None:
+    from chiplog.cli.measured_table import print_measured
+    from chiplog.plan.sizes import parse_sizes
+    from chiplog.tune.measured.run import DEFAULT_SIZES, Asked, choose_again, measure, parse_ranks
+    from chiplog.tune.measured.summary import measured_to_json
+
+    counts = parse_ranks(ranks)
+    asked = Asked(
+        program=program,
+        operation=operation,
+        out=out,
+        ranks=max(counts, default=2),
+        sizes=parse_sizes(sizes) if sizes else DEFAULT_SIZES,
+        communicators=counts,
+        launcher=launcher,
+        mpi=mpi,
+        budget_seconds=budget,
+        seed=seed,
+        commutative=commutative,
+        model_file=model_file,
+        model=model,
+        target=target,
+    )
+    if from_samples is not None:
+        found = choose_again(asked, from_samples)
+    else:
+        found = measure(asked, samples or out.with_name(out.name + ".samples.jsonl"), note)
+    write_text(out, found.text)
+    if json_file:
+        content = measured_to_json(operation, found.mpi, found.summary, found.verdicts, found.raced)
+        write_json(json_file, content)
+    else:
+        print_measured(found, operation, details=details)
+    note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in found.settings().items()))
+
+
 def epilog() -> str:
-    """The programs that tuning files are written for."""
+    """The programs that tuning files are written for, and the command below this one."""
     from chiplog.tune.writer import WRITERS
 
-    return names_help("--for PROGRAM", WRITERS.all())
+    names = names_help("--for PROGRAM", WRITERS.all())
+    return f"{names}\n\nTo find the mistakes in a tuning file: chiplog tune lint --help"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -12,36 +12,89 @@ from chiplog.cli.output import note
 from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
 
+MOST_ROWS = 36
+"""With the lines above and below it, a table fits into 40."""
+
 
 def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
-    """A row for each run of ranks with the same choice; the gain is that of the run's first number of ranks.
+    """A row for each range of ranks and sizes with the same choice; gains are from the least to the largest.
 
-    With `details` the ranking of all algorithms, too, at that number of ranks.
+    Beyond MOST_ROWS the rows are counted, not shown. With `details` all rows, and the ranking of all algorithms at the
+    first number of ranks of each run.
     """
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict"):
         table.add_column(title, no_wrap=True)
-    for first, last in _runs(tuning):
-        ranks = str(first.ranks) if first.ranks == last.ranks else f"{first.ranks}-{last.ranks}"
-        best = first.best if first.best_peers is None else f"{first.best}, n = {first.best_peers}"
-        table.add_row(
-            ranks + (" *" if first.extrapolated or last.extrapolated else ""),
-            format.exact_bytes(first.message_bytes),
-            first.algorithm if first.is_changed else f"default ({first.algorithm})",
-            "" if first.peers is None else str(first.peers),
-            best,
-            f"{first.gain:.1%}",
-            f"{first.gain_low:.1%} to {first.gain_high:.1%}",
-            first.verdict,
-        )
+    blocks = _blocks(tuning)
+    shown = blocks if details else blocks[:MOST_ROWS]
+    for block in shown:
+        table.add_row(*_row(block))
     print(f"{tuning.operation}, by the fit of {tuning.model}")
     Console(width=160).print(table)
+    if len(shown) < len(blocks):
+        print(f"{len(blocks) - len(shown)} more rows: --details, or --json FILE")
     if details:
         print("\nAll algorithms, by the time in the middle of what the data leave:")
         Console(width=160).print(_rankings(tuning))
     reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")
+
+
+def _row(block: Sequence[Choice]) -> tuple[str, ...]:
+    """One range of ranks and sizes; all choices in it are the same but for their numbers."""
+    first = block[0]
+    ranks = sorted({one.ranks for one in block})
+    sizes = sorted({one.message_bytes for one in block})
+    best = first.best if first.best_peers is None else f"{first.best}, n = {first.best_peers}"
+    gains = [one.gain for one in block]
+    lows, highs = [one.gain_low for one in block], [one.gain_high for one in block]
+    return (
+        _range(list(map(str, ranks))) + (" *" if any(one.extrapolated for one in block) else ""),
+        _range([format.exact_bytes(one) for one in sizes]),
+        first.algorithm if first.is_changed else f"default ({first.algorithm})",
+        "" if first.peers is None else str(first.peers),
+        best,
+        _range([f"{one:.1%}" for one in sorted(gains)]),
+        f"{min(lows):.1%} to {max(highs):.1%}",
+        first.verdict,
+    )
+
+
+def _range(texts: Sequence[str]) -> str:
+    return texts[0] if texts[0] == texts[-1] else f"{texts[0]}-{texts[-1]}"
+
+
+def _blocks(tuning: Tuning) -> list[list[Choice]]:
+    """Runs of ranks at each size, joined with those of the next sizes where they begin, end and choose alike."""
+    blocks: list[list[Choice]] = []
+    open_ones: dict[object, list[Choice]] = {}
+    for _, group in groupby(_ordered(tuning), lambda one: one.message_bytes):
+        still: dict[object, list[Choice]] = {}
+        for run in _runs_of(list(group)):
+            key = (run[0].ranks, run[-1].ranks, _same(run[0]))
+            block = open_ones.get(key)
+            if block is None:
+                block = []
+                blocks.append(block)
+            block += run
+            still[key] = block
+        open_ones = still
+    return blocks
+
+
+def _ordered(tuning: Tuning) -> list[Choice]:
+    return sorted(tuning.choices, key=lambda one: (one.message_bytes, one.ranks))
+
+
+def _same(one: Choice) -> tuple[object, ...]:
+    """What two choices must share to stand in one row."""
+    return (one.verdict, one.algorithm, one.peers, one.best, one.best_peers)
+
+
+def _runs_of(choices: Sequence[Choice]) -> Iterator[list[Choice]]:
+    for _, group in groupby(choices, _same):
+        yield list(group)
 
 
 def _rankings(tuning: Tuning) -> Table:
@@ -62,17 +115,6 @@ def _rankings(tuning: Tuning) -> Table:
 
 def _runs(tuning: Tuning) -> Iterator[tuple[Choice, Choice]]:
     """The first and the last choice of each run, size by size."""
-    ordered = sorted(tuning.choices, key=lambda one: (one.message_bytes, one.ranks))
-    for _, group in groupby(
-        ordered,
-        lambda one: (
-            one.message_bytes,
-            one.verdict,
-            one.algorithm,
-            one.peers,
-            one.best,
-            one.best_peers,
-        ),
-    ):
-        run = list(group)
-        yield run[0], run[-1]
+    for _, group in groupby(_ordered(tuning), lambda one: one.message_bytes):
+        for run in _runs_of(list(group)):
+            yield run[0], run[-1]

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from chiplog.collectives.costs import Message, Rank, Seconds, latest
+from chiplog.collectives.costs import Message, Rank, Seconds, latest, remembered
 
 BlockMessage = Callable[[int], Message]
 """The message that carries so many ranks' blocks."""
@@ -51,7 +51,11 @@ def burst(message: Message, count: int, rank: Rank | None = None) -> Rank:
     Message by message up to EXACT_BURST: whichever can start first has the CPU, the send where both can. Beyond, the
     larger of two lower bounds: o + L + (n-1) max(d, e) + receive, and n sends and n receives of CPU time.
     """
-    rank = Rank() if rank is None else rank
+    if rank is None:
+        known: dict[int, Rank] = remembered(message, "burst")
+        if count not in known:
+            known[count] = burst(message, count, Rank())
+        return known[count]
     if count > EXACT_BURST:
         return _long_burst(message, count, rank)
     if count > 0 and np.all((count - 1) * message.between_sends <= message.way):
@@ -147,9 +151,14 @@ def binomial_combine(message: Message, ranks: int) -> Seconds:
     On powers of two T + (log2 P - 1) max(T, e). A tree of P ranks is one of ceil(P/2) whose root hears last from the
     root of one of floor(P/2).
     """
+    known: dict[int, Rank] = remembered(message, "binomial combine")
 
-    @cache
     def root(count: int) -> Rank:
+        if count not in known:
+            known[count] = combined(count)
+        return known[count]
+
+    def combined(count: int) -> Rank:
         if count == 1:
             return Rank()
         _, arrival = root(count // 2).send(message)

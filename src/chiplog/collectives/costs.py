@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,25 @@ class Message:
     def exchange(self) -> Seconds:
         """From the start of a send until a message that a partner sent at the same time is received."""
         return np.maximum(self.way, self.send_busy) + self.receive_busy
+
+
+_REMEMBERED: dict[tuple[object, ...], dict[Any, Any]] = {}
+MOST_REMEMBERED = 128
+"""Costs of messages for which results are kept."""
+
+
+def remembered(message: Message, *what: object) -> dict[Any, Any]:
+    """A table of what was computed for messages of the same costs, by whoever asks for `what`; kept for a while.
+
+    Many numbers of ranks have the same subtrees, and the same costs are asked for several times.
+    """
+    costs = (message.send_busy, message.gap, message.way, message.receive_busy, message.lead)
+    key = (*what, *((np.shape(one), np.asarray(one, dtype=np.float64).tobytes()) for one in costs))
+    if key not in _REMEMBERED:
+        if len(_REMEMBERED) >= MOST_REMEMBERED:
+            _REMEMBERED.clear()
+        _REMEMBERED[key] = {}
+    return _REMEMBERED[key]
 
 
 class Network(Protocol):

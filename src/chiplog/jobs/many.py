@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
@@ -42,6 +42,15 @@ LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
+class Start:
+    """How the ranks of all of a report's runs are started, as `chiplog.measure.start.launch_of` takes it."""
+
+    launcher: str | None = None
+    mpi: str | None = None
+    rendezvous: str | None = None
+
+
+@dataclass(frozen=True)
 class ManyOptions:
     """What the part with many processes depends on, beside its target.
 
@@ -59,15 +68,13 @@ def with_many(
     options: ManyOptions,
     directory: Path,
     stem: str,
-    *,
-    launcher: str | None,
-    mpi: str | None,
+    start: Start,
 ) -> TargetReport:
     """`report`, of a target's two-rank run, with its runs of one to many and of pairs; a failure of theirs is told.
 
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
-    ranks = ranks_of(report.dataset.header, options.ranks, launched=launcher is not None)
+    ranks = ranks_of(report.dataset.header, options.ranks, launched=start.launcher is not None)
 
     def part(pattern: str) -> TargetReport:
         path = directory / f"{stem}-{pattern}.jsonl"
@@ -84,10 +91,9 @@ def with_many(
                 path,
                 plan,
                 ranks=ranks,
-                launcher=launcher,
-                mpi=mpi,
                 refine=False,
                 limits=limits,
+                **asdict(start),
             )
             return analyse(name, read_run(path), raw_file=str(path))
         except ChiplogError as error:

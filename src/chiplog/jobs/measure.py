@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chiplog.measure.limits import NO_LIMITS, Limits
+from chiplog.measure.limits import NO_LIMITS, Limits, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.run import Decider, FollowUp, Measured
 from chiplog.measure.run import measure as measure_plan
-from chiplog.measure.start import launch_of
+from chiplog.measure.start import launch_of, transport_of
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -20,6 +20,7 @@ from chiplog.plan.request import Request, SeriesRequest, StopRule
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
 
+SIMULATED = "sim"
 LADDER_BUDGET_NS = 100_000_000
 LADDER_SAMPLES = 60
 
@@ -62,14 +63,19 @@ def measure(
     refine: bool = True,
     resume: bool = False,
     strict: bool = False,
-    limits: Limits = NO_LIMITS,
+    limits: Limits | None = None,
 ) -> Measured:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
-    `refine` asks for more points around each protocol change until its size is known to the byte. See
+    Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on
+    `sim`, where the same seed gives the same samples however busy the machine is. `refine` asks for more points around
+    each protocol change until its size is known to the byte. See
     `chiplog.measure.run.measure` for `resume`, `strict`, `limits` and what is raised, and
     `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
     """
+    if limits is None:
+        has_limit = options.budget_seconds is not None and transport_of(target) != SIMULATED
+        limits = within(options.budget_seconds or 0.0) if has_limit else NO_LIMITS
     launch = launch_of(
         target,
         ranks=ranks,

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chiplog.dataset.run_file import read_run
@@ -15,10 +15,10 @@ from chiplog.errors import ChiplogError, RunFailed
 from chiplog.fit.model_file import write_model
 from chiplog.jobs import defaults
 from chiplog.jobs.analysis import analyse
-from chiplog.jobs.many import ManyOptions, check_ranks, with_many
+from chiplog.jobs.many import ManyOptions, Start, check_ranks, with_many
 from chiplog.jobs.measure import measure
 from chiplog.jobs.report import report_input
-from chiplog.measure.limits import Limits
+from chiplog.measure.limits import REFINEMENT_SHARE, Limits
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, parse_sizes
@@ -37,8 +37,6 @@ END_SECONDS = 6.0
 """For writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
-REFINEMENT_SHARE = 0.2
-"""Of the rest, what is kept for measuring again around protocol changes."""
 LEAST_MEASURING_SECONDS = 1.0
 
 
@@ -67,6 +65,7 @@ def run(
     ranks: int | None = None,
     launcher: str | None = None,
     mpi: str | None = None,
+    rendezvous: str | None = None,
     seed: int = 1,
     command: Sequence[str] = (),
 ) -> RunResult:
@@ -90,15 +89,14 @@ def run(
             target, sizes, LEAST_MEASURING_SECONDS, seed
         )  # what can't be is refused before anything is measured
     directory = _directory(Path(out))
+    start = Start(launcher, mpi, rendezvous)
     time_left = _TimeLeft(began + budget)
     reports = []
     for number, target in enumerate(chosen):
         seconds = time_left.for_measuring(len(chosen) - number)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
         many = ManyOptions(ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed)
-        reports.append(
-            _target(target, options, many, directory, time_left, launcher=launcher, mpi=mpi)
-        )
+        reports.append(_target(target, options, many, directory, time_left, start))
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
     return RunResult(
         report,
@@ -159,9 +157,7 @@ def _target(
     many: ManyOptions,
     directory: Path,
     time_left: _TimeLeft,
-    *,
-    launcher: str | None,
-    mpi: str | None,
+    start: Start,
 ) -> TargetReport:
     runs, stem = directory / "runs", file_name(target)
     path = runs / f"{stem}.jsonl"
@@ -170,13 +166,13 @@ def _target(
     now = time.monotonic()
     limits = Limits(now + visits_seconds, now + visits_seconds / (1.0 - REFINEMENT_SHARE))
     try:
-        measure(target, path, options, launcher=launcher, mpi=mpi, limits=limits)
+        measure(target, path, options, limits=limits, **asdict(start))
         began = time.monotonic()
         report = analyse(target, read_run(path), raw_file=str(path))
         time_left.analysed(time.monotonic() - began)
     except ChiplogError as error:
         return TargetReport(target, _kept(path, target, options), failure=str(error))
-    return with_many(report, many, runs, stem, launcher=launcher, mpi=mpi)
+    return with_many(report, many, runs, stem, start)
 
 
 def _kept(path: Path, target: str, options: PlanOptions) -> Dataset:

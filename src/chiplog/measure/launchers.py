@@ -10,8 +10,10 @@ from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.run_to_end import run_to_end
 
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SLURM_SECONDS = 10.0
 SMPI_NEUTRAL = (
     "--log=root.thres:warning",
     "--cfg=smpi/simulate-computation:no",
@@ -92,6 +94,45 @@ def _options(kind: str, ranks: int) -> tuple[tuple[str, ...], dict[str, str]]:
     if kind == "intel":
         return (), {"I_MPI_PIN": "off"}
     return (), {}
+
+
+def explain_start(words: Sequence[str], probe: BuiltProbe, sentence: str) -> str:
+    """The sentence of a failed start, with what to do where the launcher and the MPI may not understand each other.
+
+    Where its launcher, `words`, speaks another process management interface, each process of an MPI takes itself for
+    the only rank, or ends before it says anything.
+    """
+    alone = "there is 1" in sentence
+    if Path(words[0]).name == "srun":
+        chosen = "SLURM_MPI_TYPE" in os.environ or any(word.startswith("--mpi") for word in words)
+        silent = "(the probe" not in sentence
+        if not alone and (chosen or not silent):
+            return sentence
+        why = (
+            "Each process took itself for the only rank"
+            if alone
+            else "This MPI may not speak Slurm's default interface"
+        )
+        return f"{sentence} {why}: try srun --mpi=pmix{_offered_by_slurm(words[0])}."
+    if not alone:
+        return sentence
+    own = f" ({probe.mpi.launcher})" if probe.mpi.launcher else ""
+    return (
+        f"{sentence} Each process took itself for the only rank if {words[0]} belongs to another MPI than the "
+        f"probe's, {probe.mpi}: use that one's launcher{own}."
+    )
+
+
+def _offered_by_slurm(srun: str) -> str:
+    """The interfaces that this Slurm has, in parentheses after a space; empty where it does not tell them."""
+    try:
+        listed = run_to_end([srun, "--mpi=list"], {}, SLURM_SECONDS)
+    except RunFailed:
+        return ""
+    lines = (listed.stdout + listed.stderr).splitlines()
+    names = [line.split()[-1] for line in lines if line.startswith(("\t", " ", "srun: "))]
+    plugins = [name for name in names if re.fullmatch(r"[a-z0-9_]+", name) and name != "none"]
+    return f" (this Slurm offers: {', '.join(plugins)})" if plugins else ""
 
 
 def usable_cores() -> int:

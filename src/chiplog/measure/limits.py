@@ -6,6 +6,11 @@ import math
 import time
 from dataclasses import dataclass
 
+MOST_START_SECONDS = 2.0
+"""Of the first start of the ranks, what does not count: a budget of a second is for measuring, not for `mpirun`."""
+REFINEMENT_SHARE = 0.2
+"""Of the time for measuring, what is kept for measuring again around protocol changes."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -15,16 +20,33 @@ class Limits:
     """After it, no size is visited once more, and no ranks are started once more."""
     end: float = math.inf
     """After it, nothing is measured but the first visit of each size."""
+    last: float = math.inf
+    """After it, nothing is measured at all: sizes that were not reached are missing."""
 
     @property
     def seconds_for_visits(self) -> float:
         """How long sizes may still be visited once more; infinite without a limit, not below 0."""
         return max(0.0, self.visits - time.monotonic())
 
+    def later(self, seconds: float) -> Limits:
+        """The same limits, so many seconds later."""
+        return Limits(self.visits + seconds, self.end + seconds, self.last + seconds)
+
     @property
     def is_over(self) -> bool:
         """Whether the end has come."""
         return time.monotonic() >= self.end
+
+    @property
+    def is_past_last(self) -> bool:
+        """Whether not even first visits may begin any more."""
+        return time.monotonic() >= self.last
+
+
+def within(seconds: float) -> Limits:
+    """Limits that end everything after so many seconds from now: a fifth of them is kept for what the grid leads to."""
+    now = time.monotonic()
+    return Limits(now + (1.0 - REFINEMENT_SHARE) * seconds, now + seconds, now + seconds)
 
 
 NO_LIMITS = Limits()

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from chiplog.errors import RunFailed
@@ -16,6 +16,12 @@ from chiplog.measure.probes import BuiltProbe, cache_directory, compile_flags, n
 
 BARRIER_ONCE = "chiplog-barrier-once"
 BENCH = "chiplog-bench"
+RACE = "chiplog-race"
+
+PARTS: Mapping[str, tuple[str, ...]] = {
+    RACE: ("clock", "clock_model", "modes", "operations", "sync_options", "synchronise")
+}
+"""What a program takes from chiplog-bench: each a header and perhaps a source."""
 
 SHARED_WITH_PROBE = ("core/json_object", "core/long_options", "core/quantity")
 """What the programs have in common with the probe: below native/src, each a header and perhaps a source."""
@@ -26,22 +32,30 @@ def build_program(
 ) -> BuiltProbe:
     """The program in native/apps/`name`, built with the MPI of the wrapper `mpicxx`; from the cache if it is there.
 
-    It is one compilation of all files of its folder and of SHARED_WITH_PROBE. Raises UsageError where there is no such
-    wrapper, RunFailed where it can't compile the program.
+    It is one compilation of all files of its folder, of its PARTS and of SHARED_WITH_PROBE. Raises UsageError where
+    there is no such wrapper, RunFailed where it can't compile the program.
     """
     mpi = identify_mpi(mpicxx)
     native = native_sources()
     folder = native / "apps" / name
     flags = compile_flags(mpi, native)
-    files = sorted([*folder.iterdir(), *_shared_files(native)])
+    files = sorted([*folder.iterdir(), *_parts(name, native), *_shared_files(native)])
     key = _key(mpi, flags, files)
     target = cache_directory().parent / "programs" / f"{name}-{key}"
     if not os.access(target, os.X_OK):
         if tell is not None:
             tell(f"building {name} with {mpi.mpicxx} ({mpi})")
         sources = [path for path in files if path.suffix == ".cpp"]
-        _build(mpi, [*flags, f"-I{folder}", "-O1", "-pthread"], sources, target)
+        _build(
+            mpi, [*flags, f"-I{folder}", f"-I{folder.parent}", "-O1", "-pthread"], sources, target
+        )
     return BuiltProbe(target, key, mpi)
+
+
+def _parts(name: str, native: Path) -> list[Path]:
+    folder = native / "apps" / BENCH
+    paths = (folder / f"{part}{end}" for part in PARTS.get(name, ()) for end in (".cpp", ".hpp"))
+    return [path for path in paths if path.is_file()]
 
 
 def _shared_files(native: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
-from chiplog.measure.limits import NO_LIMITS, Limits
+from chiplog.measure.limits import MOST_START_SECONDS, NO_LIMITS, Limits
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
@@ -61,6 +61,8 @@ class Measured:
     records: int
     elapsed_seconds: float
     imprecise: tuple[Imprecise, ...]
+    unreached_sizes: tuple[int, ...] = ()
+    """Message sizes in bytes that the time did not suffice for: `--resume` measures them."""
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts; a half width that is not known is null."""
@@ -77,6 +79,7 @@ class Measured:
                 }
                 for point in self.imprecise
             ],
+            "unreached_sizes": list(self.unreached_sizes),
         }
 
     def sentence(self) -> str:
@@ -85,6 +88,8 @@ class Measured:
         if self.imprecise:
             sizes = {point.message_bytes for point in self.imprecise}
             missed = f"; {len(sizes)} sizes did not reach the asked precision"
+        if self.unreached_sizes:
+            missed += f"; time did not suffice for {len(self.unreached_sizes)} sizes, which --resume measures"
         return (
             f"{self.records} records in {self.elapsed_seconds:.1f} s, kept in {self.path}{missed}."
         )
@@ -106,7 +111,7 @@ def measure(
 
     With `resume`, exactly the points missing in `out` are measured, by the plan that it was begun with. Follow-ups
     are asked after the last launch's plan, while its ranks are up. When the time of `limits` is over, what is left of
-    the plan is not measured, but for the first visits.
+    the plan is not measured; a size that was not reached leaves the run incomplete.
 
     Raises UsageError where `out` exists (or, with `resume`, is another target's), RunFailed where a peer or the disk
     is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
@@ -116,7 +121,13 @@ def measure(
         run = _Run(target, options, Path(out), launch, guard, watcher or Silent(), limits)
         run.begin(resume=resume)
         run.measure(follow_ups)
-    measured = Measured(Path(out), run.records, time.monotonic() - began, run.imprecise())
+    measured = Measured(
+        Path(out),
+        run.records,
+        time.monotonic() - began,
+        run.imprecise(),
+        tuple(sorted(run.unreached_sizes)),
+    )
     if strict and measured.imprecise:
         raise PrecisionNotMet(_not_met(measured.imprecise, run.options.relative_half_width))
     return measured
@@ -155,6 +166,8 @@ class _Run:
         self.header: dict[str, Any] = {}
         self.series: list[Series] = []
         self.changes: Mapping[str, object] | None = None
+        self.unreached_sizes: set[int] = set()
+        self.first_start = True
 
     @property
     def records(self) -> int:
@@ -207,15 +220,22 @@ class _Run:
                     self.out.unlink(missing_ok=True)  # refused at once: nothing was measured
             raise
         assert self.writer is not None
-        self.writer.finish(complete=True, changes=self.changes)
+        done = not self.unreached_sizes
+        reason = "done" if done else "time did not suffice for all sizes"
+        self.writer.finish(complete=done, reason=reason, changes=self.changes)
 
     def _launch(
         self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: FollowUps
     ) -> bool:
         """Measures one launch, and the follow-ups in the last one, for which there is time; whether this was it."""
         until = self._end_of_launch(number, plan)
+        began = time.monotonic()
         with self.guard.waiting():
             session = self.launch(self._label(number)).__enter__()
+        if self.first_start:
+            self.first_start = False
+            self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
+            until = self._end_of_launch(number, plan)
         try:
             if self.writer is None:
                 self.header = with_notes(session.header, self.options)
@@ -241,11 +261,14 @@ class _Run:
     ) -> None:
         """Takes the requests of one launch, those after its first visit until its share of the time is over.
 
-        The first visit of the first launch is always taken: a run has each point at least once.
+        The first visit of the first launch is taken as long as there is any time: a run has each point at least once
+        if it can, and one point in any case.
         """
         for request in requests:
             if launch == 0 and request.visit == 0:
-                is_over = False
+                is_over = self.limits.is_past_last and bool(self.records)
+                if is_over:
+                    self.unreached_sizes.update(one.message_bytes for one in request.series)
             elif request.visit == 0:
                 is_over = self.limits.seconds_for_visits <= 0.0
             else:

@@ -10,14 +10,15 @@ import selectors
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from chiplog.errors import ChiplogError, CorruptFile, RunFailed, UsageError
+from chiplog.measure.meeting import SECRET_VARIABLE
 from chiplog.measure.process import ProcessGroup
 from chiplog.plan.request import Request
 
-SECRET_VARIABLE = "CHIPLOG_SECRET"
 MAX_LINE_BYTES = 256 * 2**20
 STDERR_KEPT_BYTES = 16 * 1024
 MARGIN_SECONDS = 20.0
@@ -30,8 +31,9 @@ class Session:
     """The probe of one launch, as a context manager; leaving it ends every process that it started.
 
     `command` starts the probe, alone or under a launcher. The ranks recognise each other by a secret in the
-    environment. `meanwhile` is called once, while the probe starts. All waits are bounded; a probe that is silent for
-    longer is ended and reported.
+    environment. `meanwhile` is called once, while the probe starts. `explain` adds what a failure to start may mean to
+    its sentence. `leftover` is a file that killed ranks leave behind; it is removed at the end. All waits are bounded;
+    a probe that is silent for longer is ended and reported.
     """
 
     def __init__(
@@ -42,6 +44,8 @@ class Session:
         start_seconds: float = START_SECONDS,
         margin_seconds: float = MARGIN_SECONDS,
         meanwhile: Callable[[], object] | None = None,
+        explain: Callable[[str], str] | None = None,
+        leftover: Path | None = None,
     ) -> None:
         self._command = list(command)
         self._environment = {**os.environ, **(environment or {})}
@@ -49,6 +53,8 @@ class Session:
         self._start_seconds = start_seconds
         self._margin_seconds = margin_seconds
         self._meanwhile = meanwhile
+        self._explain = explain
+        self._leftover = leftover
         self._stdout = b""
         self._stderr = b""
         self._group: ProcessGroup | None = None
@@ -67,8 +73,10 @@ class Session:
             if self._meanwhile is not None:
                 self._meanwhile()
             self.header_line, self.header = self._answer("header", self._start_seconds)
-        except BaseException:
-            self._group.end()
+        except BaseException as error:
+            self._end(self._group)
+            if self._explain is not None and isinstance(error, ChiplogError):
+                raise type(error)(self._explain(str(error))) from error
             raise
         return self
 
@@ -84,8 +92,7 @@ class Session:
             if kind is None and not self._is_over:
                 self._quit(self._group)
         finally:
-            self._selector.close()
-            self._group.end()
+            self._end(self._group)
 
     @property
     def process_group(self) -> int:
@@ -108,6 +115,12 @@ class Session:
                 f"the probe answered request {record.get('id')} instead of {request.id}."
             )
         return line
+
+    def _end(self, group: ProcessGroup) -> None:
+        self._selector.close()
+        group.end()
+        if self._leftover is not None:
+            self._leftover.unlink(missing_ok=True)
 
     def _watch(self, group: ProcessGroup) -> None:
         for stream in (group.process.stdout, group.process.stderr):
@@ -137,6 +150,8 @@ class Session:
             answer = json.loads(line)
         except ValueError:
             answer = None
+        if isinstance(answer, dict) and answer.get("type") == "footer":
+            raise self._ended_from_outside(answer)
         if not isinstance(answer, dict) or answer.get("type") not in (wanted, "error"):
             raise RunFailed(f"the probe wrote something else than a {wanted}: {line[:80]!r}.")
         if answer["type"] == "error":
@@ -178,27 +193,57 @@ class Session:
         if group.wait(max(0.1, deadline - time.monotonic())) not in (0, None):
             raise self._ended()
 
+    def _ended_from_outside(self, footer: Mapping[str, Any]) -> ChiplogError:
+        """What to say of a probe that ends its run before it is asked to, as signals make it do."""
+        self._is_over = True
+        reason = footer.get("reason") or "they do not say why"
+        if reason == "interrupted":
+            reason = "they were interrupted from outside, as by scancel or a time limit"
+        return RunFailed(
+            f"the ranks ended before the run was done: {reason}. What was measured is kept."
+        )
+
     def _ended(self) -> ChiplogError:
-        """What to say of a probe that closed its output."""
+        """What to say of a probe that closed its output: its own words first, where it has said any."""
         assert self._group is not None
         code = self._group.wait(END_SECONDS)
         while self._read(0.05):
             pass
         killed = _signal_of(code)
-        if killed is not None:
-            return RunFailed(f"the probe was killed by {killed}.{self._said()}")
         kinds = {2: UsageError, 5: CorruptFile}
-        kind = kinds.get(code or 0, RunFailed)
-        return kind(f"the probe ended with exit code {code} before it had answered.{self._said()}")
+        kind = RunFailed if killed else kinds.get(code or 0, RunFailed)
+        end = (
+            f"was killed by {killed}"
+            if killed
+            else f"ended with exit code {code} before it had answered"
+        )
+        own = self._own_words()
+        if own:
+            return kind(f"{own} (the probe {end}).")
+        return kind(f"the probe {end}.{self._said()}")
+
+    def _own_words(self) -> str:
+        """What the ranks themselves said on standard error: rank 0's first sentence, else the first of another one."""
+        found = _OWN_WORDS.findall(self._stderr.decode(errors="replace"))
+        of_rank_0 = [words for rank, words in found if not rank]
+        of_others = [f"{rank}{words}" for rank, words in found if rank]
+        return (of_rank_0 or of_others or [""])[0].strip().rstrip(".")
 
     def _said(self) -> str:
-        """What standard error holds that explains the end; launchers frame it with lines of dashes."""
+        """What standard error holds that explains the end: the ranks' own words, else the first that tells something.
+
+        Launchers frame what went wrong with lines of dashes, and end with what follows from it.
+        """
+        own = self._own_words()
+        if own:
+            return f" It said: {own}."
         lines = [line.strip() for line in self._stderr.decode(errors="replace").splitlines()]
         said = [line for line in lines if any(letter.isalpha() for letter in line)]
         telling = [line for line in said if _TELLING.search(line)]
-        return f" It said: {(telling or said)[-1]}" if said else ""
+        return f" It said: {(telling or said)[0]}" if said else ""
 
 
+_OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 _TELLING = re.compile(r"signal|error|fail|lost|refused|denied|unable|can't|cannot", re.IGNORECASE)
 
 

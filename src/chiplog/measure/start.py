@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import socket
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from chiplog.errors import UsageError
-from chiplog.measure.launchers import launch_command
+from chiplog.measure.launchers import explain_start, launch_command
+from chiplog.measure.meeting import forwarding, meeting_at
 from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measure.run import Launch
@@ -17,8 +17,6 @@ from chiplog.measure.session import Session
 from chiplog.plan.plan import PLACEMENTS
 
 MPI = "mpi"
-RENDEZVOUS_VARIABLE = "CHIPLOG_RENDEZVOUS"
-LOOPBACK = "127.0.0.1"
 LEAST_TIME_LIMIT = 0.1
 MOST_TIME_LIMIT = 86400.0
 RANKS = range(2, 4097)
@@ -43,7 +41,7 @@ def launch_of(
     started by their MPI's own launcher. `mpi` names the C++ compiler of the MPI to use; by default the first one
     found, that of this Python environment before those on PATH. Its probe is built if it is not in the cache.
     `rendezvous` is the HOST:PORT where ranks that a launcher started meet; without it (and without
-    CHIPLOG_RENDEZVOUS in the environment) they meet on this host's loopback. `time_limit` in seconds bounds how long
+    CHIPLOG_RENDEZVOUS in the environment) they find rank 0 by themselves. `time_limit` in seconds bounds how long
     a rank waits for another. `meanwhile` is called while a launcher starts the ranks, which takes long enough to load
     what is needed later. Launch n binds its ranks by placement n modulo the number of `placements`.
 
@@ -67,11 +65,17 @@ def launch_of(
             *("--pin", placements[number % len(placements)]),
         ]
         if words and probe:
-            return Session([*words, str(probe.path), *arguments], meanwhile=meanwhile)
+            return Session(
+                [*words, str(probe.path), *arguments],
+                meanwhile=meanwhile,
+                explain=partial(explain_start, words, probe),
+            )
         if words:
-            meeting = {RENDEZVOUS_VARIABLE: rendezvous or _meeting_point()}
-            command = [*words, str(base_probe()), *arguments]
-            return Session(command, environment=meeting, meanwhile=meanwhile)
+            meeting = meeting_at(rendezvous)
+            command = [*forwarding(words, meeting), str(base_probe()), *arguments]
+            return Session(
+                command, environment=meeting.environment, meanwhile=meanwhile, leftover=meeting.file
+            )
         if probe:
             started = launch_command(probe, ranks, arguments)
             return Session(started.command, environment=started.environment, meanwhile=meanwhile)
@@ -100,16 +104,6 @@ def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> Bui
             )
         mpi = str(found.mpicxx)
     return build_probe(mpi, progress=tell or _tell)
-
-
-def _meeting_point() -> str:
-    """Where launched ranks meet: as the environment says, else a free port of the loopback interface."""
-    named = os.environ.get(RENDEZVOUS_VARIABLE)
-    if named:
-        return named
-    with socket.socket() as free:
-        free.bind((LOOPBACK, 0))
-        return f"{LOOPBACK}:{free.getsockname()[1]}"
 
 
 def _tell(sentence: str) -> None:

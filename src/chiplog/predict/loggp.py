@@ -107,6 +107,7 @@ class LogGPSpeaker:
         del task, per_node
         self.fit = fit
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
+        self._sizes: dict[tuple[str, str, Task], set[int]] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
         limited = [one for one in self.regimes if not latency_is_unlimited(one)]
         if not limited:
@@ -211,9 +212,12 @@ class LogGPSpeaker:
         """The sizes of the algorithm's messages, which do not depend on the peers of a round."""
         if algorithm.takes_peers:
             task = replace(task, peers=1)
-        recorder = Recorder(self._recorded)
-        algorithm.seconds(task, recorder)
-        return recorder.sizes
+        key = (algorithm.operation, algorithm.name, task)
+        if key not in self._sizes:
+            recorder = Recorder(self._recorded)
+            algorithm.seconds(task, recorder)
+            self._sizes[key] = recorder.sizes
+        return self._sizes[key]
 
     @cached_property
     def largest_eager_bytes(self) -> int | None:

@@ -24,6 +24,9 @@ from chiplog.models.registry import load_model
 from chiplog.predict.loggp import by_points
 from chiplog.predict.network import Asked, Space, beyond_all, segment_of
 
+READ_AHEAD = 64
+"""Peers that a model is asked about at once: whoever asks for one number mostly asks for the next one, too."""
+
 
 class OneToManySpeaker:
     """Speaks about barriers, whose messages have whatever size was measured."""
@@ -97,7 +100,10 @@ class OneToManySpeaker:
         key = (peers, fractions.tobytes(), whole)
         if key not in self._known:
             size = self.fit.segments[self._segment].first_bytes
-            asked = points("one_to_many", size, peers=peers)
+            ahead = np.arange(peers, peers + READ_AHEAD)
+            asked = points("one_to_many", size, peers=ahead)
             rows = rows_of(self._ranges.at(fractions, whole=whole))
-            self._known[key] = np.array([self._model.seconds(asked, row)[0] for row in rows])
+            table = np.array([self._model.seconds(asked, row) for row in rows])
+            for place, column in enumerate(table.T):
+                self._known.setdefault((int(ahead[place]), *key[1:]), column)
         return self._known[key]

@@ -38,11 +38,15 @@ def opening(run: TargetReport) -> list[Block]:
 
 
 def ranks(run: TargetReport) -> str:
-    """How many ranks there were, and on how many CPUs: "2 ranks on a machine with 2 CPUs"."""
+    """How many ranks there were, and where: "2 ranks on a machine with 2 CPUs", "8 ranks on 8 hosts"."""
     count, cores = (
         number(run.dataset.header, *path) for path in (("ranks",), ("machine", "cores"))
     )
     words = "this run" if count is None else f"{count:.0f} ranks"
+    named = run.dataset.header.get("hosts")
+    hosts = set(named) if isinstance(named, list) else set()
+    if len(hosts) > 1:
+        return f"{words} on {len(hosts)} hosts"
     return words if cores is None else f"{words} on a machine with {cores:.0f} CPUs"
 
 

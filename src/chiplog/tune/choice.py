@@ -10,6 +10,17 @@ UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True)
+class Native:
+    """An algorithm as the MPI itself names it, for choices that were measured."""
+
+    name: str
+    number: int | None = None
+    """Open MPI's."""
+    segment_bytes: int = 0
+    fan_out: int = 0
+
+
+@dataclass(frozen=True)
 class Ranked:
     """One algorithm's time in the middle of what the model leaves, in seconds."""
 
@@ -46,6 +57,8 @@ class Choice:
     """What was not measured; None where all was."""
     ranking: tuple[Ranked, ...] = ()
     """All algorithms that were looked at, the fastest first; n-way dissemination with its best n only."""
+    native: Native | None = None
+    """By the MPI's own name, where the choice was measured."""
 
     @property
     def is_changed(self) -> bool:

@@ -101,6 +101,25 @@ def choose(
     return Tuning(operation, speaker.fit.model, tuple(found))
 
 
+def predicted_seconds(
+    fits: Sequence[Fit], operation: str, names: Collection[str], tasks: Sequence[Task]
+) -> dict[tuple[str, int, int], float]:
+    """Seconds in the middle of the set by (algorithm, ranks, bytes), of those among `names` that a model predicts.
+
+    Raises UsageError where no model of the file predicts any.
+    """
+    known = [one for name, one in algorithms(operation).items() if name in names]
+    speaker = speaker_for(fits, known, max(tasks, key=lambda one: one.ranks))
+    spoken = [one for one in known if speaker.speaks_about(one) and not one.takes_peers]
+    found = {}
+    for task in tasks:
+        asked = _asked(spoken, None, task)
+        for candidate, _ in _timed(speaker, speaker.space(asked), asked):
+            key = (candidate.algorithm.name, task.ranks, task.message_bytes)
+            found[key] = candidate.seconds
+    return found
+
+
 def barrier_seconds(speaker: Speaker, ranks: int, peers: int, message_bytes: int = 1) -> Seconds:
     """The n-way dissemination barrier's time in the middle of the set: seconds of shape (1 + draws,)."""
     task = Task(ranks, message_bytes, peers=peers)

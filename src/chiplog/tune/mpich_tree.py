@@ -10,6 +10,9 @@ import json
 import mmap
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,11 @@ from chiplog.tune.version import Version, parse_version, version_text
 Tree = dict[str, Any]
 LIBRARY_NAMES = ("libmpich.so*", "libmpi.so*")
 MOST_TREE_BYTES = 1 << 22
+WORD_STARTS = (
+    *(rb"algorithm=", rb"composition=", rb"comm_", rb"avg_msg_size", rb"total_msg_size", rb"count"),
+    *(rb"is_", rb"=any"),
+)
+"""How the keys of trees begin."""
 
 
 def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
@@ -50,6 +58,37 @@ def own_tree(mpi: Mpi) -> Tree:
     raise UsageError(f"--mpi: the library of {mpi} at {mpi.mpicxx} carries no tree of algorithms.")
 
 
+@dataclass(frozen=True)
+class Carried:
+    """What a library compares the keys of a tree with, and the trees that it carries."""
+
+    words: frozenset[str]
+    trees: tuple[Tree, ...]
+
+
+def carried(mpi: Mpi) -> Carried:
+    """Of the library of `mpi`; empty where it carries no tree."""
+    for library in dict.fromkeys(_libraries(mpi)):
+        with _mapped(library) as content:
+            trees = tuple(_trees(content))
+            if trees:
+                return Carried(frozenset(_words(content)), trees)
+    return Carried(frozenset(), ())
+
+
+def _words(content: mmap.mmap | bytes) -> Iterator[str]:
+    """Strings that are compared with keys: whole, or up to the sign behind which a number or word stands."""
+    for start in WORD_STARTS:
+        for match in re.finditer(start + rb"[\w<=]*\x00", content):
+            yield match[0][:-1].decode()
+    for match in re.finditer(rb"=\x00", content):
+        word = re.search(
+            rb"(?:k|[a-z][a-z_]+)$", content[max(0, match.start() - 64) : match.start()]
+        )
+        if word:
+            yield word[0].decode() + "="
+
+
 def _libraries(mpi: Mpi) -> list[Path]:
     words = shlex.split(mpi.command)
     folders = [Path(word[2:]) for word in words if word.startswith("-L")]
@@ -63,24 +102,31 @@ def _libraries(mpi: Mpi) -> list[Path]:
 
 
 def _tree_of(library: Path) -> Tree | None:
+    with _mapped(library) as content:
+        return next((tree for tree in _trees(content) if _is_generic(tree)), None)
+
+
+@contextmanager
+def _mapped(library: Path) -> Iterator[mmap.mmap | bytes]:
     with library.open("rb") as stream:
         if stream.seek(0, 2) == 0:
-            return None
+            yield b""
+            return
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            for match in re.finditer(rb'\{"collective=', content):
-                end = content.find(b"\0", match.start(), match.start() + MOST_TREE_BYTES)
-                tree = _parsed(content[match.start() : end])
-                if tree is not None:
-                    return tree
-    return None
+            yield content
 
 
-def _parsed(text: bytes) -> Tree | None:
-    """The generic tree; the device layers carry smaller ones, whose barriers are not of MPIR."""
-    if b"algorithm=MPIR_Barrier" not in text:
-        return None
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+def _trees(content: mmap.mmap | bytes) -> Iterator[Tree]:
+    for match in re.finditer(rb'\{"collective=', content):
+        end = content.find(b"\0", match.start(), match.start() + MOST_TREE_BYTES)
+        try:
+            found = json.loads(content[match.start() : end])
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _is_generic(tree: Tree) -> bool:
+    """The device layers carry smaller ones, whose barriers are not of MPIR."""
+    return "algorithm=MPIR_Barrier" in json.dumps(tree)

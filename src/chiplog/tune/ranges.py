@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from chiplog.tune.choice import Choice, Tuning
+from chiplog.tune.choice import Choice, Native, Tuning
 
-Key = tuple[str, int | None]
-"""An algorithm and its n; what rules are about."""
+
+class Key(NamedTuple):
+    """An algorithm and its n; what rules are about."""
+
+    algorithm: str
+    peers: int | None
+    native: Native | None = None
+    """By the MPI's own name, where that is known; it is what is written then."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ def _size_rules(choices: Sequence[Choice]) -> tuple[SizeRule, ...]:
     found = [SizeRule(0, None)]
     for choice in choices:
         first = choice.message_bytes if choice.message_bytes > 1 and len(choices) > 1 else 0
-        key = (choice.algorithm, choice.peers) if choice.is_changed else None
+        key = Key(choice.algorithm, choice.peers, choice.native) if choice.is_changed else None
         if first == 0:
             found = [SizeRule(0, key)]
         elif key != found[-1].key:

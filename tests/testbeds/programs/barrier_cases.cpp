@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -170,6 +171,43 @@ void communicators_by_the_thousand(const Numbers& given) {
   const int regions = mapped_regions();
   made_and_freed(given.at(0));
   require(open_files() <= files + 4, "no file is left open");
+  require(mapped_regions() <= regions + 20, "no memory is left mapped");
+  late_barrier(MPI_COMM_WORLD, 0, 1000);
+}
+
+long memory_pages() {
+  long all = 0;
+  long resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident;
+}
+
+using OnCommunicator = int (*)(MPI_Comm);
+
+void cycle(int times, OnCommunicator barrier) {
+  for (int number = 0; number < times; ++number) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    barrier(copy);
+    MPI_Comm_free(&copy);
+  }
+}
+
+// A communicator is made, meets and is freed: TIMES, after as many with the MPI's own barrier, which may need memory,
+// too.
+void cycles(const Numbers& given) {
+  constexpr int to_begin_with = 200;
+  constexpr long allowed_pages = 512;
+  cycle(to_begin_with, MPI_Barrier);
+  const long at_first = memory_pages();
+  cycle(given.at(0), PMPI_Barrier);
+  const long before = memory_pages();
+  const int files = open_files();
+  const int regions = mapped_regions();
+  cycle(given.at(0), MPI_Barrier);
+  const long of_mpi = before - at_first;
+  require(memory_pages() - before <= of_mpi + allowed_pages, "memory does not grow");
+  require(open_files() <= files, "no file and no socket is left open");
   require(mapped_regions() <= regions + 20, "no memory is left mapped");
   late_barrier(MPI_COMM_WORLD, 0, 1000);
 }
@@ -398,6 +436,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"meet-as-set", meet_as_set},
     {"in-a-row", in_a_row},
     {"communicators", communicators_by_the_thousand},
+    {"cycles", cycles},
     {"threads", threads},
     {"kinds", kinds},
     {"pending-work", pending_work},

@@ -1,4 +1,5 @@
-// What programs call: the MPI's names in front of the MPI, which stays reachable by its profiling interface.
+// What programs call: the MPI's names in front of the MPI. What the library doesn't do itself goes to the next one of
+// that name, so that another tool that is preloaded behind it sees it, too.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -8,10 +9,26 @@
 
 namespace {
 
+// Another tool's function, or the MPI's own. `of_mpi` where names lead nowhere, as in a program that is linked
+// statically.
+template <class Function>
+Function* next_of([[maybe_unused]] const char* name, Function* of_mpi) {
+#ifndef CHIPLOG_SMPI
+  if (void* found = dlsym(RTLD_NEXT, name); found != nullptr) return reinterpret_cast<Function*>(found);
+#endif
+  return of_mpi;
+}
+
+#define CHIPLOG_NEXT(NAME)                                         \
+  [] {                                                             \
+    static auto* const found = next_of("MPI_" #NAME, PMPI_##NAME); \
+    return found;                                                  \
+  }()
+
 int own_barrier(MPI_Comm communicator, bool is_settled) {
-  if (is_settled) return PMPI_Barrier(communicator);
+  if (is_settled) return CHIPLOG_NEXT(Barrier)(communicator);
   chiplog::collectives::before_own_barrier();
-  const int error = PMPI_Barrier(communicator);
+  const int error = CHIPLOG_NEXT(Barrier)(communicator);
   if (error == MPI_SUCCESS) chiplog::collectives::after_own_barrier(communicator);
   return error;
 }
@@ -29,7 +46,7 @@ int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
 extern "C" {
 
 CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
-  const chiplog::collectives::Recent known = chiplog::collectives::find(communicator);
+  const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
   if (known.barrier == nullptr) return own_barrier(communicator, known.is_settled);
   const int error = known.barrier->wait();
   if (error == MPI_SUCCESS) [[likely]] {
@@ -39,22 +56,24 @@ CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
   return error;
 }
 
-CHIPLOG_EXPORT int MPI_Comm_free(MPI_Comm* communicator) { return free_with(PMPI_Comm_free, communicator); }
-CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) { return free_with(PMPI_Comm_disconnect, communicator); }
+CHIPLOG_EXPORT int MPI_Comm_free(MPI_Comm* communicator) { return free_with(CHIPLOG_NEXT(Comm_free), communicator); }
+CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) {
+  return free_with(CHIPLOG_NEXT(Comm_disconnect), communicator);
+}
 
 CHIPLOG_EXPORT int MPI_Init(int* count, char*** arguments) {
-  const int error = PMPI_Init(count, arguments);
+  const int error = CHIPLOG_NEXT(Init)(count, arguments);
   if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
   return error;
 }
 CHIPLOG_EXPORT int MPI_Init_thread(int* count, char*** arguments, int required, int* provided) {
-  const int error = PMPI_Init_thread(count, arguments, required, provided);
+  const int error = CHIPLOG_NEXT(Init_thread)(count, arguments, required, provided);
   if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
   return error;
 }
 CHIPLOG_EXPORT int MPI_Finalize() {
   chiplog::collectives::before_finalisation();
-  return PMPI_Finalize();
+  return CHIPLOG_NEXT(Finalize)();
 }
 
 }  // extern "C"

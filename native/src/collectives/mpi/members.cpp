@@ -1,6 +1,7 @@
 #include "collectives/mpi/members.hpp"
 
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace chiplog::collectives {
@@ -12,12 +13,15 @@ bool is_intercommunicator(MPI_Comm communicator) {
   return inter != 0;
 }
 
-// Where messages can't be sent, all members are here.
 void group_by_node(Members& members, const World& world) {
+  if (world.messages() == MPI_COMM_NULL) {  // then all of them are here
+    members.leaders = {0};
+    members.neighbours.resize(members.world_ranks.size());
+    std::iota(members.neighbours.begin(), members.neighbours.end(), 0);
+    return;
+  }
   std::set<int> nodes;
-  const auto node_of = [&](int rank) {
-    return world.messages() == MPI_COMM_NULL ? 0 : world.node_of(members.world_rank(rank));
-  };
+  const auto node_of = [&](int rank) { return world.node_of(members.world_rank(rank)); };
   for (int rank = 0; rank < members.count(); ++rank) {
     if (nodes.insert(node_of(rank)).second) members.leaders.push_back(rank);
     if (node_of(rank) == node_of(members.rank)) members.neighbours.push_back(rank);

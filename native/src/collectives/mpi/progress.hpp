@@ -7,14 +7,10 @@ namespace chiplog::collectives {
 
 // A request that nothing completes: whoever tests it lets the MPI work. To probe a communicator of this process alone
 // would not do, since MPICH then looks at messages to itself only.
+// It is made when it is first needed.
 class Progress {
  public:
-  Progress() {
-    const auto query = [](void*, MPI_Status*) -> int { return MPI_SUCCESS; };
-    const auto free = [](void*) -> int { return MPI_SUCCESS; };
-    const auto cancel = [](void*, int) -> int { return MPI_SUCCESS; };
-    PMPI_Grequest_start(query, free, cancel, nullptr, &request_);
-  }
+  Progress() = default;
   ~Progress() {
     if (request_ == MPI_REQUEST_NULL) return;
     PMPI_Grequest_complete(request_);
@@ -25,11 +21,19 @@ class Progress {
 
   // MPI_SUCCESS, or the MPI's error.
   int make() {
+    if (request_ == MPI_REQUEST_NULL) start();
     int completed = 0;
     return PMPI_Test(&request_, &completed, MPI_STATUS_IGNORE);
   }
 
  private:
+  void start() {
+    const auto query = [](void*, MPI_Status*) -> int { return MPI_SUCCESS; };
+    const auto free = [](void*) -> int { return MPI_SUCCESS; };
+    const auto cancel = [](void*, int) -> int { return MPI_SUCCESS; };
+    PMPI_Grequest_start(query, free, cancel, nullptr, &request_);
+  }
+
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

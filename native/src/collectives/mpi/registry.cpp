@@ -1,13 +1,16 @@
 #include "collectives/mpi/registry.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "collectives/mpi/set_up.hpp"
-#include "collectives/mpi/settings.hpp"
 #include "collectives/mpi/world.hpp"
+#include "collectives/settings.hpp"
+#include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
 
@@ -41,15 +44,18 @@ bool mpi_is_up() {
   return initialised != 0 && finalised == 0;
 }
 
+// What threads remember of communicators holds no more.
+void announce_change() { registry_changes.fetch_add(1, std::memory_order_relaxed); }
+
 void remove_from_table(MPI_Comm communicator) {
   const std::lock_guard lock(mutex);
-  settled.erase(communicator);
-  registry_changes.fetch_add(1, std::memory_order_relaxed);
+  if (settled.erase(communicator) != 0) announce_change();
 }
 
 int forget(MPI_Comm communicator, int, void* value, void*) {
-  remove_from_table(communicator);
   const std::unique_ptr<Entry> entry(static_cast<Entry*>(value));
+  if (entry->is_settled) remove_from_table(communicator);
+  announce_change();
   return MPI_SUCCESS;
 }
 
@@ -57,6 +63,14 @@ int forget(MPI_Comm communicator, int, void* value, void*) {
 int close(MPI_Comm, int, void*, void*) {
   before_finalisation();
   return MPI_SUCCESS;
+}
+
+// Once a program, not once a communicator.
+void say_problems() {
+  if (world->rank() != 0) return;
+  for (const std::string& problem : settings().problems) say(problem);
+  constexpr int any = 2;  // what is wrong does not depend on the number of ranks
+  if (const Choice choice = choose(any); !choice.problem.empty()) say(choice.problem + "; the default is used");
 }
 
 // Where attributes can't be had, nothing is served.
@@ -67,7 +81,10 @@ Phase open() {
   const bool made = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr) == MPI_SUCCESS &&
                     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close, &closing, nullptr) == MPI_SUCCESS &&
                     PMPI_Comm_set_attr(MPI_COMM_SELF, closing, nullptr) == MPI_SUCCESS;
-  if (made) world = std::make_unique<World>();
+  if (made) {
+    world = std::make_unique<World>();
+    say_problems();
+  }
   phase.store(made ? Phase::open : Phase::closed);
   return phase.load();
 }
@@ -78,7 +95,7 @@ Phase phase_now() {
 }
 
 // Null where the MPI refuses an attribute.
-Entry* entry_of(MPI_Comm communicator) {
+Entry* attribute_of(MPI_Comm communicator) {
   void* attribute = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(communicator, keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
@@ -86,6 +103,25 @@ Entry* entry_of(MPI_Comm communicator) {
   auto entry = std::make_unique<Entry>();
   if (PMPI_Comm_set_attr(communicator, keyval, entry.get()) != MPI_SUCCESS) return nullptr;
   return entry.release();
+}
+
+// The same, asking the MPI only where this thread's last one was another.
+Entry* entry_of(MPI_Comm communicator) {
+#ifdef CHIPLOG_SMPI
+  return attribute_of(communicator);  // a thread runs many simulated ranks
+#else
+  struct Counted {
+    std::uint64_t changes = 0;
+    MPI_Comm communicator{};
+    Entry* entry = nullptr;
+  };
+  static thread_local constinit Counted last;
+  const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
+  if (last.entry == nullptr || last.communicator != communicator || last.changes != changes) {
+    last = {changes, communicator, attribute_of(communicator)};
+  }
+  return last.entry;
+#endif
 }
 
 }  // namespace
@@ -109,7 +145,7 @@ void after_own_barrier(MPI_Comm communicator) {
   entry->is_settled = true;
   const std::lock_guard lock(mutex);
   settled[communicator] = entry;
-  registry_changes.fetch_add(1, std::memory_order_relaxed);
+  announce_change();
 }
 
 MPI_Comm begin_to_free(MPI_Comm communicator) {
@@ -129,7 +165,7 @@ void before_finalisation() {
     const std::lock_guard lock(mutex);
     for (const auto& [communicator, entry] : settled) entry->barrier.reset();
     settled.clear();
-    registry_changes.fetch_add(1, std::memory_order_relaxed);
+    announce_change();
   }
   world->disconnect();
   world.reset();

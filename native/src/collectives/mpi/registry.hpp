@@ -27,15 +27,17 @@ extern std::atomic<std::uint64_t> registry_changes;
 // The table's answer.
 [[nodiscard]] Recent look_up(MPI_Comm communicator);
 
-// What is known of a communicator.
-[[nodiscard]] inline Recent find(MPI_Comm communicator) {
+// What is known of a communicator, until this thread asks about another one.
+[[nodiscard]] inline const Recent& find(MPI_Comm communicator) {
 #ifdef CHIPLOG_SMPI
-  return look_up(communicator);  // a thread runs many simulated ranks
+  static Recent found;  // a thread runs many simulated ranks
+  found = look_up(communicator);
+  return found;
 #else
   // Known at load time, this variable is reached without a call.
   [[gnu::tls_model("initial-exec")]] static thread_local constinit Recent recent;
   const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
-  if (recent.is_settled && recent.communicator == communicator && recent.changes == changes) [[likely]] {
+  if (recent.communicator == communicator && recent.changes == changes) [[likely]] {
     return recent;
   }
   recent = look_up(communicator);

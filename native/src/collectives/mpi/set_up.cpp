@@ -8,7 +8,7 @@
 #include "collectives/mpi/errors_returned.hpp"
 #include "collectives/mpi/leaders.hpp"
 #include "collectives/mpi/members.hpp"
-#include "collectives/mpi/settings.hpp"
+#include "collectives/settings.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -86,7 +86,8 @@ class SetUp {
     if (members_.leaders.size() == 1) return finish(std::move(node), nullptr, true);
     hear(choice_, meet ? all.front().of_nodes : all.front().of_ranks);
     if (choice_.algorithm == nullptr && !choice_.by_trial) {
-      if (members_.rank == 0 && verbose()) say(description().subject + "the MPI's own barrier, " + choice_.why);
+      if (members_.rank == 0 && settings().verbose)
+        say(description().subject + "the MPI's own barrier, " + choice_.why);
       return nullptr;
     }
     if (all.front().tag == 0) {
@@ -124,11 +125,11 @@ class SetUp {
 
   // Of all members; empty where the MPI refuses.
   std::vector<Told> tell_all() {
-    if (members_.rank == 0) {
+    if (members_.rank == 0 && world_.messages() != MPI_COMM_NULL) {
       choice_ = choose(static_cast<int>(members_.leaders.size()));
       told_.of_nodes = told(choice_);
       told_.of_ranks = told(choose(members_.count()));
-      if (world_.messages() != MPI_COMM_NULL) tag_ = OwnedTag(world_);
+      tag_ = OwnedTag(world_);
       told_.tag = tag_.number();
     }
     std::vector<Told> all(members_.world_ranks.size());
@@ -170,10 +171,7 @@ class SetUp {
   }
 
   std::unique_ptr<Barrier> finish(NodePart node, std::unique_ptr<Leaders> leaders, bool one_node) {
-    if (members_.rank == 0) {
-      if (!choice_.problem.empty()) say(choice_.problem + ": not in force");
-      if (verbose()) say(description().text(choice_));
-    }
+    if (members_.rank == 0 && settings().verbose) say(description().text(choice_));
     return std::make_unique<Barrier>(std::move(node), std::move(leaders), one_node);
   }
 
@@ -185,7 +183,7 @@ class SetUp {
 
   // What is to be called when a trial has found another barrier; nothing where nobody listens.
   Leaders::Tell tell_of_trial() {
-    if (members_.rank != 0 || !verbose()) return nullptr;
+    if (members_.rank != 0 || !settings().verbose) return nullptr;
     Description found = description();
     found.subject += "after " + std::to_string(Leaders::barriers_before_trial) + " barriers, ";
     return [found](const Choice& choice) { say(found.text(choice)); };
@@ -213,7 +211,7 @@ std::unique_ptr<Barrier> set_up(MPI_Comm communicator, World& world) {
     const ErrorsReturned guard(communicator);
     barrier = SetUp(communicator, world, std::move(members)).run(why_not);
   }
-  if (!why_not.empty() && rank == 0 && verbose() && !is_trivial) {
+  if (!why_not.empty() && rank == 0 && settings().verbose && !is_trivial) {
     say("barrier of " + name_of(communicator) + ": left to the MPI, " + why_not);
   }
   return barrier;

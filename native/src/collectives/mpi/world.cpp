@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "collectives/mpi/job.hpp"
-#include "collectives/mpi/settings.hpp"
+#include "collectives/settings.hpp"
 
 namespace chiplog::collectives {
 namespace {

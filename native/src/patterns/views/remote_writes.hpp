@@ -42,7 +42,7 @@ class RemoteWrites : public View<T> {
     return this->transport_.make_buffer(bytes + (in_line ? 0 : depth * line_bytes));
   }
 
-  // Mailboxes for messages of this size. Collective.
+  // Makes mailboxes for messages of this size. Collective.
   void reserve(std::size_t message_bytes) {
     const std::size_t wanted = (message_bytes + line_bytes - 1) / line_bytes * line_bytes;
     if (window_ && wanted <= mailbox_bytes_) return;
@@ -131,7 +131,7 @@ class RemoteWrites : public View<T> {
   std::optional<typename T::Window> window_;
   std::size_t mailbox_bytes_ = 0;
   std::size_t posted_ = 0;
-  // To and from each rank.
+  // The counters of messages to and from each rank.
   std::vector<std::uint8_t> sent_;
   std::vector<std::uint8_t> received_;
 };

@@ -53,7 +53,7 @@ struct Pipe {
   _exit(read_word == targets_word ? 0 : EFAULT);
 }
 
-// A number of an error, EINTR where a signal ended the process (a filter that kills does that).
+// The number of an error. It is EINTR where a signal ended the process, as a filter that kills does.
 int exit_code_of(pid_t process) {
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
@@ -62,7 +62,7 @@ int exit_code_of(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
-// Between two processes of one parent, since ranks are such under a launcher; what works there works for others.
+// The test runs between two processes of one parent, as ranks under a launcher are.
 int try_between_siblings() {
   Pipe ready = Pipe::make();
   Pipe stay = Pipe::make();

@@ -15,7 +15,7 @@ class Consent {
   ~Consent();
 };
 
-// What forbids it and what to do about it; both empty where it is allowed.
+// The reason why it is forbidden and the remedy; both are empty where it is allowed.
 struct Finding {
   std::string why;
   std::string remedy;

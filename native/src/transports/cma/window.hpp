@@ -15,13 +15,13 @@ namespace chiplog::cma {
 // Whole pages of its own, so that what comes after its end hits nothing else.
 class Window {
  public:
-  // Collective; zeroed. UsageError if the ranks ask for different sizes.
+  // Collective. The memory is zeroed. Throws UsageError if the ranks ask for different sizes.
   Window(Bootstrap& bootstrap, std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
   [[nodiscard]] std::size_t capacity() const { return bytes_; }
 
-  // `offset` in the window of `peer`. Error unless `bytes` are there.
+  // The address of `offset` in the window of `peer`. Throws Error unless `bytes` are there.
   [[nodiscard]] Address at(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > bytes_ || bytes > bytes_ - offset) [[unlikely]] {
       throw_outside_window(peer, offset, bytes, bytes_);
@@ -37,7 +37,7 @@ class Window {
 
   std::size_t bytes_;
   std::unique_ptr<std::byte, Unmap> memory_;
-  // One a rank.
+  // There is one for each rank.
   std::vector<Address> addresses_;
 };
 

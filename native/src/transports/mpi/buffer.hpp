@@ -8,7 +8,7 @@
 
 namespace chiplog {
 
-// Page-aligned, all pages touched.
+// The memory is page-aligned, and all its pages have been touched.
 class MpiBuffer {
  public:
   explicit MpiBuffer(std::size_t bytes)

@@ -114,7 +114,7 @@ class MpiOneSided {
   }
 
  protected:
-  // Collective. Error where a rank can't see by looking what others wrote into its window.
+  // Collective. Throws Error where a rank can't see what others wrote into its window by reading its memory.
   explicit MpiOneSided(MpiOperations operations);
 
   [[nodiscard]] static constexpr Capabilities with_one_sided(Capabilities capabilities, MpiOperations operations) {
@@ -144,7 +144,7 @@ class MpiOneSided {
   [[nodiscard]] bool fenced() const { return operations_ == MpiOperations::fenced; }
   void fence() { check(MPI_Win_fence(0, window_), "MPI_Win_fence", MPI_PROC_NULL); }
 
-  // The place for the operands of the next operation, on which all that is pending is in `window`.
+  // The place for the operands of the next operation. All pending operations are in `window`.
   Operands& prepare(Rank peer, const Window& window, std::size_t window_offset, std::size_t bytes) {
     window.check(peer, window_offset, bytes);
     if (posted_ == max_posted_operations) [[unlikely]] {
@@ -159,7 +159,7 @@ class MpiOneSided {
   MpiCommunicator communicator_;
   std::array<Operands, max_posted_operations> operands_{};
   std::size_t posted_ = 0;
-  // Where all that is pending goes; the last one made, where ranks fence.
+  // The window of all pending operations; the last one made, where ranks fence.
   MPI_Win window_ = MPI_WIN_NULL;
   Rank peer_ = several;
 };

@@ -19,7 +19,7 @@ enum class MpiCompletion {
 // Allocated by MPI.
 class MpiWindow {
  public:
-  // Collective; zeroed.
+  // Collective. The memory is zeroed.
   MpiWindow(MPI_Comm communicator, std::size_t bytes, MpiCompletion completion);
   // Collective, unless an error is on its way.
   ~MpiWindow();
@@ -30,7 +30,7 @@ class MpiWindow {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] MPI_Win get() const { return window_; }
 
-  // Error unless `bytes` are there: not every MPI looks.
+  // Throws Error unless `bytes` are there, because not every MPI checks it.
   void check(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > capacity_ || bytes > capacity_ - offset) [[unlikely]] {
       throw_outside_window(peer, offset, bytes, capacity_);

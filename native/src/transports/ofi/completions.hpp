@@ -25,7 +25,7 @@ class Completions {
   [[nodiscard]] std::size_t received_bytes() const { return received_bytes_; }
   [[nodiscard]] std::uint64_t& immediates_of(Rank peer) { return immediates_[static_cast<std::size_t>(peer)]; }
 
-  // Throw what libfabric reports as failed.
+  // These throw what libfabric reports as failed.
   void poll_transmits() {
     std::array<fi_cq_entry, 16> entries;
     const ssize_t count = fi_cq_read(transmits_, entries.data(), entries.size());

@@ -14,7 +14,7 @@
 
 namespace chiplog::ofi {
 
-// Closed in the reverse order, on every way out.
+// The members are closed in the reverse order, also when an error is thrown.
 class Endpoint {
  public:
   // Collective. `posted` operations may be outstanding.
@@ -28,9 +28,9 @@ class Endpoint {
   [[nodiscard]] fid_cq* receives() const { return receives_.get(); }
   [[nodiscard]] fi_addr_t address_of(Rank peer) const { return addresses_[static_cast<std::size_t>(peer)]; }
 
-  // Zeroed memory as the source and the target of this rank's own operations.
+  // Makes zeroed memory that is the source and the target of this rank's own operations.
   [[nodiscard]] OfiBuffer make_buffer(std::size_t bytes);
-  // Zeroed memory that peers reach. Collective.
+  // Makes zeroed memory that peers reach. Collective.
   [[nodiscard]] OfiWindow make_window(Bootstrap& bootstrap, std::size_t bytes);
 
   // Removes the names under which the shm provider's endpoints lie in /dev/shm, those of all ranks: to be called once

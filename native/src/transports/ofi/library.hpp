@@ -20,7 +20,7 @@ struct Library {
   decltype(::fi_tostr)* text;
 };
 
-// Loaded by the first call. Error where this machine has no libfabric.
+// The first call loads it. Throws Error where this machine has no libfabric.
 const Library& library();
 
 // "1.17"
@@ -42,7 +42,7 @@ using Owned = std::unique_ptr<Object, CloseObject<Object>>;
 // `code` is one of libfabric's error numbers, positive. PeerLost for those that mean that a peer is gone.
 [[noreturn]] void throw_failure(int code, const std::string& what);
 
-// Error naming `what` if `result` is negative.
+// Throws an Error that names `what` if `result` is negative.
 inline void check(long result, const char* what) {
   if (result < 0) throw_failure(static_cast<int>(-result), what);
 }

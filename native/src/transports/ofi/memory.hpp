@@ -44,7 +44,7 @@ class OfiBuffer {
 
   [[nodiscard]] std::byte* data() { return memory_.data(); }
   [[nodiscard]] std::size_t capacity() const { return memory_.capacity(); }
-  // What local operands are named by.
+  // The descriptor by which libfabric names local memory.
   [[nodiscard]] void* descriptor() const { return descriptor_; }
 
  private:
@@ -54,13 +54,13 @@ class OfiBuffer {
 
 class OfiWindow {
  public:
-  // A peer's part, as operations name it.
+  // A peer's part, by the address and key that operations name it with.
   struct Part {
     std::uint64_t address;
     std::uint64_t key;
   };
 
-  // One part a rank.
+  // There is one part for each rank.
   OfiWindow(RegisteredMemory memory, std::vector<Part> parts) : memory_(std::move(memory)), parts_(std::move(parts)) {}
 
   [[nodiscard]] std::byte* data() { return memory_.data(); }
@@ -77,7 +77,7 @@ class OfiWindow {
 class Overflow {
  public:
   Overflow() = default;
-  // None of `bytes` where the system has no such space.
+  // The space is empty where the system can't give that much.
   explicit Overflow(std::size_t bytes);
   ~Overflow();
   Overflow(const Overflow&) = delete;

@@ -23,7 +23,7 @@ std::unique_ptr<Endpoint> make_ofi_endpoint(Bootstrap& bootstrap, Options& given
                        [&] { return OfiTransport(bootstrap, options, settings.time_limit); });
 }
 
-// To connect takes longer than any message.
+// Connecting takes longer than any message.
 constexpr std::chrono::nanoseconds least_to_connect = std::chrono::seconds(10);
 
 Capabilities capabilities_of(const ofi::Endpoint& endpoint) {

@@ -38,7 +38,7 @@ class OfiTransport {
   // Collective; all connections are made when it returns.
   OfiTransport(Bootstrap& bootstrap, const OfiOptions& options, std::chrono::nanoseconds time_limit);
 
-  // What any provider could do.
+  // The description of what some provider may be able to do.
   [[nodiscard]] static constexpr Capabilities declared_capabilities() {
     return {.remote_write = true,
             .remote_read = true,
@@ -50,7 +50,7 @@ class OfiTransport {
             .multiple_hosts = true,
             .max_message_bytes = std::size_t{1} << 30U};
   }
-  // What this one can.
+  // The description of what this provider can do.
   [[nodiscard]] Capabilities capabilities() const { return capabilities_; }
   [[nodiscard]] std::string options_json() const { return ofi::describe_json(endpoint_.info()); }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) { return endpoint_.make_buffer(bytes); }
@@ -109,7 +109,7 @@ class OfiTransport {
   void progress() {
     poll([&] { completions_.poll_receives(); });
   }
-  // Until `ready()`, which depends on `peer`. Its loss ends the waiting.
+  // Waits until `ready()`, which depends on `peer`: the wait ends if the peer is lost.
   template <class Ready>
   void wait_until(Rank peer, Ready ready) {
     await(peer, [&] {
@@ -191,7 +191,7 @@ class OfiTransport {
     submit(operation.peer, [&] { return ofi::start(caller_, endpoint_.address_of(operation.peer), operation); });
   }
 
-  // Until libfabric takes it.
+  // Posts again and again until libfabric takes the operation.
   template <class Start>
   void submit(Rank peer, Start start) {
     if (failed_) [[unlikely]] {
@@ -266,7 +266,7 @@ class OfiTransport {
   std::size_t inject_bytes_;
   Capabilities capabilities_;
   ofi::Completions completions_;
-  // In the order of posting; those before `posted_` are outstanding or done.
+  // Slots in the order of posting; those before `posted_` are outstanding or done.
   std::vector<ofi::Slot> slots_;
   std::size_t posted_ = 0;
   Buffer operands_;

@@ -69,7 +69,8 @@ inline ssize_t start(const Caller& caller, fi_addr_t to, const Operation& operat
   return 0;
 }
 
-// The same as one of a list: with FI_MORE unless it is the last, with FI_INJECT if it is inline. All have slots.
+// Posts the operation as one of a list: with FI_MORE unless it is the last, with FI_INJECT if it is inline. Each has a
+// slot.
 ssize_t start_listed(const Caller& caller, fi_addr_t to, const Operation& operation, std::uint64_t flags);
 
 }  // namespace chiplog::ofi

@@ -37,7 +37,7 @@ constexpr std::array<Wish, 3> wishes{{
 
 char* copy_for_library(const std::string& text) { return text.empty() ? nullptr : strdup(text.c_str()); }
 
-// Null where there is no provider for it. The interface with fewer promises about threads is enough: one thread calls.
+// Returns null where there is no provider for it. Only one thread calls, so the weaker promise about threads is enough.
 Info find(const OfiOptions& options, const Wish& wish, bool between_hosts) {
   const Info hints(library().copy_info(nullptr));
   if (!hints) throw_failure(FI_ENOMEM, "libfabric can't describe what is wanted");

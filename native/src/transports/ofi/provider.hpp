@@ -10,9 +10,10 @@
 namespace chiplog {
 
 struct OfiOptions {
-  // As libfabric names it, such as "tcp", "shm", "verbs" or "tcp;ofi_rxm"; empty: the one that libfabric puts first.
+  // The name that libfabric gives it, such as "tcp", "shm", "verbs" or "tcp;ofi_rxm". If it is empty, libfabric's first
+  // one is taken.
   std::string provider = {};
-  // Of the provider, such as "lo"; empty: its first.
+  // The provider's domain, such as "lo". If it is empty, its first one is taken.
   std::string domain = {};
 };
 
@@ -23,7 +24,7 @@ namespace ofi {
 // ranks has none, all end, rank 0 with the reason. UsageError if an option is why.
 Info choose_provider(Bootstrap& bootstrap, const OfiOptions& options);
 
-// Of the operations that the provider was chosen for.
+// The operations that the provider was chosen for.
 [[nodiscard]] Capabilities capabilities_of(const fi_info& info);
 
 // libfabric's shared memory: it knows no end of a peer, has files in /dev/shm, and gets stuck where a long message

@@ -12,7 +12,7 @@
 
 namespace chiplog::shm {
 
-// Exactly `bytes` of at most 64, without a call into the library.
+// Copies exactly `bytes`, which are at most 64, without a call into the library.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto both_ends = [&]<std::size_t n>() {
     std::byte head[n];
@@ -37,9 +37,9 @@ inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) 
   }
 }
 
-// As memcpy, but no access to the side that begins on a cache line goes over the end of a line: where both ends write
-// and read such lines in turn, an access to two of them waits for both, and may lose the one while it waits for the
-// other.
+// Copies as memcpy does, but no access to the side that begins on a cache line goes over the end of a line: where both
+// ends write and read such lines in turn, an access to two of them waits for both, and may lose the one while it waits
+// for the other.
 inline void copy_by_lines(std::byte* to, const std::byte* from, std::size_t bytes) {
   const std::size_t whole = bytes / line_bytes * line_bytes;
   std::memcpy(to, from, whole);
@@ -119,7 +119,7 @@ class Sender {
     ++sent_;
     ++to_fetch_;
   }
-  // Until all messages that were announced so have been fetched.
+  // Waits until the receiver has fetched all messages that were announced so.
   void wait_until_fetched() {
     watch_->wait(peer_,
                  [&] { return channel_->fetched.load(std::memory_order_acquire) == to_fetch_ || has_given_up(); });
@@ -127,7 +127,7 @@ class Sender {
   }
 
  private:
-  // Announced with its first chunk; the receiver learns of the others through `ring_written`.
+  // The sender announces the message with its first chunk. `ring_written` tells the receiver of the other chunks.
   [[gnu::noinline]] void send_through_ring(const std::byte* from, std::size_t bytes) {
     std::size_t chunk = std::min(bytes, chunk_bytes_);
     wait_for_ring(chunk);
@@ -179,7 +179,7 @@ class Sender {
   std::uint64_t sent_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t to_fetch_ = 0;
-  // As last seen; the receiver may be further.
+  // This is what the sender saw last; the receiver may be further.
   std::uint64_t slots_read_ = 0;
   std::uint64_t ring_read_ = 0;
   Rank peer_;
@@ -241,7 +241,7 @@ class Receiver {
     return bytes;
   }
 
-  // Rarely, so that the sender's line with the count it last saw stays where it is.
+  // The receiver writes its count rarely, because each write takes the line out of the sender's cache.
   static constexpr std::uint64_t slots_between_reports = slot_count / 8;
 
   std::uint64_t await_announcement(const Slot& slot) {

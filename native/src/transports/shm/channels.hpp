@@ -20,13 +20,13 @@ class Channels {
 
   [[nodiscard]] Sender& to(Rank peer) { return senders_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] Receiver& from(Rank peer) { return receivers_[static_cast<std::size_t>(peer)]; }
-  // For waits of other kinds; it notices the loss of a rank.
+  // Other waits use it to notice the loss of a rank.
   [[nodiscard]] Watch& watch() { return *watch_; }
 
  private:
   std::unique_ptr<RankMemory> memory_;
   std::unique_ptr<Watch> watch_;
-  // One a rank, those of this rank unused.
+  // There is one for each rank; that of this rank is unused.
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
 };

@@ -34,7 +34,7 @@ struct Channel {
   // Written by the receiver: the position in the ring up to which it has read, and whether it gave up.
   alignas(apart_bytes) std::atomic<std::uint64_t> ring_read;
   std::atomic<std::uint32_t> given_up;
-  // Likewise: how many of the messages that stay with their sender it has fetched.
+  // Written by the receiver: how many of the messages that stay with their sender it has fetched.
   std::atomic<std::uint64_t> fetched;
   // Written by the sender within a message of several chunks: the position up to which it has written.
   alignas(apart_bytes) std::atomic<std::uint64_t> ring_written;

@@ -8,7 +8,7 @@
 
 namespace chiplog::shm {
 
-// Collective; zeroed. Throws Error on all ranks if one of them can't have it.
+// Collective. The memory is zeroed. Throws Error on all ranks if one of them can't have it.
 [[nodiscard]] std::unique_ptr<RankMemory> share_memory(Bootstrap& bootstrap, std::size_t bytes);
 
 }  // namespace chiplog::shm

@@ -15,7 +15,7 @@
 namespace chiplog {
 
 struct ShmOptions {
-  // Of the ring in each direction between two ranks: how much a sender may be ahead. A power of two.
+  // The size of the ring in each direction between two ranks, a power of two: a sender may be ahead by this much.
   std::size_t ring_bytes = shm::default_ring_bytes;
 };
 
@@ -53,7 +53,8 @@ class ShmTransport {
     return channels_.from(peer).recv(buffer.data(), capacity_bytes, channels_.to(peer));
   }
 
-  // One-sided operations are the processor's own loads, stores and atomic instructions, complete when they return.
+  // One-sided operations are the processor's own loads, stores and atomic instructions; they are complete when they
+  // return.
   [[nodiscard]] Window make_window(std::size_t bytes) const { return {*bootstrap_, bytes}; }
   void post_write(const Transfer& transfer) {
     transfer.window.write(transfer.peer, transfer.window_offset, transfer.buffer.data() + transfer.buffer_offset,

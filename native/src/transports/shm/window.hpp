@@ -15,7 +15,7 @@ namespace chiplog::shm {
 
 class Window {
  public:
-  // Collective. Cache lines of different ranks are apart.
+  // Collective. No cache line belongs to two ranks.
   Window(Bootstrap& bootstrap, std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const { return at(own_, 0); }
@@ -33,7 +33,7 @@ class Window {
     check(peer, offset, bytes);
     std::memcpy(target, at(peer, offset), bytes);
   }
-  // Of 8 bytes, aligned to 8.
+  // The word is 8 bytes long and aligned to 8 bytes.
   [[nodiscard]] std::atomic_ref<std::uint64_t> word(Rank peer, std::size_t offset) const {
     check(peer, offset, sizeof(std::uint64_t));
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at(peer, offset)));

@@ -12,18 +12,18 @@ struct Assignment {
   std::string_view value;
 };
 
-// UsageError, saying that `what` accepts `form`, where one is no assignment. The views point into `text`.
+// Throws UsageError, which says that `what` accepts `form`, where a part is no assignment. The views point into `text`.
 std::vector<Assignment> parse_assignments(std::string_view text, const std::string& what, std::string_view form);
 
-// Assignments of which each of a few keys must be there once.
+// Assignments in which each of a few keys must be there once.
 class Assignments {
  public:
   Assignments(std::string_view text, std::string what, std::string_view form);
 
   double duration_ns(std::string_view key);
-  // A number above `bound`.
+  // Takes a number, which must be above `bound`.
   double number_above(double bound, std::string_view key);
-  // After the last key was taken.
+  // Throws UsageError if there is a key that nobody took; to be called after the last was.
   void refuse_others() const;
 
  private:

@@ -12,7 +12,7 @@ namespace chiplog::sim {
 
 enum class NoiseKind { log_normal, skewed };
 
-// Of the samples' logarithm: an autoregressive process from one sample to the next.
+// A drift of the samples' logarithm: an autoregressive process from one sample to the next.
 struct Drift {
   double correlation = 0.0;
   double deviation = 0.0;
@@ -59,7 +59,7 @@ class StateHistory {
   double factor(Picoseconds now);
 
  private:
-  // From the last change on.
+  // The time from the last change to the next one.
   [[nodiscard]] Picoseconds draw_length();
 
   States states_;

@@ -126,7 +126,8 @@ void Fibers::wait(const Condition& condition) {
   throw TimedOut("all ranks of the simulation wait for each other");
 }
 
-// A fiber that can't go on any more is woken to say so.
+// Ends the current fiber and goes on with one that is ready. If none is, it wakes one that then says that it can't go
+// on.
 void Fibers::finish() {
   fibers_[current_].finished = true;
   any_finished_ = true;

@@ -25,8 +25,8 @@ class Fibers {
   // Called repeatedly while all fibers wait, before any gives up; returns true if it changed something.
   void when_all_wait(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
 
-  // From within a fiber: lets others run until `ready()`. PeerLost if a fiber has ended and this one can't become
-  // ready any more; TimedOut if all wait for each other.
+  // A fiber calls this to let others run until `ready()`. Throws PeerLost if a fiber has ended and this one can't
+  // become ready any more; TimedOut if all wait for each other.
   template <class Ready>
   void wait_until(const Ready& ready) {
     if (ready()) return;
@@ -61,7 +61,7 @@ class Fibers {
   void finish();
   // The next fiber after the current one that can go on; the number of fibers if there is none.
   [[nodiscard]] std::size_t next_ready() const;
-  // The same, after what may make one ready.
+  // The same, after it has called the function that may make one ready.
   [[nodiscard]] std::size_t next_made_ready();
   [[nodiscard]] std::size_t next_unfinished() const;
   void switch_to(std::size_t next);

@@ -11,7 +11,7 @@
 
 namespace chiplog::sim {
 
-// What all ranks see; outlives their bootstraps.
+// The memory that all ranks see. It outlives their bootstraps.
 struct Blackboard {
   explicit Blackboard(int ranks)
       : from_root(static_cast<std::size_t>(ranks)), to_root(static_cast<std::size_t>(ranks)) {}

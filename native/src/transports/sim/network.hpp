@@ -38,7 +38,7 @@ namespace chiplog::sim {
 // Max-rate: messages between nodes, the two halves of the ranks, share the NodeNic, and there is no G.
 class Network {
  public:
-  // The seed is that of the states' turns.
+  // `seed` is the seed of the states' turns.
   Network(const Parameters& parameters, Fibers& fibers, std::uint64_t seed = 0);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -47,33 +47,33 @@ class Network {
 
   // `payload` may be null: then the message has no contents.
   void post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes);
-  // Until all that `rank` has sent above S was matched.
+  // Waits until all messages above S that `rank` has sent are matched.
   void wait_sends(Rank rank);
   std::size_t recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
 
-  // The last `carried` of the `bytes` at `payload` arrive at `target`.
+  // Writes: the last `carried` of the `bytes` at `payload` arrive at `target`.
   void post_write(Rank from, Rank to, const std::byte* payload, std::size_t bytes, std::size_t carried,
                   std::byte* target);
-  // Until the next write of `source` has landed; `o_r` if it costs that.
+  // Waits until the next write of `source` has landed; that costs the receiver o_r if `costs_receiver`.
   void await_write(Rank rank, Rank source, bool costs_receiver);
-  // A read or an atomic operation of `bytes` at `peer`, whose NIC answers.
+  // Posts a read or an atomic operation of `bytes` at `peer`, whose NIC answers.
   void post_fetch(Rank rank, Rank peer, std::size_t bytes);
   void wait_fetches(Rank rank);
 
-  // Makes a window known to all, when all have made theirs of this number, which is returned.
+  // Makes a window known to all ranks, once each has made its window of this number. Returns the number.
   std::size_t show_window(Rank rank, std::byte* begin);
   [[nodiscard]] std::byte* window_of(Rank rank, std::size_t number) const { return process(rank).windows[number]; }
 
   [[nodiscard]] Picoseconds now(Rank rank) const { return process(rank).cpu; }
   void compute(Rank rank, Picoseconds duration);
-  // Until `parties` ranks are here; they go on at the same time, when no NIC is busy any more.
+  // Waits until `parties` ranks are here. They go on at the same time, when no NIC is busy any more.
   void settle(Rank rank, int parties);
   void leave_meeting(Rank rank) { process(rank).meeting = 0; }
   // The number of the last `settle` of several ranks that `rank` was a party of and has not left; else 0.
   [[nodiscard]] std::uint64_t meeting(Rank rank) const { return process(rank).meeting; }
 
  private:
-  // Of a message of s bytes: `wire` is (s-1)G, `send` o_s + (s-1)O_s, `receive` o_r + (s-1)O_r.
+  // The costs of a message of s bytes: `wire` is (s-1)G, `send` is o_s + (s-1)O_s, `receive` is o_r + (s-1)O_r.
   struct Times {
     Picoseconds L, o_s, o_r, g, wire, send, receive;
   };
@@ -106,20 +106,20 @@ class Network {
   [[nodiscard]] Queue& of(std::vector<Queue>& queues, Rank from, Rank to);
   Message& post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises);
   [[nodiscard]] Message take(Queue& queue, Rank rank, Rank source);
-  // As they are where and when `process` is.
+  // The parameters where and when `process` is.
   // What a message to or from `peer` costs `rank` now.
   [[nodiscard]] Times times(std::size_t bytes, Rank rank, Rank peer);
 
   // What the next send in the open burst costs beyond o_s.
   [[nodiscard]] Picoseconds start_up(const Burst& burst) const;
   void end_burst(Process& sender);
-  // When the last byte arrives of what may be injected from `earliest` on.
+  // The arrival time of the last byte of a message that may be injected from `earliest` on.
   [[nodiscard]] Picoseconds inject(Process& sender, Picoseconds earliest, const Times& times) const;
   void send_between_nodes(Rank from, Rank to, Message& message, const Times& times);
   void match(Message& message, Process& sender, const Process& receiver, const Times& times) const;
   [[nodiscard]] Picoseconds received(const Message& message, Picoseconds ready, const Times& times) const;
 
-  // When all ranks wait, the next event in a node's NIC happens; false if there is none.
+  // Lets the next event in a node's NIC happen, when all ranks wait. Returns false if there is no such event.
   bool next_event();
   [[nodiscard]] bool nodes_are_idle() const;
   [[nodiscard]] Picoseconds idle_at();

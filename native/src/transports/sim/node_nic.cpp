@@ -15,7 +15,7 @@ void NodeNic::add(Rank process, const Transfer& transfer) {
   Lane& lane = lanes_[static_cast<std::size_t>(process)];
   transfer.message->under_way = true;
   lane.waiting.push_back(transfer);
-  // What is decided stays: nothing begins before the last event.
+  // Nothing begins before the last event, because what came before it is decided.
   lane.waiting.back().earliest = std::max(transfer.earliest, now_);
   if (lane.waiting.size() == 1) lane.bytes_left = bytes_of(transfer);
 }

@@ -30,13 +30,14 @@ class NodeNic {
   NodeNic(double R_N, int processes) : R_N_(R_N), lanes_(static_cast<std::size_t>(processes)) {}
 
   void add(Rank process, const Transfer& transfer);
-  // When a transfer begins or ends next.
+  // The time at which a transfer begins or ends next.
   [[nodiscard]] Picoseconds next_event() const;
-  // Goes on to there. The messages whose transfers end are no longer under way, and know when they were drained.
+  // Moves time on to that event. A message whose transfer ends there is no longer under way, and its drain time is
+  // noted in it.
   void advance();
 
   [[nodiscard]] bool is_empty() const;
-  // When it is empty, the last gap has passed.
+  // The time at which it is empty and the last gap has passed.
   [[nodiscard]] Picoseconds free_at() const;
 
  private:

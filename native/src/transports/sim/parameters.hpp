@@ -32,7 +32,7 @@ struct Protocol {
 
 enum class Border { protocol, slope };
 
-// In force above a message size. At a border of slopes alone, no time jumps.
+// A protocol in force above a message size. Where only slopes change, no time jumps.
 struct ProtocolChange {
   std::uint64_t above_bytes = 0;
   Protocol protocol;
@@ -41,7 +41,7 @@ struct ProtocolChange {
 
 enum class Handshake { none, sync };
 
-// What all processes of a node share; nodes are the two halves of the ranks.
+// What all processes of a node share. There are two nodes, each with half of the ranks.
 struct NodeLimit {
   double R_N = std::numeric_limits<double>::infinity();  // bytes per second
   bool hides_start_up = false;                           // the NIC works while L, o_s and o_r pass
@@ -78,7 +78,7 @@ struct Parameters {
   [[nodiscard]] std::string json() const;
 };
 
-// UsageError for what is not accepted. A change inherits what it doesn't name from the protocol below it.
+// Throws UsageError for what is not accepted. A change inherits what it doesn't name from the protocol below it.
 [[nodiscard]] Parameters parse_parameters(Options& options, std::uint64_t default_seed, int default_ranks);
 
 }  // namespace chiplog::sim

@@ -7,13 +7,13 @@
 
 namespace chiplog::sim {
 
-// The duration, unless virtual time could overflow with it.
+// Returns the duration, or throws UsageError if virtual time could overflow with it.
 double checked_duration(double duration_ns, const std::string& what);
 
 // Takes `noise`, `noise-kind`, `outliers`, `drift` and `states`.
 Disturbances parse_disturbances(Options& options);
 
-// Slow ranks and pairs, of so many ranks.
+// Takes slow ranks and slow pairs, of this many ranks.
 std::vector<Slow> parse_slow(Options& options, int ranks);
 
 // Takes `lop` and `lop-overhead`; `parameters.ranks` is known already.

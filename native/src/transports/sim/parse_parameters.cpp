@@ -14,7 +14,8 @@ constexpr std::int64_t most_free_messages = 10'000;
 constexpr double max_duration_ns = 100e9;
 constexpr double slowest_node_bytes_per_second = 1e6;
 
-// For options that say the same in another way, or give a truth that knows nothing of the other.
+// Refuses two options that say the same in different ways, or of which one gives a truth that has no place for the
+// other.
 void refuse_beside(const Options& options, std::string_view key, std::initializer_list<std::string_view> others) {
   if (!options.has(key)) return;
   for (const std::string_view other : others) {

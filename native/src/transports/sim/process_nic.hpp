@@ -12,7 +12,7 @@ namespace chiplog::sim {
 // and number i > f no earlier than i-f gaps after the first. f = 1 is LogGP: a gap between any two.
 class ProcessNic {
  public:
-  // When a message goes that is there from `earliest` on.
+  // The time at which a message goes that is there from `earliest` on.
   Picoseconds inject(Picoseconds earliest, Picoseconds gap, std::uint64_t f) {
     const Picoseconds credit = (f - 1) * gap;
     const Picoseconds injection = std::max(earliest, empty_at_ - std::min(empty_at_, credit));
@@ -20,7 +20,7 @@ class ProcessNic {
     return injection;
   }
 
-  // From then on f messages are free again.
+  // The time after which f messages are free again.
   [[nodiscard]] Picoseconds empty_at() const { return empty_at_; }
 
  private:

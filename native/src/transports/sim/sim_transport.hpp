@@ -41,7 +41,7 @@ class SimTransport {
 
   SimTransport(Network& network, Rank rank) : network_(network), rank_(rank) {}
 
-  // With options that leave all of it.
+  // The description under options that allow everything.
   [[nodiscard]] static constexpr Capabilities declared_capabilities() {
     return {.remote_write = true,
             .remote_read = true,  // but not between nodes that share a NIC
@@ -76,7 +76,7 @@ class SimTransport {
     window.number = network_.show_window(rank_, window.data());
     return window;
   }
-  // Contents that nobody looks at stay behind, but for the last byte.
+  // Contents that nobody looks at are not copied, except for the last byte.
   void post_write(const Transfer& transfer) {
     network_.post_write(rank_, transfer.peer, transfer.buffer.data() + transfer.buffer_offset, transfer.bytes,
                         carries_payloads_ ? transfer.bytes : 1, target_of(transfer, transfer.bytes));
@@ -101,7 +101,7 @@ class SimTransport {
     while (!ready()) network_.await_write(rank_, peer, false);
   }
 
-  // Copying takes no virtual time but real time; who does not look at contents turns it off.
+  // Copying takes real time, though no virtual time. A caller that does not look at contents turns it off.
   void carry_payloads(bool carried) { carries_payloads_ = carried; }
   // Rank 0 begins its sample when no NIC is busy any more.
   void settle() {
@@ -111,11 +111,11 @@ class SimTransport {
       network_.leave_meeting(rank_);
     }
   }
-  // So many ranks begin theirs at the same time.
+  // This many ranks begin their samples at the same time.
   void settle_together(int parties) { network_.settle(rank_, parties); }
 
  private:
-  // Where a transfer of so many bytes lands; `AnyTransfer` is a Transfer or a WordTransfer.
+  // The place where a transfer of this many bytes lands. `AnyTransfer` is a Transfer or a WordTransfer.
   template <class AnyTransfer>
   [[nodiscard]] std::byte* target_of(const AnyTransfer& transfer, std::size_t bytes) const {
     const std::size_t room = transfer.window.capacity();

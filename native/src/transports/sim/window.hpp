@@ -9,7 +9,7 @@ namespace chiplog::sim {
 class SimWindow {
  public:
   explicit SimWindow(std::size_t bytes) : bytes_(bytes), data_(new std::byte[bytes]{}) {}
-  // Which of the windows of its process it is; all processes make theirs in the same order.
+  // The number of this window in its process. All processes make their windows in the same order.
   std::size_t number = 0;
   [[nodiscard]] std::byte* data() { return data_.get(); }
   [[nodiscard]] std::size_t capacity() const { return bytes_; }

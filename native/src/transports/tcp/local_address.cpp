@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -12,7 +13,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "bootstrap/meeting.hpp"
 #include "chiplog/error.hpp"
 
 namespace chiplog {
@@ -84,6 +87,16 @@ std::string local_address_for(const std::string& bind) {
   }
   throw UsageError("option 'bind': this host has no address " +
                    (network ? "in network " + bind : "at interface " + bind));
+}
+
+std::string own_address(Bootstrap& bootstrap, const std::string& bind) {
+  if (!bind.empty()) return local_address_for(bind);
+  const std::string met_at = bootstrap.address();
+  const std::vector<std::string> all = bootstrap.all_gather(met_at);
+  const auto is_local = [](const std::string& address) { return address.empty() || is_loopback_host(address); };
+  if (std::all_of(all.begin(), all.end(), is_local)) return "127.0.0.1";
+  // A rank that met rank 0 over loopback is on its host.
+  return is_local(met_at) ? all.front() : met_at;
 }
 
 }  // namespace chiplog

@@ -37,7 +37,7 @@ bool is_loopback(const SocketAddress& address) {
   return address.family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-// Where a rank listens, as it tells the others.
+// The address at which a rank listens, as it tells it to the others.
 struct Listening {
   std::string host;
   unsigned port = 0;

@@ -36,7 +36,7 @@ int segment_payload_bytes(int fd) {
   return static_cast<int>(info.tcpi_advmss) - static_cast<int>(stream::header_bytes);
 }
 
-// Before the connection is made, because its window is agreed then.
+// This comes before the connection is made, because its window is agreed then.
 PrepareSocket prepare_with(const TcpOptions& options, std::chrono::nanoseconds time_limit) {
   const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(time_limit).count();
   return [&options, limit_ms](int fd) {
@@ -93,7 +93,7 @@ std::unique_ptr<Endpoint> make_tcp_endpoint(Bootstrap& bootstrap, Options& given
 }  // namespace
 
 TcpTransport make_tcp_transport(Bootstrap& bootstrap, const TcpOptions& options, std::chrono::nanoseconds time_limit) {
-  const std::string host = local_address_for(options.bind);
+  const std::string host = own_address(bootstrap, options.bind);
   const PrepareSocket prepare = prepare_with(options, time_limit);
   std::vector<FileDescriptor> connections =
       connect_over_tcp(bootstrap, {"tcp", options.bind, host, options.port}, prepare, time_limit);

@@ -28,13 +28,13 @@ static_assert(TransportContract<TcpTransport>::holds);
 
 struct TcpOptions {
   // An address or name of this host, one of its interfaces ("eth0"), or a network ("10.0.0.0/24") in which each rank
-  // takes its own address. The last two also suit ranks on different hosts.
-  std::string bind = "127.0.0.1";
-  // Rank r listens at port + r; 0: wherever there is a free one.
+  // takes its own address. The last two also suit ranks on different hosts. Empty: as own_address() says.
+  std::string bind = {};
+  // Rank r listens at port + r. With 0 the system chooses a free port.
   std::uint16_t port = 0;
   stream::Waiting waiting = stream::Waiting::block;
   bool nodelay = true;
-  // Bytes of the kernel's buffers, fixed before the connection is made; nothing leaves them to the kernel.
+  // The sizes of the kernel's buffers, fixed before the connection is made. Without a value the kernel chooses.
   std::optional<int> sndbuf = std::nullopt;
   std::optional<int> rcvbuf = std::nullopt;
 };

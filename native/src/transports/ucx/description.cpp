@@ -57,7 +57,7 @@ struct Choices {
   std::vector<std::string> messages;
 };
 
-// Over all peers, each once.
+// What UCX chose for all peers, each choice once.
 Choices choices_of(const Network& network) {
   constexpr std::string_view messages = "tag_send:";
   Choices choices;

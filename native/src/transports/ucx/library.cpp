@@ -11,7 +11,7 @@ constexpr unsigned least_major = 1;
 constexpr unsigned least_minor = 13;
 
 SharedLibrary open_ucp() {
-  // Read once, while the library is loaded, and nowhere else.
+  // UCX reads it once, while the library is loaded.
   setenv("UCX_LOG_FILE", "stderr", 0);
   return SharedLibrary::open({"libucp.so.0"});
 }

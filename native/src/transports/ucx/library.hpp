@@ -17,7 +17,7 @@ class Library {
   // otherwise: standard output belongs to the records.
   Library();
 
-  // As UCX tells it, "1.13.1".
+  // UCX's own text, such as "1.13.1".
   [[nodiscard]] std::string version() const { return get_version_string(); }
   [[nodiscard]] std::string text_of(ucs_status_t status) const { return status_string(status); }
   // Throws Error for a status that is not UCS_OK; `what` says what was tried.

@@ -26,7 +26,8 @@ namespace chiplog::ucx {
 // protocols UCX uses, and over shared memory it doesn't tell of a peer that died.
 class Network {
  public:
-  // Collective. Error if UCX can't start as asked or can't reach a rank. Endpoints connect with their first message.
+  // Collective. Throws Error if UCX can't start as asked or can't reach a rank. Endpoints connect with their first
+  // message.
   Network(Bootstrap& bootstrap, const UcxOptions& options);
   // Messages on their way may be lost, so flush first.
   ~Network() = default;
@@ -36,7 +37,7 @@ class Network {
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] ucp_context_h context() const { return context_.get(); }
   [[nodiscard]] ucp_worker_h worker() const { return worker_.get(); }
-  // None for this rank itself.
+  // The endpoint to a peer; null for this rank itself.
   [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] const std::vector<ucp_ep_h>& endpoints() const { return endpoints_; }
 
@@ -45,7 +46,7 @@ class Network {
     const Library* library;
     void operator()(ucp_context_h context) const { library->cleanup(context); }
   };
-  // Takes the endpoints with it.
+  // Destroying the worker also closes its endpoints.
   struct DestroyWorker {
     const Library* library;
     void operator()(ucp_worker_h worker) const { library->worker_destroy(worker); }

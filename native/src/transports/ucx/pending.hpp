@@ -21,7 +21,7 @@ class Pending {
   [[nodiscard]] bool full() const { return count_ == capacity; }
   [[nodiscard]] std::size_t count() const { return count_; }
   void add(void* request, Rank peer) { requests_[count_++] = {request, peer}; }
-  // All of them, which are no longer pending.
+  // Returns all requests; none is pending afterwards.
   [[nodiscard]] std::span<const PendingRequest> take() {
     const std::span<const PendingRequest> all(requests_.data(), count_);
     count_ = 0;

@@ -12,7 +12,7 @@
 namespace chiplog {
 namespace {
 
-// No rank's.
+// This is the number of no rank.
 constexpr ucp_tag_t greeting_tag = ucp_tag_t{1} << 32U;
 constexpr auto parting_patience = std::chrono::seconds(2);
 

@@ -114,7 +114,7 @@ class UcxTransport {
 
   [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return network_.endpoint(peer); }
 
-  // Null when UCX is done with it.
+  // The pointer is null when UCX is done with the request.
   void* start_send(Rank peer, Buffer& buffer, std::size_t bytes, ucp_tag_t tag) {
     void* request = ucx_.tag_send_nbx(endpoint(peer), buffer.data(), bytes, tag, &plain_);
     if (UCS_PTR_IS_ERR(request)) [[unlikely]] {

@@ -22,13 +22,14 @@ class UcxWindow {
     ucp_rkey_h key = nullptr;
   };
 
-  // Collective; zeroed. UsageError if the ranks ask for different sizes.
+  // Collective. The memory is zeroed. Throws UsageError if the ranks ask for different sizes.
   UcxWindow(const ucx::Network& network, Bootstrap& bootstrap, std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
-  // `offset` in the window of `peer`. Error unless `bytes` are there: what UCX does outside is undefined.
+  // The address of `offset` in the window of `peer`. Throws Error unless `bytes` are there: what UCX does outside is
+  // undefined.
   [[nodiscard]] Remote at(Rank peer, std::size_t offset, std::size_t bytes) const {
     if (offset > capacity_ || bytes > capacity_ - offset) [[unlikely]] {
       throw_outside_window(peer, offset, bytes, capacity_);
@@ -52,7 +53,7 @@ class UcxWindow {
   Memory memory_;
   std::byte* data_ = nullptr;
   std::size_t capacity_ = 0;
-  // One a rank; no key to this rank's own.
+  // There is one for each rank, without a key for this rank's own.
   std::vector<std::uint64_t> addresses_;
   std::vector<Key> keys_;
 };

@@ -35,7 +35,7 @@ static_assert(sizeof(Header) == 32);
   return datagram_bytes + std::min<std::size_t>(datagram_bytes, 16'384) + 1024;
 }
 
-// Over all links of a rank, since it began.
+// Counts over all links of a rank since it began.
 struct Counters {
   std::uint64_t lost = 0;        // transmissions that had not arrived when a later one of the same datagram did
   std::uint64_t duplicated = 0;  // copies of one transmission, beyond the first

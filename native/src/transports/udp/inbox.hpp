@@ -49,7 +49,7 @@ class Inbox {
     pass_kept();
   }
 
-  // The next one to be taken is here already.
+  // True if the next datagram to be taken is here already.
   [[nodiscard]] bool has_next() const { return !kept_.empty() && kept_.begin()->first == taken_; }
   Kept take() {
     Kept next = std::move(kept_.begin()->second);
@@ -59,7 +59,7 @@ class Inbox {
     return next;
   }
 
-  // All below has arrived, whether it was taken or not.
+  // All datagrams below this number have arrived, whether they were taken or not.
   [[nodiscard]] std::uint64_t expected() const { return expected_; }
   // Bit i: number expected() + 1 + i has arrived.
   [[nodiscard]] std::uint64_t arrived_behind() const {
@@ -82,7 +82,7 @@ class Inbox {
   std::uint64_t horizon_ = 0;  // above all that has arrived
   std::map<std::uint64_t, Kept> kept_;
   std::size_t kept_bytes_ = 0;
-  // With which transmission a recent datagram was first here.
+  // The transmission with which a recent datagram came first.
   std::array<std::uint8_t, 4096> attempts_{};
 };
 

@@ -69,7 +69,7 @@ void Link::transmit(std::span<const std::byte> datagram) {
     throw UsageError("option 'datagram' of udp: " + std::to_string(datagram.size() - sizeof(Header)) +
                      " bytes are too long for the way to rank " + std::to_string(peer_));
   }
-  // What could not be sent is lost as what was lost later, and whether the peer is gone shows beside.
+  // A datagram that could not be sent counts as lost on its way. The stream connection tells whether the peer is gone.
   if (error == ECONNREFUSED || error == EINTR || error == ENOBUFS || error == EAGAIN) return;
   close();
   throw_unreachable(peer_, error);

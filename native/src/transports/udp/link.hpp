@@ -68,7 +68,7 @@ class Link {
   [[nodiscard]] int datagrams_fd() const { return datagrams_.get(); }
   [[nodiscard]] int beside_fd() const { return beside_.get(); }
 
-  // A part of a message of `message_bytes`, for which there is room.
+  // Sends a part of a message of `message_bytes`. There must be room for it.
   void send(const std::byte* payload, std::size_t payload_bytes, std::size_t message_bytes);
 
   // Takes at most one datagram, waiting for it up to `patience` if ranks block. Without an assembly data is kept.
@@ -77,7 +77,7 @@ class Link {
   // Reads what is there without waiting, and asks what has arrived of what was sent if it is time for that.
   void attend(TimePoint now);
   void ask_from(TimePoint when) { question_due_ = when; }
-  // All that has arrived, so that the peer can be sure of it.
+  // Tells the peer all that has arrived, so that the peer can be sure of it.
   void tell();
 
   // After an error all later calls end in PeerLost.

@@ -53,7 +53,7 @@ class Outbox {
     return {at, bytes};
   }
 
-  // All below `expected` has arrived; true if that is news.
+  // Notes that all datagrams below `expected` have arrived. Returns true if that is news.
   bool acknowledge(std::uint64_t expected) {
     if (expected <= first_ || expected > next_) return false;
     for (; first_ < expected; ++first_) charged_ -= buffer_charge(entry(first_).bytes);

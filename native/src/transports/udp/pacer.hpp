@@ -9,7 +9,7 @@ namespace chiplog::udp {
 
 class Pacer {
  public:
-  // 0: no limit.
+  // 0 means no limit.
   Pacer(double bytes_per_second, double messages_per_second)
       : byte_ns_(bytes_per_second > 0.0 ? 1e9 / bytes_per_second : 0.0),
         message_ns_(messages_per_second > 0.0 ? 1e9 / messages_per_second : 0.0) {}

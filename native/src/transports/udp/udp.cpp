@@ -35,7 +35,7 @@ int buffer_bytes(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) == 0 ? bytes : 0;
 }
 
-// As much as the system gives.
+// Asks for the largest buffer that the system gives.
 void enlarge_buffers(int fd) {
   for (const auto& [forced, usual] : {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}}) {
     if (setsockopt(fd, SOL_SOCKET, forced, &wanted_buffer_bytes, sizeof wanted_buffer_bytes) == 0) continue;
@@ -151,7 +151,7 @@ std::unique_ptr<Endpoint> make_udp_endpoint(Bootstrap& bootstrap, Options& given
 UdpTransport make_udp_transport(Bootstrap& bootstrap, const UdpOptions& options, std::chrono::nanoseconds time_limit) {
   const Rank self = bootstrap.rank();
   const auto ranks = static_cast<std::size_t>(bootstrap.size());
-  const std::string host = local_address_for(options.bind);
+  const std::string host = own_address(bootstrap, options.bind);
   const PrepareSocket at_once = [](int fd) {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -33,18 +33,18 @@ class UdpTransport {
     return {.multiple_hosts = true, .max_message_bytes = std::size_t{1} << 30U};
   }
 
-  // One link a rank, in the order of the ranks, none for this one.
+  // There is one link for each other rank, in the order of the ranks.
   UdpTransport(std::unique_ptr<udp::Shared> shared, std::vector<std::unique_ptr<udp::Link>> links,
                std::string options_json);
   UdpTransport(UdpTransport&&) = default;
   UdpTransport& operator=(UdpTransport&&) = default;
-  // Unless it goes because of an error, waits a moment until peers have what was sent to them.
+  // Waits a moment until peers have what was sent to them, unless an error is the reason for its end.
   ~UdpTransport();
 
   [[nodiscard]] Capabilities capabilities() const { return declared_capabilities(); }
   [[nodiscard]] std::string options_json() const { return options_json_; }
   [[nodiscard]] Buffer make_buffer(std::size_t bytes) const { return Buffer(bytes); }
-  // Of all links of this rank since the transport was made.
+  // The counts of all links of this rank since the transport was made.
   [[nodiscard]] std::vector<Counter> counters() const;
 
   void send(Rank peer, Buffer& buffer, std::size_t bytes) {
@@ -91,12 +91,12 @@ class UdpTransport {
 static_assert(TransportContract<UdpTransport>::holds);
 
 struct UdpOptions {
-  // As of tcp.
-  std::string bind = "127.0.0.1";
+  // These two mean the same as tcp's.
+  std::string bind = {};
   udp::Waiting waiting = udp::Waiting::block;
-  // Payload of the longest datagram; nothing: what travels in one packet.
+  // The payload of the longest datagram. Without a value it is what travels in one packet.
   std::optional<std::size_t> datagram_bytes = std::nullopt;
-  // Of a receiver's buffer that one sender may use; nothing: three quarters of it.
+  // How much of a receiver's buffer one sender may use. Without a value it is three quarters of it.
   std::optional<std::size_t> window_bytes = std::nullopt;
   double bytes_per_second = 0.0;     // 0: no limit
   double messages_per_second = 0.0;  // 0: no limit

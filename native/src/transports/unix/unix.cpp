@@ -28,7 +28,7 @@ std::string make_name() {
   return name;
 }
 
-// A name in the abstract namespace: behind a zero byte, and gone with its socket.
+// A name in the abstract namespace: it begins with a zero byte, and it goes with its socket.
 SocketAddress abstract_address(const std::string& name, Rank rank) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -26,7 +26,7 @@ static_assert(TransportContract<UnixTransport>::holds);
 
 struct UnixOptions {
   stream::Waiting waiting = stream::Waiting::block;
-  // Bytes that the kernel queues; nothing leaves it the system's default.
+  // How many bytes the kernel queues. Without a value it is the system's default.
   std::optional<int> sndbuf = std::nullopt;
 };
 

@@ -84,7 +84,7 @@ void Connection::submit_control(std::uint32_t kind, const void* payload, std::si
   submit(request, true);
 }
 
-// Short: whoever leaves must not wait for one that left a moment earlier.
+// This limit is short, because a rank that leaves must not wait for one that left a moment earlier.
 void Connection::say_goodbye() noexcept {
   if (broken_ || peer_left_) return;
   policy_.time_limit = std::min<std::chrono::nanoseconds>(policy_.time_limit, farewell_limit);

@@ -43,7 +43,7 @@ class Connection {
   static constexpr std::size_t eager_bytes = 8192;
   static constexpr std::uint32_t max_posted = 256;
 
-  // While `listing` holds, what is posted is kept until `flush`.
+  // While `listing` is true, posted requests are kept until `flush`.
   Connection(const Device& device, Rank peer, const ConnectionSettings& settings, const bool& listing);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -55,14 +55,14 @@ class Connection {
 
   void send(RegisteredMemory& buffer, std::size_t bytes);
   void post_send(RegisteredMemory& buffer, std::size_t bytes, Placed placed);
-  // Until no buffer is needed any more.
+  // Waits until no buffer is needed any more.
   void wait_sends();
   std::size_t recv(RegisteredMemory& buffer, std::size_t capacity_bytes);
 
   struct Operation {
     ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
     Placed placed = Placed::in_buffer;
-    // Of atomic operations: what is added or expected, what is swapped in.
+    // The operands of atomic operations: the value to add or to expect, and the value to swap in.
     std::uint64_t compare_or_add = 0;
     std::uint64_t swap = 0;
   };
@@ -70,11 +70,11 @@ class Connection {
   void wait_operations();
   void wait_immediate();
 
-  // Hands over what was kept, by one call.
+  // Posts all kept requests by one call.
   void flush() {
     if (!list_.empty()) queue_.post(list_.take());
   }
-  // Until this rank's memory shows what the peer was to write there. That brings no event, so it takes looking.
+  // Waits until this rank's memory shows what the peer was to write there. No event tells of it, so this polls.
   template <class Ready>
   void wait_for_memory(Ready is_ready) {
     WaitPolicy policy = WaitPolicy::make(LookCost::memory, settings_.crowded, settings_.time_limit);
@@ -87,7 +87,7 @@ class Connection {
       rest(wait);
     }
   }
-  // Handles what has arrived, without waiting; PeerLost if the peer has left.
+  // Handles what has arrived, without waiting. Throws PeerLost if the peer has left.
   void handle_arrivals();
 
  private:
@@ -100,18 +100,18 @@ class Connection {
   std::size_t read_into(RegisteredMemory& buffer, std::size_t capacity_bytes, const Arrival& arrival);
   void say_goodbye() noexcept;
 
-  // Whether there was anything.
+  // Returns whether there was anything to handle.
   bool poll();
   void handle(const ibv_wc& completion);
   void handle_arrival(const ibv_wc& completion);
-  // From here on all calls end in PeerLost, after one in the error that is noted here.
+  // Notes an error: the next call throws it, and all calls after that throw PeerLost.
   void note_failure(const ibv_wc& completion);
   [[noreturn]] void throw_broken();
   [[noreturn]] void throw_gone();
   [[noreturn]] void fail_truncated(std::uint64_t bytes, std::size_t capacity_bytes);
 
   [[nodiscard]] bool is_complete() const { return completed_ >= waited_for_; }
-  // Until `is_done()`. Where only the peer can make it so, one that has left ends the wait.
+  // Waits until `is_done()`. Where only the peer can make it true, the wait ends if the peer has left.
   template <class Done>
   void wait_until(Done is_done, bool needs_peer);
   template <class Done>
@@ -134,11 +134,12 @@ class Connection {
   bool broken_ = false;
   std::exception_ptr failure_;
   bool peer_left_ = false;
-  // Work requests, in their order: how many were posted, are complete, and must be before a wait ends.
+  // Counts of work requests, which complete in their order: those posted, those complete, and those that must be
+  // complete before a wait ends.
   std::uint64_t posted_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t waited_for_ = 0;
-  // Messages that the peer was asked to read, and that it has read.
+  // Counts of messages: those that the peer was asked to read, and those that it has read.
   std::uint64_t read_requests_ = 0;
   std::uint64_t reads_finished_ = 0;
   std::uint64_t immediates_ = 0;
@@ -199,7 +200,7 @@ inline void Connection::post(const Operation& operation, const ibv_sge& here, co
     submit(request, true);
     return;
   }
-  // What is larger than the network's messages goes in pieces; only the last one says that it has come.
+  // A message larger than the network's own messages goes in pieces, of which only the last one reports its completion.
   request.opcode = operation.opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WR_RDMA_WRITE : operation.opcode;
   request.wr.rdma = {there.address, there.key};
   std::size_t left_bytes = here.length;
@@ -224,7 +225,7 @@ inline void Connection::wait_immediate() {
   --immediates_;
 }
 
-// Requests complete in their order, so that only some need to say so.
+// Requests complete in their order, so only some need to report it.
 inline void Connection::submit(ibv_send_wr& request, bool is_waited_for) {
   if (broken_) [[unlikely]]
     throw_broken();

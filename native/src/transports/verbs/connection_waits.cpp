@@ -31,7 +31,7 @@ void Connection::check(Wait& wait) {
   if (wait.has_passed(between_questions)) ask_peer();
 }
 
-// Only where nothing is under way whose failure would tell.
+// The peer is asked only if no request is under way whose failure would tell.
 void Connection::ask_peer() {
   if (!settings_.is_reliable() || !is_complete() || posted_ - completed_ >= send_slots) return;
   ibv_send_wr request{};

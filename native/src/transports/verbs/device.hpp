@@ -21,7 +21,7 @@ struct Device {
   std::uint8_t gid_index;
   ibv_gid gid;
 
-  // RoCE: addresses are GIDs, there are no LIDs.
+  // True for RoCE, whose addresses are GIDs: there are no LIDs.
   [[nodiscard]] bool is_ethernet() const { return port.link_layer == IBV_LINK_LAYER_ETHERNET; }
   [[nodiscard]] std::size_t mtu_bytes() const { return std::size_t{128} << static_cast<unsigned>(port.active_mtu); }
 };

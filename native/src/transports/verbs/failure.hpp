@@ -9,7 +9,7 @@
 
 namespace chiplog::verbs {
 
-// PeerLost where the peer is gone, otherwise an Error that says what the device reported.
+// Throws PeerLost where the peer is gone, otherwise an Error that says what the device reported.
 [[nodiscard]] std::exception_ptr failure_of(const ibv_wc& completion, Rank peer);
 
 }  // namespace chiplog::verbs

@@ -38,18 +38,18 @@ struct Library {
   decltype(::ibv_wc_status_str)* wc_status_str;
 };
 
-// Loaded by the first call; Error where it is missing.
+// The first call loads it. Throws Error where it is missing.
 [[nodiscard]] const Library& library();
 
-// What libibverbs made, given back to it.
+// Gives an object back to libibverbs, which made it.
 template <class T>
 using Owned = std::unique_ptr<T, int (*)(T*)>;
 
-// Error that names `what` unless `error_number` is 0.
+// Throws an Error that names `what` unless `error_number` is 0.
 void require_done(int error_number, const std::string& what);
 [[noreturn]] void throw_failed(const std::string& what, int error_number);
 
-// `made`, unless it is null: then Error that names `what` and the system's reason.
+// Returns `made`. Throws an Error that names `what` and the system's reason if it is null.
 template <class T>
 Owned<T> owned(T* made, int (*destroy)(T*), const std::string& what) {
   if (made == nullptr) throw_failed(what, errno);

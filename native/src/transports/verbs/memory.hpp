@@ -11,10 +11,11 @@
 
 namespace chiplog::verbs {
 
-// Zeroed, registered for everything that this rank and its peers do with it. It goes before its device does.
+// Zeroed memory, registered for everything that this rank and its peers do with it. It must be destroyed before its
+// device.
 class RegisteredMemory {
  public:
-  // Error if the device refuses, which usually is the limit of locked memory.
+  // Throws Error if the device refuses; the usual reason is the limit of locked memory.
   RegisteredMemory(const Device& device, std::size_t bytes);
 
   [[nodiscard]] std::byte* data() { return memory_.data(); }

@@ -31,7 +31,7 @@ class PostList {
     ++count_;
   }
 
-  // All of them, linked; the last one's completion stands for those before it. The list is empty then.
+  // Returns all requests, linked, and leaves the list empty. The last one's completion stands for those before it.
   ibv_send_wr* take() {
     ibv_send_wr& last = requests_[count_ - 1];
     last.next = nullptr;

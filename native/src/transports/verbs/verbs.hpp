@@ -25,7 +25,7 @@ struct VerbsOptions {
   std::optional<int> gid_index = std::nullopt;
   verbs::Service service = verbs::Service::reliable;
   verbs::Waiting waiting = verbs::Waiting::poll;
-  // As many as the device grants, up to these.
+  // The device may grant fewer than these.
   std::uint32_t inline_bytes = 256;
 };
 
@@ -43,12 +43,13 @@ class VerbsTransport {
   static constexpr std::size_t max_posted_sends = verbs::Connection::max_posted;
   static constexpr std::size_t max_posted_operations = verbs::Connection::max_posted;
 
-  // Collective. UsageError for a device that is not there; Error where libibverbs or every device is missing.
+  // Collective. Throws UsageError for a device that is not there, and Error where libibverbs or every device is
+  // missing.
   VerbsTransport(Bootstrap& bootstrap, const VerbsOptions& options, std::chrono::nanoseconds time_limit);
   VerbsTransport(const VerbsTransport&) = delete;
   VerbsTransport& operator=(const VerbsTransport&) = delete;
 
-  // Of a device that can all that verbs can.
+  // The description of a device that can do all that verbs offers.
   [[nodiscard]] static constexpr Capabilities declared_capabilities() {
     return {.remote_write = true,
             .remote_read = true,
@@ -108,7 +109,7 @@ class VerbsTransport {
     operations_to_.wait_for_each([this](Rank peer) { with(peer).wait_operations(); });
   }
   void wait_immediate(Rank peer) { with(peer).wait_immediate(); }
-  // Until this rank's memory shows what `peer` was to write there; PeerLost if it has left.
+  // Waits until this rank's memory shows what `peer` was to write there. Throws PeerLost if the peer has left.
   template <class Ready>
   void wait_until(Rank peer, Ready is_ready) {
     with(peer).wait_for_memory(is_ready);
@@ -137,9 +138,9 @@ class VerbsTransport {
   Bootstrap* bootstrap_;
   VerbsOptions options_;
   verbs::Device device_;
-  // Between begin_list and end_list.
+  // True between begin_list and end_list.
   bool listing_ = false;
-  // One a rank, none for this one.
+  // There is one for each other rank, and none for this one.
   std::vector<std::unique_ptr<verbs::Connection>> connections_;
   PostedTo sends_to_;
   PostedTo operations_to_;

@@ -6,12 +6,12 @@ Trans. Computers C-36 (1987).
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest
+from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest, remembered
 from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import Ranks, all_ranks
 from chiplog.collectives.steps import Steps
@@ -52,7 +52,8 @@ def seconds(task: Task, network: Network) -> Seconds:
     message = network.message(task.message_bytes)
     if task.peers == 1:
         return 2 * (task.ranks - 1) * message.one_way
-    return _up(message, task) + _down(message, task)
+    trees = _Trees(message, task.peers)
+    return trees.up(task.ranks).free + trees.down(task.ranks) + 0.0 * message.way
 
 
 def subtrees(ranks: int, children: int) -> list[tuple[int, int]]:
@@ -71,34 +72,42 @@ def subtrees(ranks: int, children: int) -> list[tuple[int, int]]:
     return [(count, size) for count, size in found if count and size]
 
 
-def _up(message: Message, task: Task) -> Seconds:
-    @cache
-    def root(ranks: int) -> Rank:
-        groups = subtrees(ranks, task.peers)
-        arrivals = [root(size).send(message)[1] for _, size in groups]
-        if not groups:
-            return Rank()
-        order = np.argsort(np.stack(arrivals), axis=0, kind="stable")
+class _Trees:
+    """Times of trees with one number of children and messages of one cost: subtrees of a size are timed once."""
+
+    def __init__(self, message: Message, children: int) -> None:
+        self._message, self._children = message, children
+        self._up: dict[int, Rank] = remembered(message, "tree up", children)
+        self._down: dict[int, Seconds] = remembered(message, "tree down", children)
+
+    def up(self, ranks: int) -> Rank:
+        """The root, once the last message has come up."""
+        if ranks not in self._up:
+            self._up[ranks] = self._root(subtrees(ranks, self._children))
+        return self._up[ranks]
+
+    def _root(self, groups: Sequence[tuple[int, int]]) -> Rank:
         rank = Rank()
-        for place in order:
-            times = np.array([count for count, _ in groups])[place]
-            arrival = np.take_along_axis(np.stack(arrivals), place[np.newaxis], axis=0)[0]
-            rank = rank.receive(message, arrival, times)
+        if not groups:
+            return rank
+        arrivals = np.stack([self.up(size).send(self._message)[1] for _, size in groups])
+        counts = np.array([count for count, _ in groups])
+        for place in np.argsort(arrivals, axis=0, kind="stable"):
+            arrival = np.take_along_axis(arrivals, place[np.newaxis], axis=0)[0]
+            rank = rank.receive(self._message, arrival, counts[place])
         return rank
 
-    return root(task.ranks).free + 0.0 * message.way
-
-
-def _down(message: Message, task: Task) -> Seconds:
-    @cache
-    def below(ranks: int) -> Seconds:
-        ends, sent = [0.0 * message.way], 0
-        for count, size in subtrees(ranks, task.peers):
-            sent += count
-            ends.append((sent - 1) * message.between_sends + message.one_way + below(size))
-        return latest(ends)
-
-    return below(task.ranks)
+    def down(self, ranks: int) -> Seconds:
+        """From the root's first message down until the last leaf has it."""
+        if ranks not in self._down:
+            message = self._message
+            ends, sent = [0.0 * message.way], 0
+            for count, size in subtrees(ranks, self._children):
+                sent += count
+                first = (sent - 1) * message.between_sends + message.one_way
+                ends.append(first + self.down(size))
+            self._down[ranks] = latest(ends)
+        return self._down[ranks]
 
 
 def fan_out(task: Task) -> FanOut:

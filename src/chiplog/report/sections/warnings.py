@@ -17,6 +17,14 @@ MOST_NAMES = 3
 
 def section(target: TargetReport, key: str) -> Section | None:
     """All warnings; None if there are none."""
+    found = notices(target)
+    if not found:
+        return None
+    return Section(f"{key}-warnings", line("Warnings"), (Notices(found),))
+
+
+def notices(target: TargetReport) -> tuple[Notice, ...]:
+    """The warnings of a target's runs, each once: first those of the machine, then those of the fits."""
     facts: dict[object, Mapping[str, object]] = {}
     said: dict[str, list[str]] = {}
     for run in target.runs:
@@ -26,12 +34,10 @@ def section(target: TargetReport, key: str) -> Section | None:
         for fit in run.fits:
             for words in fit.warnings:
                 said.setdefault(words, []).append(fit_name(fit))
-    notices = [_of_header(one) for one in facts.values()]
+    of_machine = [_of_header(one) for one in facts.values()]
     fits = [fit for run in target.runs for fit in run.fits]
-    notices += [Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()]
-    if not notices:
-        return None
-    return Section(f"{key}-warnings", line("Warnings"), (Notices(tuple(notices)),))
+    of_fits = [Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()]
+    return (*of_machine, *of_fits)
 
 
 def _speakers(names: list[str], fits: Sequence[Fit]) -> str:

@@ -49,7 +49,7 @@ ALGORITHMS: Mapping[str, Mapping[str, str]] = {
         "bruck": "MPIR_Alltoall_intra_brucks",
     },
 }
-TOTAL = ("allgather",)
+TOTAL = ("allgather", "reduce_scatter")
 """Looked up by the sum of all ranks' blocks; the others by the message or block."""
 
 
@@ -87,7 +87,7 @@ def text_from(tree: Tree, tuning: Tuning) -> str:
 
 
 def _with_choices(tuning: Tuning, own: Tree) -> Tree:
-    if tuning.operation == "barrier":
+    if tuning.operation == "barrier" and not any(one.native for one in tuning.choices):
         hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
         flat = own["comm_hierarchy=any"]
         return {**hierarchy, "comm_hierarchy=any": _by_ranks(tuning, flat)}
@@ -116,13 +116,32 @@ def _by_size(operation: str, entry: RankRule, own: Tree) -> Tree:
 def _leaf(operation: str, key: Key | None, own: Tree) -> Tree:
     if key is None:
         return copy.deepcopy(own)
-    name, peers = key
+    if key.native is not None:
+        return _guarded(operation, key.native.name, own)
+    name, peers = key.algorithm, key.peers
     if operation == "barrier":
         assert peers is not None
         return {"algorithm=MPIR_Barrier_intra_k_dissemination": {f"k={peers + 1}": {}}}
     chosen: Tree = {f"algorithm={ALGORITHMS[operation][name]}": {}}
     guard = GUARDS.get(name) if operation in ("allreduce", "allgather") else None
     return guard(operation, chosen) if guard else chosen
+
+
+def _guarded(operation: str, leaf: str, own: Tree) -> Tree:
+    """A leaf that was measured, for calls like those that were measured; all others keep the release's own branch."""
+    chosen: Tree = {f"algorithm={leaf}": {}}
+    if operation == "reduce_scatter":
+        chosen = {
+            "is_block_regular=yes": chosen,
+            "is_block_regular=no": copy.deepcopy(own),
+        }
+        return {"is_commutative=yes": chosen, "is_commutative=no": copy.deepcopy(own)}
+    if operation not in ("reduce", "allreduce"):
+        return chosen
+    return {
+        "is_op_built_in=no": copy.deepcopy(own),
+        "is_op_built_in=yes": {"count<pow2": copy.deepcopy(own), "count=any": chosen},
+    }
 
 
 def _of_reductions(operation: str, chosen: Tree) -> Tree:

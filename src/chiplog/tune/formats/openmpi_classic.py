@@ -33,6 +33,7 @@ COLLECTIVE_IDS = {
     "bcast": 7,
     "gather": 9,
     "reduce": 11,
+    "reduce_scatter": 12,
     "scatter": 15,
 }
 FIRST_JSON_VERSION = (6, 0)
@@ -66,7 +67,7 @@ def _entry(operation: str, entry: RankRule) -> list[str]:
             lines.append(f"{size} 0 0 0 # Open MPI's own")
             continue
         used = theirs(operation, rule.key)
-        lines.append(f"{size} {used.number} 0 {used.segment_bytes} # {used.name}")
+        lines.append(f"{size} {used.number} {used.fan_out} {used.segment_bytes} # {used.name}")
     return lines
 
 

@@ -56,6 +56,8 @@ def _sizes(operation: str, entry: RankRule) -> list[dict[str, object]]:
             one["msg_size_max"] = firsts[place + 1] - 1
         if used.segment_bytes:
             one["seg_size"] = used.segment_bytes
+        if used.fan_out:
+            one["faninout"] = used.fan_out
         found.append(one)
     return found
 

@@ -24,6 +24,7 @@ class Theirs:
     number: int
     name: str
     segment_bytes: int = 0
+    fan_out: int = 0
 
 
 ALGORITHMS: Mapping[str, Mapping[str, Theirs]] = {
@@ -61,7 +62,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Theirs]] = {
 }
 """By operation and our name; the same from 4.1 to 6.0. What is not here has no counterpart."""
 
-BY_ALL_BLOCKS = ("gather", "scatter", "allgather", "alltoall")
+BY_ALL_BLOCKS = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
 """The size that these look up is a block's times the number of ranks."""
 
 
@@ -84,8 +85,11 @@ def offered(operation: str, version: Version) -> Collection[str]:
 
 
 def theirs(operation: str, key: Key) -> Theirs:
-    """Their algorithm for ours."""
-    return ALGORITHMS[operation][key[0]]
+    """Their algorithm for ours, or the one that was measured."""
+    if key.native is not None and key.native.number is not None:
+        one = key.native
+        return Theirs(key.native.number, one.name, one.segment_bytes, one.fan_out)
+    return ALGORITHMS[operation][key.algorithm]
 
 
 def looked_up_bytes(operation: str, ranks: int, message_bytes: int) -> int:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace chiplog::collectives {
 
@@ -14,13 +15,19 @@ struct Settings {
   bool every_rank = false;
   // Ranks of one host that give different names here count as of different nodes.
   std::string node;
+  // Rank 0 of each communicator says how its barrier is done.
+  bool verbose = false;
+  // A sentence for each variable whose value was not understood, with what holds instead.
+  std::vector<std::string> problems;
 };
 
-// CHIPLOG_BARRIER_AFTER, CHIPLOG_BARRIER_SHARED, CHIPLOG_EVERY_RANK and CHIPLOG_BARRIER_NODE.
+// CHIPLOG_BARRIER_AFTER, CHIPLOG_BARRIER_SHARED, CHIPLOG_EVERY_RANK, CHIPLOG_BARRIER_NODE and CHIPLOG_VERBOSE as they
+// are now. One that is not understood is as if it were not set.
+[[nodiscard]] Settings read_settings();
+
+// As they were when they were first asked for.
 [[nodiscard]] const Settings& settings();
 
-// CHIPLOG_VERBOSE: rank 0 of each communicator says how its barrier is done.
-[[nodiscard]] bool verbose();
 void say(const std::string& sentence);
 
 }  // namespace chiplog::collectives

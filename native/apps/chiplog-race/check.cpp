@@ -1,0 +1,145 @@
+#include "check.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "chiplog-bench/operations.hpp"
+
+namespace chiplog::race {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+using Words = std::vector<std::uint32_t>;
+
+struct Place {
+  int rank = 0;
+  int ranks = 0;
+};
+
+Place place_in(MPI_Comm world) {
+  Place place;
+  PMPI_Comm_rank(world, &place.rank);
+  PMPI_Comm_size(world, &place.ranks);
+  return place;
+}
+
+unsigned char byte_of(int rank, std::size_t at) {
+  return static_cast<unsigned char>(1U << ((static_cast<unsigned>(rank) * 5U + at * 3U + (at >> 8U)) % 8U));
+}
+
+unsigned char of_all_ranks(int ranks, std::size_t at) {
+  unsigned all = 0;
+  for (int rank = 0; rank < ranks; ++rank) all |= byte_of(rank, at);
+  return static_cast<unsigned char>(all);
+}
+
+// What byte `at` of the result is, on a rank that has one.
+unsigned char expected(const std::string& operation, const Place& place, std::size_t bytes, std::size_t at) {
+  const auto source = static_cast<int>(at / bytes);
+  const std::size_t mine = static_cast<std::size_t>(place.rank) * bytes;
+  if (operation == "bcast") return byte_of(0, at);
+  if (operation == "allgather") return byte_of(source, at % bytes);
+  if (operation == "alltoall") return byte_of(source, mine + at % bytes);
+  return of_all_ranks(place.ranks, operation == "reduce_scatter" ? mine + at : at);
+}
+
+std::size_t result_bytes(const std::string& operation, const Place& place, std::size_t bytes) {
+  if (operation == "barrier" || (operation == "reduce" && place.rank != 0)) return 0;
+  const bool has_all_blocks = operation == "allgather" || operation == "alltoall";
+  return has_all_blocks ? bytes * static_cast<std::size_t>(place.ranks) : bytes;
+}
+
+bool is_wrong(const std::string& operation, int bytes, MPI_Comm world) {
+  const Place place = place_in(world);
+  bench::Buffers buffers(bytes, place.ranks);
+  const std::size_t room = static_cast<std::size_t>(bytes) * static_cast<std::size_t>(place.ranks);
+  const bool starts_empty = operation == "bcast" && place.rank != 0;
+  for (std::size_t at = 0; at < room; ++at) {
+    buffers.send()[at] = starts_empty ? '\0' : static_cast<char>(byte_of(place.rank, at));
+  }
+  if (bench::find_operation(operation).own(buffers, world) != MPI_SUCCESS) return true;
+  const char* result = operation == "bcast" ? buffers.send() : buffers.receive();
+  const std::size_t size = result_bytes(operation, place, static_cast<std::size_t>(bytes));
+  for (std::size_t at = 0; at < size; ++at) {
+    if (static_cast<unsigned char>(result[at]) != expected(operation, place, static_cast<std::size_t>(bytes), at)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A word stands for the function x -> a x + b modulo a prime, a above b; one after the other does not commute.
+constexpr std::uint32_t prime = 65521;
+
+std::uint32_t composed(std::uint32_t first, std::uint32_t second) {
+  const std::uint32_t a = (first >> 16U) * (second >> 16U) % prime;
+  const std::uint32_t b = ((first >> 16U) * (second & 0xFFFFU) + (first & 0xFFFFU)) % prime;
+  return (a << 16U) | b;
+}
+
+void compose(void* left, void* right, int* count, MPI_Datatype*) {
+  const auto* first = static_cast<const std::uint32_t*>(left);
+  auto* second = static_cast<std::uint32_t*>(right);
+  for (int at = 0; at < *count; ++at) second[at] = composed(first[at], second[at]);
+}
+
+std::uint32_t word_of(int rank, std::size_t at) {
+  return ((static_cast<std::uint32_t>(rank) * 7U + static_cast<std::uint32_t>(at % 1000) + 2U) << 16U) |
+         (static_cast<std::uint32_t>(rank) + 3U);
+}
+
+std::uint32_t word_of_all(int ranks, std::size_t at) {
+  std::uint32_t all = word_of(0, at);
+  for (int rank = 1; rank < ranks; ++rank) all = composed(all, word_of(rank, at));
+  return all;
+}
+
+int reduced(const std::string& operation, Words& send, Words& result, MPI_Op op, MPI_Comm world) {
+  const int words = static_cast<int>(result.size());
+  if (operation == "reduce") {
+    return PMPI_Reduce(send.data(), result.data(), words, MPI_UINT32_T, op, 0, world);
+  }
+  if (operation == "allreduce") return PMPI_Allreduce(send.data(), result.data(), words, MPI_UINT32_T, op, world);
+  const std::vector<int> counts(send.size() / result.size(), words);
+  return PMPI_Reduce_scatter(send.data(), result.data(), counts.data(), MPI_UINT32_T, op, world);
+}
+
+bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world) {
+  const Place place = place_in(world);
+  const std::size_t words = std::max<std::size_t>(1, static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
+  const std::size_t blocks = operation == "reduce_scatter" ? static_cast<std::size_t>(place.ranks) : 1;
+  const std::size_t first = blocks > 1 ? words * static_cast<std::size_t>(place.rank) : 0;
+  Words send(words * blocks);
+  Words result(words);
+  for (std::size_t at = 0; at < send.size(); ++at) send[at] = word_of(place.rank, at);
+  MPI_Op op = MPI_OP_NULL;
+  PMPI_Op_create(compose, 0, &op);
+  bool wrong = reduced(operation, send, result, op, world) != MPI_SUCCESS;
+  PMPI_Op_free(&op);
+  const bool has_result = operation != "reduce" || place.rank == 0;
+  for (std::size_t at = 0; has_result && !wrong && at < words; ++at) {
+    wrong = result[at] != word_of_all(place.ranks, first + at);
+  }
+  return wrong;
+}
+
+bool anywhere(bool mine, MPI_Comm meet) {
+  const int here = mine ? 1 : 0;
+  int any = 0;
+  PMPI_Allreduce(&here, &any, 1, MPI_INT, MPI_MAX, meet);
+  return any != 0;
+}
+
+}  // namespace
+
+std::string wrong_result(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet, bool commutative) {
+  if (bytes > 0 && anywhere(is_wrong(operation, bytes, world), meet)) return "its result is wrong";
+  const bool is_reduction = operation == "reduce" || operation == "allreduce" || operation == "reduce_scatter";
+  if (is_reduction && !commutative && anywhere(mixes_the_order(operation, bytes, world), meet)) {
+    return "its result is wrong for operations that do not commute";
+  }
+  return "";
+}
+
+}  // namespace chiplog::race

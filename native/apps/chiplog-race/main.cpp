@@ -1,0 +1,335 @@
+// Races variants of an MPI (the algorithms of its collective operations, forced by control variables) against each
+// other in one launch, cell by cell; rank 0 prints a JSON line for all that happens. `chiplog tune --measure` starts
+// it, many times, and reads them.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "chiplog-bench/clock.hpp"
+#include "chiplog-bench/modes.hpp"
+#include "chiplog-bench/operations.hpp"
+#include "chiplog-bench/synchronise.hpp"
+#include "chiplog/error.hpp"
+#include "chiplog/median.hpp"
+#include "core/json_object.hpp"
+#include "cvars.hpp"
+#include "plan.hpp"
+
+namespace chiplog::race {
+namespace {
+
+using bench::Buffers;
+using bench::Sample;
+
+constexpr double floor_share = 0.1;  // of the shortest time, above which windows can't tell it
+constexpr double quick_ns = 1e6;     // trials below it are repeated
+constexpr int most_trials = 5;
+constexpr int floor_windows = 5;
+constexpr double block_ns = 1e6;  // what a variant's turn takes
+constexpr int most_in_block = 20;
+constexpr double idle_ns = 200'000;  // between two looks of a rank that takes no part
+constexpr double least_lead_ns = 10'000;
+constexpr double lead_over_agreement = 4;
+
+void print(const JsonObject& line) {
+  std::printf("%s\n", line.text().c_str());
+  std::fflush(stdout);
+}
+
+// The ranks of one size: the first so many of all. Its variants' communicators are made when they are needed.
+class Group {
+ public:
+  explicit Group(int ranks) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    is_member_ = rank < ranks;
+    PMPI_Comm_split(MPI_COMM_WORLD, is_member_ ? 0 : MPI_UNDEFINED, rank, &meet_);
+    if (!is_member_) return;
+    PMPI_Comm_set_errhandler(meet_, MPI_ERRORS_RETURN);
+    clock_ = bench::synchronise_undisturbed(meet_, {10, 10, 10e6}).clock;
+    const double agreement = agreement_ns();
+    lead_ns = least_lead_ns + lead_over_agreement * agreement;
+  }
+
+  [[nodiscard]] bool is_member() const { return is_member_; }
+  [[nodiscard]] MPI_Comm meet() const { return meet_; }
+  [[nodiscard]] const bench::ClockModel& clock() const { return clock_; }
+
+  MPI_Comm of(const Variant& variant) {
+    const auto found = communicators_.find(variant.name);
+    if (found != communicators_.end()) return found->second;
+    const Applied applied(variant.settings);
+    MPI_Comm made = MPI_COMM_NULL;
+    PMPI_Comm_dup(meet_, &made);
+    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    communicators_.emplace(variant.name, made);
+    return made;
+  }
+
+  double lead_ns = 0;
+
+ private:
+  double agreement_ns() {
+    std::vector<double> took;
+    for (int i = 0; i < 20; ++i) {
+      double value = bench::now_ns();
+      const double begin = value;
+      double all = 0;
+      PMPI_Allreduce(&value, &all, 1, MPI_DOUBLE, MPI_MAX, meet_);
+      took.push_back(bench::now_ns() - begin);
+    }
+    double mine = median(took);
+    PMPI_Bcast(&mine, 1, MPI_DOUBLE, 0, meet_);
+    return mine;
+  }
+
+  bool is_member_ = false;
+  MPI_Comm meet_ = MPI_COMM_NULL;
+  bench::ClockModel clock_;
+  std::map<std::string, MPI_Comm> communicators_;
+};
+
+double from_root(double value, MPI_Comm world) {
+  PMPI_Bcast(&value, 1, MPI_DOUBLE, 0, world);
+  return value;
+}
+
+double largest(double mine, MPI_Comm world) {
+  double all = 0;
+  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
+  return all;
+}
+
+int nothing(Buffers&, MPI_Comm) { return MPI_SUCCESS; }
+
+// One variant in one cell.
+struct Runner {
+  const Variant* variant = nullptr;
+  MPI_Comm world = MPI_COMM_NULL;
+  double trial_ns = 0;
+  std::vector<Sample> samples;
+};
+
+class Race {
+ public:
+  Race(const Plan& plan, std::size_t number, Group& group, std::mt19937& random)
+      : plan_(plan),
+        cell_(plan.cells[number]),
+        number_(number),
+        group_(group),
+        random_(random),
+        operation_(bench::find_operation(cell_.operation)),
+        buffers_(cell_.bytes, cell_.ranks) {
+    PMPI_Comm_rank(group.meet(), &rank_);
+  }
+
+  void run() {
+    for (const std::size_t index : cell_.variants) try_variant(plan_.variants[index]);
+    if (runners_.empty()) return;
+    drop_slow();
+    choose_mode();
+    for (int turn = 0; turn < turns(); ++turn) take_turns();
+    for (const Runner& one : runners_) report(one, uses_windows_ ? "window" : "barrier");
+  }
+
+ private:
+  JsonObject line(const char* type, const Variant& variant) const {
+    return JsonObject().add("type", type).add("cell", static_cast<std::int64_t>(number_)).add("variant", variant.name);
+  }
+
+  // Warms up, checks and times a variant; one that fails is reported and takes no part.
+  void try_variant(const Variant& variant) {
+    if (rank_ == 0) print(line("begin", variant));
+    const std::string reason = trial_fails(variant);
+    if (!reason.empty() && rank_ == 0) print(line("refused", variant).add("reason", reason));
+  }
+
+  std::string trial_fails(const Variant& variant) {
+    const MPI_Comm world = group_.of(variant);
+    const Applied applied(variant.settings);
+    if (largest(operation_.own(buffers_, world) == MPI_SUCCESS ? 0 : 1, group_.meet()) > 0) {
+      return "the MPI refuses it here";
+    }
+    if (plan_.checks) {
+      std::string wrong = wrong_result(cell_.operation, cell_.bytes, world, group_.meet(), plan_.commutative);
+      if (!wrong.empty()) return wrong;
+    }
+    runners_.push_back({&variant, world, trial_ns(timed(world)), {}});
+    return "";
+  }
+
+  bench::Timed timed(MPI_Comm world) { return {operation_.own, buffers_, world, group_.meet()}; }
+
+  // The shortest of a few calls, the same on all ranks.
+  double trial_ns(const bench::Timed& timed) const {
+    double shortest = from_root(bench::after_barriers(timed, 1)[0].seconds * 1e9, group_.meet());
+    for (int i = 1; i < most_trials && shortest < quick_ns; ++i) {
+      shortest = std::min(shortest, from_root(bench::after_barriers(timed, 1)[0].seconds * 1e9, group_.meet()));
+    }
+    return shortest;
+  }
+
+  double shortest_ns() const {
+    const auto least = std::min_element(runners_.begin(), runners_.end(),
+                                        [](const Runner& a, const Runner& b) { return a.trial_ns < b.trial_ns; });
+    return std::max(1.0, least->trial_ns);
+  }
+
+  // The default, which comes first, always stays.
+  void drop_slow() {
+    const double limit = plan_.cutoff * shortest_ns();
+    std::vector<Runner> kept;
+    for (Runner& one : runners_) {
+      if (one.trial_ns <= limit || &one == runners_.data()) {
+        kept.push_back(one);
+      } else if (rank_ == 0) {
+        print(line("slow", *one.variant).add("seconds", one.trial_ns * 1e-9));
+      }
+    }
+    runners_ = kept;
+  }
+
+  // Start windows, where they can tell this operation: ranks start in time without waiting longer than it takes.
+  void choose_mode() {
+    lead_ns_ = group_.lead_ns;
+    uses_windows_ = false;
+    for (bool tries = true; tries && !uses_windows_; lead_ns_ *= uses_windows_ ? 1 : 2) {
+      uses_windows_ = from_root(windows_work() ? 1 : 0, group_.meet()) > 0;
+      tries = lead_ns_ < shortest_ns();
+    }
+  }
+
+  // Whether a few windows of no operation at all have an end soon after their start.
+  bool windows_work() {
+    std::vector<double> took;
+    for (const Sample& one : windows({nothing, buffers_, group_.meet(), group_.meet()}, floor_windows)) {
+      if (one.valid) took.push_back(one.seconds * 1e9);
+    }
+    return 2 * took.size() > static_cast<std::size_t>(floor_windows) && median(took) <= floor_share * shortest_ns();
+  }
+
+  std::vector<Sample> windows(const bench::Timed& timed, int count) {
+    return bench::start_windows(timed, group_.clock(), count, lead_ns_);
+  }
+
+  int block(const Runner& one) const {
+    const int fit = static_cast<int>(block_ns / std::max(1.0, one.trial_ns));
+    return std::clamp(fit, 1, std::min(most_in_block, plan_.samples));
+  }
+
+  // As many turns as the cell has time for, with enough samples of the variant that has the fewest.
+  int turns() const {
+    double one_turn_ns = 1;
+    int fewest = most_in_block;
+    for (const Runner& one : runners_) {
+      one_turn_ns += block(one) * one.trial_ns;
+      fewest = std::min(fewest, block(one));
+    }
+    const int least = (plan_.least + fewest - 1) / fewest;
+    const int most = std::max(least, plan_.samples / fewest);
+    return static_cast<int>(std::clamp(plan_.cell_ns / one_turn_ns, 1.0 * least, 1.0 * most));
+  }
+
+  void take_turns() {
+    std::vector<std::size_t> order(runners_.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random_() % left]);
+    for (const std::size_t index : order) {
+      Runner& one = runners_[index];
+      const Applied applied(one.variant->settings);
+      const std::vector<Sample> more =
+          uses_windows_ ? windows(timed(one.world), block(one)) : bench::after_barriers(timed(one.world), block(one));
+      one.samples.insert(one.samples.end(), more.begin(), more.end());
+    }
+  }
+
+  void report(const Runner& one, const char* mode) const {
+    if (rank_ != 0) return;
+    std::vector<std::string> seconds;
+    std::vector<std::string> late;
+    for (const Sample& sample : one.samples) {
+      (sample.valid ? seconds : late).push_back(json_number(sample.seconds));
+    }
+    print(line("samples", *one.variant)
+              .add("mode", mode)
+              .add_json("seconds", json_array(seconds))
+              .add_json("late", json_array(late)));
+  }
+
+  const Plan& plan_;
+  const Cell& cell_;
+  std::size_t number_;
+  Group& group_;
+  std::mt19937& random_;
+  const bench::Operation& operation_;
+  Buffers buffers_;
+  std::vector<Runner> runners_;
+  int rank_ = 0;
+  bool uses_windows_ = false;
+  double lead_ns_ = 0;
+};
+
+// A rank that takes no part must not take a core from those that do.
+void meet_again() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; done == 0;) {
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) bench::sleep_ns(idle_ns);
+  }
+}
+
+void run(const Plan& plan) {
+  int rank = 0;
+  int ranks = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank == 0) print(JsonObject().add("type", "launch").add("ranks", ranks));
+  if (!plan.cvars.empty() && rank == 0) print_cvars(plan.cvars);
+  std::map<int, std::unique_ptr<Group>> groups;
+  std::mt19937 random(plan.seed);
+  for (std::size_t number = 0; number < plan.cells.size(); ++number) {
+    const int wanted = plan.cells[number].ranks;
+    if (wanted > ranks) throw UsageError("a cell has " + std::to_string(wanted) + " ranks, more than were started");
+    if (groups.count(wanted) == 0) groups.emplace(wanted, std::make_unique<Group>(wanted));
+    Group& group = *groups.at(wanted);
+    if (group.is_member()) Race(plan, number, group, random).run();
+    if (wanted < ranks) meet_again();
+  }
+  if (rank == 0) print(JsonObject().add("type", "end"));
+}
+
+}  // namespace
+}  // namespace chiplog::race
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int code = EXIT_SUCCESS;
+  try {
+    const chiplog::race::Tools tools;
+    chiplog::race::run(chiplog::race::parse_plan(argc, argv));
+  } catch (const chiplog::Error& error) {
+    // All ranks have the same arguments; one says what is wrong with them.
+    if (rank == 0) std::fprintf(stderr, "chiplog-race: %s\n", error.what());
+    code = static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chiplog-race: rank %d: %s\n", rank, error.what());
+    code = static_cast<int>(chiplog::ExitCode::run_failed);
+  }
+  std::fflush(stdout);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,42 @@
+// What one launch measures: variants of the MPI, and cells in which they race.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cvars.hpp"
+
+namespace chiplog::race {
+
+// A way to use the MPI: its control variables while a communicator is made, and while operations run on it.
+struct Variant {
+  std::string name;
+  Settings settings;
+};
+
+// One operation at one number of ranks and one size.
+struct Cell {
+  std::string operation;
+  int ranks = 0;
+  int bytes = 0;
+  std::vector<std::size_t> variants;  // indices of those that race here
+};
+
+struct Plan {
+  std::vector<Variant> variants;
+  std::vector<Cell> cells;
+  std::string cvars;         // only print the control variables whose names contain this
+  int samples = 30;          // of a variant in a cell, at most
+  int least = 3;             // ... and at least
+  double cell_ns = 1e9;      // all samples of a cell should take that long
+  double cutoff = 3;         // a variant whose trial takes longer than this times the shortest has no samples
+  unsigned seed = 1;         // of the order
+  bool checks = false;       // whether results are compared with what they should be
+  bool commutative = false;  // whether reductions are checked with operations that commute only
+};
+
+// UsageError names an argument that is not understood.
+//   --variant NAME:cvar=value,...    --cell OPERATION:RANKS:BYTES:NAME,NAME,...
+Plan parse_plan(int argc, char** argv);
+
+}  // namespace chiplog::race

@@ -1,0 +1,99 @@
+"""Measured tunings on the terminal: the answer first, then a row for each size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from chiplog.report import format
+from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.run import Measured
+
+MOST_ROWS = 30
+WIDTH = 80
+
+
+def print_measured(measured: Measured, operation: str, *, details: bool = False) -> None:
+    """At most MOST_ROWS sizes without `details`, those that leave the default first."""
+    one = measured.summary
+    ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
+    print(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
+    cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
+    shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
+    Console(width=WIDTH).print(_table(shown))
+    if len(shown) < len(cells):
+        print(f"{len(cells) - len(shown)} more sizes keep the default (--details)")
+    if any(verdict.candidate and not verdict.is_changed for verdict in cells):
+        print("NAME?: seemed faster, but that is not sure")
+    if one.held_out:
+        worst = (
+            ""
+            if one.worst_held_out is None
+            else f", slower than the default by at most {_worse(one.worst_held_out)}"
+        )
+        print(f"held out: {one.held_out_passed} of {one.held_out} sizes inside a range{worst}")
+    share = "" if math.isnan(one.share) else f", {one.share:.0%} of trying everything as thoroughly"
+    print(f"measured {format.duration(one.seconds)} in {measured.raced.launches} launches{share}")
+    for name, reason in measured.left_out.items():
+        if details or name in measured.raced.dropped:
+            print(f"left out: {name}: {reason}"[:WIDTH])
+    if measured.caution and one.changed:
+        print(measured.caution)
+    if measured.raced.ran_out:
+        print("The budget ended first: sizes that were not confirmed keep the default (--budget).")
+
+
+def _answer(measured: Measured) -> str:
+    one = measured.summary
+    if not one.changed:
+        return "the default stays at all sizes."
+    return (
+        f"{one.changed} of {one.cells} sizes leave\nthe default; geometric mean of the gain over all sizes "
+        f"{one.mean_gain:.2f}."
+    )
+
+
+def _worse(ratio: float) -> str:
+    return f"{max(0.0, ratio - 1):.1%}"
+
+
+def _most_important(cells: Sequence[Verdict]) -> list[Verdict]:
+    ordered = sorted(cells, key=lambda one: not one.is_changed)[:MOST_ROWS]
+    return sorted(ordered, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+
+
+def _table(cells: Sequence[Verdict]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    several = len({one.cell.ranks for one in cells}) > 1
+    titles = ("bytes", "in force", "default", "gain", "95 % interval")
+    for title in ("ranks", *titles) if several else titles:
+        table.add_column(title, no_wrap=True)
+    for one in cells:
+        row = (
+            format.exact_bytes(one.cell.message_bytes),
+            _in_force(one),
+            format.value(one.default_seconds, "s") if math.isfinite(one.default_seconds) else "",
+            f"{one.gain:.2f}" if one.is_changed else "1",
+            _interval(one),
+        )
+        table.add_row(*((str(one.cell.ranks), *row) if several else row))
+    return table
+
+
+def _interval(one: Verdict) -> str:
+    if one.ratio is None or not one.is_changed:
+        return ""
+    high = "..." if one.ratio.low <= 0 else f"{1 / one.ratio.low:.2f}"
+    return f"{1 / one.ratio.high:.2f} to {high}"
+
+
+def _in_force(one: Verdict) -> str:
+    mark = "  (held out)" if one.is_held_out else ""
+    if one.candidate is None:
+        return "default" + mark
+    return (
+        one.candidate.name + mark if one.is_changed else f"default ({one.candidate.name}?)" + mark
+    )

@@ -1,0 +1,111 @@
+"""`chiplog tune lint`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, write_json
+
+if TYPE_CHECKING:
+    from chiplog.tune.lint.rule import Rule
+    from chiplog.tune.lint.run import Lint
+
+WRONG = 3
+NOT_PROVED = 4
+MOST_UNPROVED = 3
+"""Reasons for rules that are not proved, on the terminal."""
+
+
+def tune_lint(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A tuning file, yours or ours.")],
+    target: Annotated[str, typer.Option("--for", metavar="PROGRAM", help="openmpi, mpich or ucc.")],
+    launcher: Annotated[
+        str | None,
+        typer.Option(help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'),
+    ] = None,
+    mpi: Annotated[
+        str | None, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler; found by default.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="The release, also where it is not here.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 4 where a rule is not proved.")
+    ] = False,
+    details: Annotated[bool, typer.Option("--details", help="All rules.")] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
+    from chiplog.tune.lint.run import lint
+
+    found = lint(file, target, launcher=launcher, mpi=mpi, version=version)
+    if json_file:
+        write_json(json_file, _content(file, found))
+    else:
+        _print(file, found, details=details)
+    if found.wrong:
+        raise typer.Exit(WRONG)
+    if strict and found.unproved:
+        raise typer.Exit(NOT_PROVED)
+
+
+def _content(file: Path, found: Lint) -> dict[str, object]:
+    return {
+        "schema": "chiplog.lint/1",
+        "file": str(file),
+        "format": found.format,
+        "mpi": found.mpi,
+        "wrong": len(found.wrong),
+        "unproved": len(found.unproved),
+        "rules": [
+            {
+                "line": one.line,
+                "rule": one.text,
+                "legal": one.legal,
+                "taken": one.taken,
+                "reason": one.reason,
+            }
+            for one in found.rules
+        ],
+    }
+
+
+def _print(file: Path, found: Lint, *, details: bool) -> None:
+    counts = [f"{len(found.rules)} rules", f"{len(found.wrong)} wrong"]
+    if found.unproved:
+        counts.append(f"{len(found.unproved)} not proved")
+    print(f"{file}: {', '.join(counts)}.")
+    print(f"{found.format}, for {found.mpi}.")
+    for one in found.rules if details else found.wrong:
+        print(_line(one))
+    if details:
+        return
+    reasons: dict[str, list[int]] = {}
+    for one in found.unproved:
+        reasons.setdefault(one.reason or "not proved", []).append(one.line)
+    for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
+        print(f"{_places(lines)}: {reason}.")
+    if len(reasons) > MOST_UNPROVED:
+        print(f"{len(reasons) - MOST_UNPROVED} more reasons: --details")
+
+
+def _places(lines: list[int]) -> str:
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    return f"lines {lines[0]} to {lines[-1]} ({len(lines)} rules)"
+
+
+def _line(rule: Rule) -> str:
+    if rule.legal is False:
+        verdict = "illegal"
+    elif rule.taken is False:
+        verdict = "not taken"
+    elif rule.is_unproved:
+        verdict = "not proved"
+    else:
+        return f"line {rule.line}: {rule.text}: taken"
+    reason = (rule.reason or "").removeprefix("not proved: ")
+    return f"line {rule.line}: {rule.text}: {verdict}: {reason}."

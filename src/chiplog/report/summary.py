@@ -1,0 +1,234 @@
+"""The whole report on one screen: one table, the protocol changes, a verdict each, and what to be warned of."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.series import Dataset
+from chiplog.fit.result import Change, Fit, Parameter
+from chiplog.report import format
+from chiplog.report.document import Notice, text_of
+from chiplog.report.header import members, text
+from chiplog.report.input import ReportInput, TargetReport
+from chiplog.report.measured import half_round_trips, headline
+from chiplog.report.names import model_name, short_place
+from chiplog.report.parameter_text import is_known
+from chiplog.report.ranking import row_of
+from chiplog.report.sections.machine import short_banner
+from chiplog.report.sections.verdict import LEAST_SAID
+from chiplog.report.sections.warnings import notices
+
+COLUMNS = 80
+MOST_WARNINGS = 3
+LINES_A_WARNING = 2
+SMALL_BYTES = 8
+LARGE_BYTES = 4 * 2**20
+UNKNOWN = "?"
+HEADER_BYTES = 80
+"""The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
+BETWEEN_FACTS, MOST_FACTS = " · ", 2
+"""Host and processor: what stands behind them is in the details."""
+MOST_LINES = {"machine": 1, "changes": 3, "verdict": 2}
+"""So that three targets, with the lines about files, are at most 30."""
+WIDTHS = (10, 8, 7, 7, 7, 7, 7, 6, 8, 5)
+
+
+def summary_lines(report: ReportInput) -> list[str]:
+    """The report in at most 80 columns, and about 25 lines for three targets."""
+    if not report.targets:
+        return ["No target was measured."]
+    lines = [*_machine(report), "", *_table(report), *_changes(report), ""]
+    for target in report.targets:
+        lines += _wrap(f"{target.name}: {_verdict(target)}", MOST_LINES["verdict"])
+    warned = list(_warnings(report))
+    return [*lines, *(["", *warned] if warned else [])]
+
+
+def _machine(report: ReportInput) -> list[str]:
+    first = report.targets[0]
+    seen = {text(target.dataset.header, "mpi", "library") for target in report.targets}
+    library = next((one.partition(",")[0] for one in seen if one), None)
+    took = format.duration(report.cost.seconds) + " in all" if report.cost is not None else None
+    machine = ", ".join(text_of(short_banner(first)).split(BETWEEN_FACTS)[:MOST_FACTS])
+    parts = [machine.rstrip(". "), library, took]
+    return _wrap("; ".join(part for part in parts if part) + ".", MOST_LINES["machine"])
+
+
+def _table(report: ReportInput) -> Iterator[str]:
+    yield _row("", "half RTT", "at", "L", "o_s", "o_r", "g", "1/G", "best", "held")
+    yield _row("target", "8 B, us", "4 MiB", "us", "us", "us", "us", "GB/s", "model", "out")
+    unknown = False
+    for target in report.targets:
+        cells = _cells(target)
+        unknown = unknown or UNKNOWN in cells
+        yield _row(_short(target.name, WIDTHS[0]), *cells)
+    note = "4 MiB in GB/s, one way; held out: median error on other sizes"
+    yield note + ("; ?: see --details" if unknown else "")
+
+
+def _row(*cells: str) -> str:
+    first, *others = cells
+    padded = [one.rjust(width) for one, width in zip(others, WIDTHS[1:], strict=True)]
+    return (first.ljust(WIDTHS[0]) + "".join(padded)).rstrip()
+
+
+def _cells(target: TargetReport) -> list[str]:
+    fit = headline(target)
+    measured = [
+        _scaled(_half_round_trip(target.dataset, SMALL_BYTES), 1e-6),
+        _bandwidth(_half_round_trip(target.dataset, LARGE_BYTES), LARGE_BYTES),
+    ]
+    if fit is None or not fit.segments:
+        return [*measured, *(["-"] * 5), "failed" if target.failure else "no fit", "-"]
+    first, last = fit.segments[0].parameters, fit.segments[-1].parameters
+    row = row_of(target, fit)
+    error = (
+        "-" if row.in_sample or not row.error.points else format.percent(row.error.median_relative)
+    )
+    return [
+        *measured,
+        *(_parameter(first, name) for name in ("L", "o_s", "o_r", "g")),
+        _rate(last),
+        model_name(fit.model),
+        error.replace(" ", ""),
+    ]
+
+
+def _half_round_trip(dataset: Dataset, message_bytes: int) -> float | None:
+    """The median half round trip in seconds at a size; None where it was not measured."""
+    measured = half_round_trips(dataset)
+    found = np.flatnonzero(measured.message_bytes == message_bytes)
+    return float(measured.quantiles[2, found[0]]) if len(found) else None
+
+
+def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
+    parameter = parameters.get(name)
+    if parameter is None:
+        return "-"
+    return _scaled(parameter.value, 1e-6) if is_known(parameter) else UNKNOWN
+
+
+def _rate(parameters: Mapping[str, Parameter]) -> str:
+    """1/G in GB/s; under LogGOPS G is a part of a byte's cost, as everywhere in the report."""
+    parameter = parameters.get("G")
+    if parameter is None:
+        return "-"
+    if not is_known(parameter) or not parameter.value:
+        return UNKNOWN
+    return _significant(1e-9 / parameter.value)
+
+
+def _bandwidth(seconds: float | None, message_bytes: int) -> str:
+    return "-" if not seconds else _significant(message_bytes / seconds * 1e-9)
+
+
+def _scaled(seconds: float | None, unit: float) -> str:
+    return "-" if seconds is None else _significant(seconds / unit)
+
+
+def _significant(number: float) -> str:
+    """Three digits, without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
+    if number == 0 or not 1e-3 <= abs(number) < 1e5:
+        return f"{number:.2g}"
+    digits = 2 - int(np.floor(np.log10(abs(number))))
+    return f"{number:.{min(max(digits, 0), 4)}f}"
+
+
+def _changes(report: ReportInput) -> list[str]:
+    """The sizes up to which each target's protocols go, with the settings that they are of."""
+    found = []
+    for target in report.targets:
+        places = [_change(change, target) for change in target.consensus]
+        if places:
+            found.append(f"{target.name} above {', '.join(places)}")
+    if not found:
+        return ["protocol changes: none found"]
+    return _wrap("protocol changes: " + "; ".join(found), MOST_LINES["changes"])
+
+
+def _change(change: Change, target: TargetReport) -> str:
+    name = _setting(change.last_before_bytes, target)
+    return short_place(change) + (f" ({name})" if name else "")
+
+
+def _setting(limit_bytes: int, target: TargetReport) -> str | None:
+    """The setting of the MPI that a limit is of: the one that is equal to it, or larger by no more than a header."""
+    header = target.dataset.header
+    settings = {**members(header, "mpi", "settings"), **members(header, "options")}
+    above: dict[str, int] = {}
+    for name, value in settings.items():
+        number = int(str(value)) if str(value).isdecimal() else 0
+        if limit_bytes <= number <= limit_bytes + HEADER_BYTES:
+            above[name] = number - limit_bytes
+    if not above:
+        return None
+    nearest = min(above.values())
+    name = min(name for name, header_bytes in above.items() if header_bytes == nearest)
+    return name if nearest == 0 else f"{name} less {nearest} B"
+
+
+def _verdict(target: TargetReport) -> str:
+    fit = headline(target)
+    if target.failure:
+        return f"failed: {target.failure}"
+    if fit is None:
+        return "no model was fitted."
+    words = _prediction(target, fit)
+    missing = sorted(
+        {
+            name
+            for segment in fit.segments
+            for name, one in segment.parameters.items()
+            if not is_known(one)
+        }
+    )
+    if missing:
+        words += f" Not identified everywhere: {', '.join(missing)}."
+    if not target.dataset.complete:
+        words += " The run is not complete."
+    return words
+
+
+def _prediction(target: TargetReport, fit: Fit) -> str:
+    row, name = row_of(target, fit), model_name(fit.model)
+    error = row.error
+    if not fit.segments or not error.points:
+        return f"{name} predicts nothing here."
+    basis = "fitted" if row.in_sample else "held-out"
+    points = f"{error.points} {basis} {'point' if error.points == 1 else 'points'}"
+    least = max(error.median_relative, LEAST_SAID)
+    median, worst = format.percent(least), format.percent(error.max_relative)
+    return f"{name} is off by {median} (median of {points}; {worst} at worst)."
+
+
+def _warnings(report: ReportInput) -> Iterator[str]:
+    """The first warnings of all targets together, each once; the others are counted."""
+    runs = [run for target in report.targets for run in target.runs]
+    crowded = [found.sentence() for run in runs if (found := oversubscription(run.dataset.header))]
+    parts = [run for target in report.targets for run in target.runs if run is not target]
+    failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
+    noticed = [_sentence(one) for target in report.targets for one in notices(target)]
+    sentences = list(dict.fromkeys([*failed, *crowded, *noticed]))
+    for sentence in sentences[:MOST_WARNINGS]:
+        yield from _wrap(f"! {sentence}", LINES_A_WARNING)
+    more = len(sentences) - MOST_WARNINGS
+    if more > 0:
+        yield f"! {more} more {'warning' if more == 1 else 'warnings'}: --details"
+
+
+def _sentence(notice: Notice) -> str:
+    """A warning's fact, its number and its remedy in one sentence."""
+    number = f": {notice.number}" if notice.number else ""
+    return text_of(notice.fact) + number + (f"; {text_of(notice.remedy)}" if notice.remedy else "")
+
+
+def _short(words: str, width: int) -> str:
+    return words if len(words) <= width else words[: width - 2] + ".."
+
+
+def _wrap(words: str, most: int) -> list[str]:
+    return textwrap.wrap(words, COLUMNS, subsequent_indent="  ", max_lines=most, placeholder=" ...")

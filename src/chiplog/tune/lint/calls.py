@@ -1,0 +1,96 @@
+"""Runs of collective calls with a tuning file, and how each call ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chiplog.errors import RunFailed
+from chiplog.measure.launchers import launch_command
+from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.run_to_end import run_to_end
+
+PROGRAM = "chiplog-calls"
+MOST_RANKS_HERE = 8
+"""Without a launcher of the user's: ranks share this machine's cores."""
+MOST_BYTES = 1 << 24
+"""Larger calls are not tried."""
+SECONDS = 60.0
+OK, SKIPPED = "ok", "skipped"
+_RANKS = re.compile(r"^ranks (\d+)$", re.MULTILINE)
+_CALL = re.compile(r"^call (\d+) (ok|skipped|error) ?(.*)$", re.MULTILINE)
+BY_ALL_BLOCKS = (
+    *("gather", "scatter", "allgather", "alltoall", "reduce_scatter", "reduce_scatter_block"),
+)
+"""Open MPI looks these up by a block's size times the number of ranks."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One collective call: `bytes` of a block, by the first `ranks` ranks."""
+
+    operation: str
+    ranks: int
+    bytes: int
+    flags: str = ""
+    """i: in place; u: an operation of the user's; n: one that is not commutative."""
+
+    @property
+    def word(self) -> str:
+        """As the program is told."""
+        return f"{self.operation}:{self.ranks}:{self.bytes}:{self.flags}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the calls of one run ended."""
+
+    ranks: int
+    """Of the launcher; 0 where not even MPI_Init came back."""
+    calls: Mapping[int, str]
+    """By index "ok", "skipped", or what the MPI said; calls after an abort are missing."""
+    is_done: bool
+    said: str
+    """The line of the output that says most."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Starts the program that makes the calls."""
+
+    program: BuiltProbe
+    launcher: tuple[str, ...] = ()
+
+    def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> Ended:
+        """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
+        words = [one.word for one in calls]
+        if self.launcher:
+            command, own = [*self.launcher, str(self.program.path), *words], {}
+        else:
+            ranks = max([2, *(one.ranks for one in calls if one.ranks <= MOST_RANKS_HERE)])
+            started = launch_command(self.program, ranks, words)
+            command, own = list(started.command), dict(started.environment)
+        try:
+            done = run_to_end(command, {**own, **settings}, SECONDS)
+        except RunFailed as error:
+            if "did not end" not in str(error):
+                raise
+            return Ended(0, {}, False, "it does not end")
+        found = {
+            int(index): how if how != "error" else said
+            for index, how, said in _CALL.findall(done.stdout)
+        }
+        ranks_line = _RANKS.search(done.stdout)
+        return Ended(
+            int(ranks_line[1]) if ranks_line else 0,
+            found,
+            "\ndone\n" in "\n" + done.stdout,
+            _what_was_said(done.stdout + done.stderr),
+        )
+
+
+def _what_was_said(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
+    return (telling or lines or ["nothing"])[0][:200]

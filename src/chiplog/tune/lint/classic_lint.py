@@ -1,0 +1,210 @@
+"""Which of Open MPI's classic rules are legal, and which are hidden by others."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from chiplog.tune.lint.classic_rules import OperationRules, RankEntry, SizeRule, parse_classic
+from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
+from chiplog.tune.lint.rule import Rule
+
+LOOKED_UP_AT_0 = ("barrier", "alltoallv")
+"""Operations whose size coll/tuned does not know; it looks up 0 bytes."""
+FEWEST_RANKS = 2
+"""Communicators of one rank never use coll/tuned."""
+
+
+Range = tuple[int, int | None]
+"""First and last; None is without end."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rule of a classic file, where its numbers stand, and which calls get there."""
+
+    rule: Rule
+    operation: str
+    ranks: Range
+    """The first and last number of ranks that take the rule's entry; None: without end."""
+    sizes: Range
+    """The same of the bytes that are looked up."""
+    span: tuple[int, int]
+    """Where its algorithm stands in the text."""
+
+
+def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[Place]]:
+    """All that is wrong without a run, and the rules that a run can prove."""
+    found = parse_classic(text, release.has_header)
+    places = [
+        place
+        for at, operation in enumerate(found.operations)
+        for place in _of_operation(operation, found.operations[at + 1 :], release)
+    ]
+    rules = list(found.stray)
+    if found.ignored is not None:
+        reason = f"Open MPI ignores the whole file for line {found.ignored.line}"
+        rules += [_dropped(one.rule, reason) for one in places]
+        rules.append(
+            Rule(
+                found.ignored.line,
+                "the file",
+                False,
+                False,
+                f"{found.ignored.reason}; {release} ignores the file",
+            )
+        )
+        return rules, []
+    rules += [one.rule for one in places if one.rule.is_wrong]
+    return rules, [one for one in places if not one.rule.is_wrong]
+
+
+def _dropped(rule: Rule, reason: str) -> Rule:
+    return rule if rule.is_wrong else replace(rule, taken=False, reason=reason)
+
+
+def _of_operation(
+    operation: OperationRules, later: Sequence[OperationRules], release: OpenMpiRelease
+) -> list[Place]:
+    again = [one for one in later if one.number.value == operation.number.value]
+    known = release.algorithms
+    hidden = None
+    if again:
+        hidden = f"line {again[0].number.line} begins {operation.name} anew and replaces this"
+    elif known is not None and operation.name not in known:
+        hidden = f"coll/tuned of {release} has no {operation.name}: it never looks for these rules"
+    ranks = _ranks(operation.entries, release)
+    found = []
+    for entry, (taken, reason) in zip(operation.entries, ranks, strict=True):
+        sizes = _sizes(operation.name, entry.rules)
+        for rule, size in zip(entry.rules, sizes, strict=True):
+            why = hidden or reason or size[1]
+            found.append(_place(operation.name, entry, rule, taken, size[0], why, release))
+    return found
+
+
+def _place(
+    operation: str,
+    entry: RankEntry,
+    rule: SizeRule,
+    ranks: Range | None,
+    sizes: Range | None,
+    hidden: str | None,
+    release: OpenMpiRelease,
+) -> Place:
+    name = release.algorithm_name(operation, rule.algorithm.value)
+    fewer = " and fewer" if ranks and ranks[0] < max(entry.ranks.value, FEWEST_RANKS) else ""
+    text = f"{operation}, {entry.ranks.value}{fewer} ranks, {rule.size.value} B: {name}"
+    illegal = release.wrong_algorithm(operation, rule.algorithm.value) or _two_ranks(name, ranks)
+    found = Rule(rule.algorithm.line, text, legal=None if release.algorithms is None else True)
+    if illegal:
+        found = replace(found, legal=False, reason=illegal)
+    if hidden:
+        found = replace(found, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
+    span = (rule.algorithm.start, rule.algorithm.end)
+    return Place(found, operation, ranks or (0, 0), sizes or (0, 0), span)
+
+
+def _two_ranks(name: str, ranks: Range | None) -> str | None:
+    if not TWO_RANKS_ONLY.fullmatch(name) or ranks is None or ranks == (2, 2):
+        return None
+    return f"{name} fails on other than 2 ranks; this entry holds for {_span(ranks)}"
+
+
+def _ranks(
+    entries: Sequence[RankEntry], release: OpenMpiRelease
+) -> list[tuple[Range | None, str | None]]:
+    """By entry the numbers of ranks that take it, and why they are not those that it names."""
+    named = [one.ranks.value for one in entries]
+    wanted = [max(one, FEWEST_RANKS) for one in named]
+    if release.reads_json:
+        taken = _taken_shifted(named)
+        takers = [bisect_right(named[:-1], one) for one in wanted]
+    else:
+        taken, takers = _taken(named), _takers(named, wanted)
+    found: list[tuple[Range | None, str | None]] = []
+    for at, mine in enumerate(taken):
+        if _holds(mine, wanted[at]) or (named[at] < FEWEST_RANKS and mine is None):
+            found.append((mine, None))
+            continue
+        line = entries[takers[at]].ranks.line
+        reason = f"a communicator of {wanted[at]} ranks does not get here: the entry of line {line} is taken"
+        if mine is not None:
+            reason += f", and this entry holds for {_span(mine)} ranks"
+        found.append((mine, reason))
+    return found
+
+
+def _holds(span: Range | None, value: int) -> bool:
+    return span is not None and span[0] <= value and (span[1] is None or value <= span[1])
+
+
+def _taken(named: Sequence[int], fewest: int = FEWEST_RANKS) -> list[Range | None]:
+    """By entry what takes it, in 4.1 and 5.0: the last one before a larger one is taken; the first also below."""
+    if not named:
+        return []
+    borders = sorted({fewest, *(one for one in named if one > fewest)})
+    return _ranges(len(named), borders, _takers(named, borders))
+
+
+def _takers(named: Sequence[int], values: Sequence[int]) -> list[int]:
+    """By value the entry that Open MPI's reader takes: it stops at the first that is larger."""
+    largest = list(accumulate(named, max))
+    return [max(bisect_right(largest, one) - 1, 0) for one in values]
+
+
+def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
+    """The same since 6.0: an entry ends before its own number, and begins where the one before it ends."""
+    found: list[Range | None] = []
+    first = 0
+    for at, one in enumerate(named):
+        last = None if at + 1 == len(named) else one - 1
+        begins = max(first, FEWEST_RANKS)
+        found.append((begins, last) if last is None or begins <= last else None)
+        first = first if last is None else last + 1
+    return found
+
+
+def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[Range | None]:
+    """From what is taken at each border up to the next: the first such range of each."""
+    found: list[Range | None] = [None] * count
+    ends: list[int | None] = [*(one - 1 for one in borders[1:]), None]
+    for begin, end, taker in zip(borders, ends, takers, strict=True):
+        before = found[taker]
+        if before is None:
+            found[taker] = (begin, end)
+        elif before[1] is not None and before[1] + 1 == begin:
+            found[taker] = (before[0], end)
+    return found
+
+
+def _sizes(operation: str, rules: Sequence[SizeRule]) -> list[tuple[Range | None, str | None]]:
+    """By rule the bytes that take it, and why they are not those that it names."""
+    named = [one.size.value for one in rules]
+    if operation in LOOKED_UP_AT_0:
+        taker = _takers(named, [0])[0] if named else 0
+        return [
+            ((0, 0), None)
+            if at == taker
+            else (
+                None,
+                f"coll/tuned looks {operation} up at 0 bytes: line {rules[taker].size.line} is taken",
+            )
+            for at in range(len(rules))
+        ]
+    found: list[tuple[Range | None, str | None]] = []
+    for at, (mine, taker) in enumerate(zip(_taken(named, 0), _takers(named, named), strict=True)):
+        if taker == at:
+            found.append((mine, None))
+            continue
+        reason = f"{named[at]} bytes do not get here: line {rules[taker].size.line} is taken"
+        if mine is not None:
+            reason += f", and this rule holds for {_span(mine)} bytes"
+        found.append((mine, reason))
+    return found
+
+
+def _span(span: Range) -> str:
+    return f"{span[0]} and more" if span[1] is None else f"{span[0]} to {span[1]}"

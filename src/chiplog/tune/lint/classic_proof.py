@@ -1,0 +1,134 @@
+"""Which classic rule does each call take? Found out with copies of the file, without a table of algorithms.
+
+An algorithm that the release does not have makes the call fail, with an error that is returned. In copy b that is the
+algorithm of every rule whose number has bit b set. Which copies make a call fail is then the number of its rule in
+binary: ten runs are enough for a thousand rules.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chiplog.tune.formats.openmpi_rules import settings
+from chiplog.tune.lint.calls import BY_ALL_BLOCKS, MOST_BYTES, OK, SKIPPED, Call, Caller, Ended
+from chiplog.tune.lint.classic_lint import Place
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
+from chiplog.tune.lint.rule import Rule
+
+NO_ALGORITHM = "9999"
+CALLED = (
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
+    *("exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter"),
+)
+ONE_ELEMENT_OF_EACH = ("scan", "exscan")
+"""coll/tuned looks these up by the size of one element times the number of ranks."""
+
+
+MOST_CALLS = 500
+"""Rules beyond are not proved."""
+
+
+def prove_classic(
+    path: Path, text: str, places: Sequence[Place], release: OpenMpiRelease, caller: Caller
+) -> list[Rule]:
+    """Each rule as before, with what the runs say."""
+    calls = [_call(one) if at < MOST_CALLS else None for at, one in enumerate(places)]
+    tried = [at for at, call in enumerate(calls) if call is not None]
+    if not tried:
+        return [_not_tried(one.rule, call) for one, call in zip(places, calls, strict=True)]
+    asked = [call for call in calls if call is not None]
+    plain = caller.run(asked, settings(path, release.version))
+    if not plain.is_done:
+        reason = f"the calls did not end with the file in force: {plain.said}"
+        return [replace(one.rule, reason=reason) for one in places]
+    numbers = _numbers(path, text, places, asked, release, caller)
+    found = [_not_tried(one.rule, call) for one, call in zip(places, calls, strict=True)]
+    for index, at in enumerate(tried):
+        found[at] = _told(places, at, plain, index, numbers)
+    return found
+
+
+def _call(place: Place) -> Call | None:
+    """The smallest call that should take the rule; None where there is none, or it is too large."""
+    if place.operation not in CALLED or place.ranks[0] < 2:
+        return None
+    ranks, (first, last) = place.ranks[0], place.sizes
+    if place.operation in ("barrier", "alltoallv"):
+        return Call(place.operation, ranks, 0 if place.operation == "barrier" else 8)
+    if place.operation in ONE_ELEMENT_OF_EACH:
+        return Call(place.operation, ranks, 8) if _holds(first, last, ranks) else None
+    each = ranks if place.operation in BY_ALL_BLOCKS else 1
+    block = max(1, -(-first // each))
+    if block * each > MOST_BYTES or not _holds(first, last, block * each):
+        return None
+    return Call(place.operation, ranks, block)
+
+
+def _holds(first: int, last: int | None, size: int) -> bool:
+    return first <= size and (last is None or size <= last)
+
+
+def _not_tried(rule: Rule, call: Call | None) -> Rule:
+    if call is None:
+        return replace(rule, reason="not proved: no call that is tried here gets to it")
+    return replace(rule, reason=f"not proved: it takes {call.ranks} ranks")
+
+
+def _numbers(
+    path: Path,
+    text: str,
+    places: Sequence[Place],
+    calls: Sequence[Call],
+    release: OpenMpiRelease,
+    caller: Caller,
+) -> Mapping[int, int]:
+    """By index of the call, the number of the rule that it takes, from 1; 0 where it takes none of the file."""
+    found = dict.fromkeys(range(len(calls)), 0)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / path.name
+        for bit in range(len(places).bit_length()):
+            marked = [one.span for at, one in enumerate(places, 1) if at >> bit & 1]
+            copy.write_text(_marked(text, marked), encoding="utf-8")
+            ended = caller.run(calls, settings(copy, release.version))
+            for index in found:
+                if ended.calls.get(index, SKIPPED) not in (OK, SKIPPED):
+                    found[index] |= 1 << bit
+    return found
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts, at = [], 0
+    for start, end in sorted(spans):
+        parts += [text[at:start], NO_ALGORITHM]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _told(
+    places: Sequence[Place], at: int, plain: Ended, index: int, numbers: Mapping[int, int]
+) -> Rule:
+    rule, how = places[at].rule, plain.calls.get(index, SKIPPED)
+    if how == SKIPPED:
+        return replace(
+            rule,
+            reason=f"not proved: it takes {places[at].ranks[0]} ranks, and {plain.ranks} were started",
+        )
+    if how != OK:
+        return replace(rule, legal=False, taken=True, reason=f"the call fails with it: {how}")
+    number = numbers[index]
+    if number == at + 1:
+        return replace(rule, taken=True)
+    if 1 <= number <= len(places):
+        return replace(
+            rule,
+            taken=False,
+            reason=f"the rule of line {places[number - 1].rule.line} is taken instead",
+        )
+    return replace(
+        rule,
+        taken=False,
+        reason="no rule of the file is taken for it: the file is not read, or something outranks it",
+    )

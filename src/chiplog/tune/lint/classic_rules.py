@@ -1,0 +1,201 @@
+"""Open MPI's classic rules as its reader takes them: numbers, whatever stands between them.
+
+The reader skips what is no number without a word, reads a leading zero as octal, and ignores the whole file where a
+number is missing or out of range (coll_tuned_dynamic_file.c of Open MPI 4.1, 5.0 and main).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from chiplog.tune.lint.openmpi_release import OPERATIONS
+from chiplog.tune.lint.rule import FileIgnored, Rule, quoted
+
+MOST_INT = 2**31 - 1
+_HEADER = re.compile(r"rule-file-version-(\d{1,9})")
+_WORD = re.compile(
+    r"(?P<space>\s+)|(?P<comment>#[^\n]*)|(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))|(?P<other>\S)"
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, and where it stands."""
+
+    value: int
+    text: str
+    line: int
+    start: int
+    end: int
+
+
+@dataclass
+class SizeRule:
+    """From `size` bytes on: this algorithm."""
+
+    size: Number
+    algorithm: Number
+    fan_out: Number
+    segment: Number
+
+
+@dataclass
+class RankEntry:
+    """From `ranks` on: these rules for sizes."""
+
+    ranks: Number
+    announced: Number
+    rules: list[SizeRule] = field(default_factory=list)
+
+
+@dataclass
+class OperationRules:
+    """All rules of one operation."""
+
+    number: Number
+    entries: list[RankEntry] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The operation, by its number."""
+        return OPERATIONS[self.number.value]
+
+
+@dataclass
+class Classic:
+    """What a file holds."""
+
+    operations: list[OperationRules]
+    stray: list[Rule]
+    """Words that are no numbers, numbers that are not what they look like, and what is not read at all."""
+    ignored: FileIgnored | None
+    """Why Open MPI ignores the whole file; what was read up to there is kept."""
+
+
+class _Reader:
+    def __init__(self, text: str, has_header: bool) -> None:
+        self.text = text
+        self.stray: list[Rule] = []
+        header = _HEADER.match(text) if has_header else None
+        self.version = int(header[1]) if header else 1
+        self.numbers = self._numbers(header.end() if header else 0)
+        self.at = 0
+
+    def _numbers(self, start: int) -> list[Number]:
+        found, word, line = [], "", 1 + self.text.count("\n", 0, start)
+        for match in _WORD.finditer(self.text, start):
+            if match.lastgroup == "other":
+                word += match[0]
+                continue
+            if word and match.lastgroup != "number":
+                self._note_word(word, line)
+                word = ""
+            if match.lastgroup == "number":
+                found.append(Number(_value(match[0]), match[0], line, *match.span()))
+                word = word and word + match[0]
+            line += match[0].count("\n")
+        if word:
+            self._note_word(word, line)
+        return found
+
+    def _note_word(self, word: str, line: int) -> None:
+        self.stray.append(
+            Rule(line, quoted(word), False, False, "it is no number: Open MPI skips it silently")
+        )
+
+    def next(self, what: str, most: int = MOST_INT) -> Number:
+        if self.at >= len(self.numbers):
+            line = 1 + self.text.count("\n", 0, len(self.text.rstrip()))
+            raise FileIgnored(line, f"the file ends where {what} is due: it is truncated")
+        found = self.numbers[self.at]
+        self.at += 1
+        if not 0 <= found.value <= most:
+            raise FileIgnored(found.line, f"{what} is {quoted(found.text)}; it must be 0 to {most}")
+        if len(found.text) > 1 and found.text[0] == "0" and found.text[1] not in "xX":
+            self.stray.append(
+                Rule(
+                    *(found.line, what, False, False),
+                    f"{found.text} is read as octal, {found.value}: write it without leading zeros",
+                )
+            )
+        return found
+
+    def count(self, what: str, numbers_each: int) -> Number:
+        found = self.next(what)
+        left = len(self.numbers) - self.at
+        if found.value * numbers_each > left:
+            raise FileIgnored(
+                found.line,
+                f"{what} is {found.value}, which takes {found.value * numbers_each} numbers; {left} follow: "
+                "it is truncated, or the count is wrong",
+            )
+        return found
+
+    @property
+    def has_fifth(self) -> bool:
+        """Does a further number of this rule stand on the same line? Read where the header says version 2 or more."""
+        if self.version < 2 or self.at >= len(self.numbers) or self.at == 0:
+            return False
+        between = self.text[self.numbers[self.at - 1].end : self.numbers[self.at].start]
+        return not between.strip(" \t") and self.numbers[self.at].text[0].isdigit()
+
+
+def parse_classic(text: str, has_header: bool) -> Classic:
+    """What Open MPI reads; `has_header` where the release knows the line "rule-file-version-N"."""
+    reader = _Reader(text, has_header)
+    operations: list[OperationRules] = []
+    ignored = None
+    try:
+        _read(reader, operations)
+    except FileIgnored as error:
+        ignored = error
+    return Classic(operations, reader.stray, ignored)
+
+
+def _read(reader: _Reader, operations: list[OperationRules]) -> None:
+    announced = reader.next("the number of operations", len(OPERATIONS))
+    for _ in range(announced.value):
+        operation = OperationRules(reader.next("the operation's number", len(OPERATIONS) - 1))
+        operations.append(operation)
+        for _ in range(reader.count("the number of communicator sizes", 2).value):
+            entry = RankEntry(
+                reader.next("the communicator size"), reader.count("the number of message sizes", 4)
+            )
+            operation.entries.append(entry)
+            for _ in range(entry.announced.value):
+                entry.rules.append(_size_rule(reader, first=not entry.rules))
+    if reader.at < len(reader.numbers):
+        rest = reader.numbers[reader.at]
+        reader.stray.append(
+            Rule(
+                *(rest.line, quoted(rest.text), False, False),
+                f"it is not read: line {announced.line} announces {announced.value} operations, which end before it",
+            )
+        )
+
+
+def _size_rule(reader: _Reader, *, first: bool) -> SizeRule:
+    rule = SizeRule(
+        reader.next("the message size", 2**63 - 1),
+        reader.next("the algorithm"),
+        reader.next("the fan-out"),
+        reader.next("the segment size"),
+    )
+    if reader.has_fifth:
+        reader.next("the number of requests")
+    if first and rule.size.value:
+        raise FileIgnored(
+            rule.size.line,
+            f"the first message size of a communicator size must be 0, not {rule.size.value}",
+        )
+    return rule
+
+
+def _value(text: str) -> int:
+    digits = text.lstrip("+-")
+    if len(digits) > 40:
+        return -1 if text[0] == "-" else 2**63
+    base = 16 if digits[:2].lower() == "0x" else 8 if digits[0] == "0" else 10
+    number = int(digits, base)
+    return -number if text[0] == "-" else number

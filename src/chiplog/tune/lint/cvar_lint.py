@@ -1,0 +1,78 @@
+"""Files of MPICH's control variables: each is given to the MPICH at hand, which says whether it takes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from chiplog.errors import RunFailed
+from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.run_to_end import run_to_end
+from chiplog.tune.lint.mpich_release import MpichRelease
+from chiplog.tune.lint.rule import Rule, shown
+from chiplog.tune.lint.settings_lint import Setting, read_settings, repeated
+
+PREFIXES = ("MPIR_CVAR_", "MPIR_PARAM_", "MPICH_")
+"""MPICH reads all three."""
+SECONDS = 30.0
+_VARIABLE = re.compile(r"^variable (\S+) (\S+)$", re.MULTILINE)
+
+
+def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> list[Rule]:
+    """Each variable, as MPI_T of the release shows it; `program` prints them."""
+    settings, rules = read_settings(text)
+    known = _variables(program, {})
+    replaced = {one.line: other.line for one, other in repeated(settings)}
+    for one in settings:
+        if program is None or not known:
+            why = f"not proved: {release} is not here to ask for its variables"
+            rules.append(Rule(one.line, one.text, None, None, why))
+        elif one.line in replaced:
+            why = f"line {replaced[one.line]} sets it again"
+            rules.append(Rule(one.line, one.text, True, False, why))
+        else:
+            rules.append(_rule(one, release, program, known))
+    return rules
+
+
+def _rule(
+    one: Setting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
+) -> Rule:
+    name = _full_name(one.name)
+    if name not in known:
+        return Rule(
+            one.line, one.text, False, False, f"{release} has no variable {shown(one.name, 80)}"
+        )
+    if "\0" in one.value:
+        return Rule(one.line, one.text, False, False, "its value is binary")
+    now = _variables(program, {one.name: one.value})
+    if not now:
+        return Rule(one.line, one.text, False, False, f"{release} does not start with this value")
+    if now[name] == "-":
+        return Rule(
+            one.line, one.text, True, None, "not proved: its value is no number that MPI_T shows"
+        )
+    if one.value.lstrip("-").isdecimal() and now[name] != str(int(one.value)):
+        return Rule(one.line, one.text, False, False, f"{release} takes {now[name]} instead")
+    return Rule(one.line, one.text, True, True)
+
+
+def _full_name(name: str) -> str:
+    for prefix in PREFIXES:
+        if name.startswith(prefix):
+            return PREFIXES[0] + name.removeprefix(prefix)
+    return name
+
+
+def _variables(program: BuiltProbe | None, settings: Mapping[str, str]) -> Mapping[str, str]:
+    """By name the values, "-" for what is no number; empty where the MPI does not start."""
+    if program is None:
+        return {}
+    environment = {**program.mpi.environment, **settings}
+    try:
+        done = run_to_end([str(program.path), "--variables"], environment, SECONDS)
+    except (RunFailed, ValueError):
+        return {}
+    if done.code != 0 or not done.stdout.endswith("done\n"):
+        return {}
+    return dict(_VARIABLE.findall(done.stdout))

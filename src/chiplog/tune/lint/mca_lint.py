@@ -1,0 +1,115 @@
+"""Files of Open MPI's MCA parameters, as `mca-params.conf` or as environment variables OMPI_MCA_NAME."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
+from chiplog.tune.lint.rule import Rule, quoted, shown
+from chiplog.tune.lint.settings_lint import Setting, read_settings, repeated
+
+PREFIX = "OMPI_MCA_"
+SWITCH = "coll_tuned_use_dynamic_rules"
+_LINE = re.compile(
+    r"^mca:[^:]*:[^:]*:param:([^:]+):(value|source|type|enumerator:value:[^:]*):(.*)$", re.MULTILINE
+)
+_CHOICE = re.compile(r"coll_tuned_\w+_algorithm(_\w+)?|coll_tuned_dynamic_rules_filename")
+
+
+def lint_mca(text: str, release: OpenMpiRelease) -> list[Rule]:
+    """Each parameter, as `ompi_info` of the release takes it."""
+    settings, rules = read_settings(text)
+    given = {PREFIX + _name(one): one.value for one in settings if "\0" not in one.value}
+    bare = _parameters(release.ask("--all", "--parsable"))
+    with_them = _parameters(release.ask("--all", "--parsable", environment=given))
+    replaced = {one.line: other.line for one, other in repeated(settings)}
+    switched = with_them.get(SWITCH, {}).get("value", "").lower() in ("true", "1", "yes", "enabled")
+    for one in settings:
+        if bare and with_them:
+            rules.append(_rule(one, release, bare, with_them, replaced.get(one.line), switched))
+        elif bare:
+            rules.append(_alone(one, release, bare))
+        else:
+            reason = f"{release} is not here to ask for this parameter"
+            rules.append(Rule(one.line, one.text, None, None, reason))
+    return rules
+
+
+Parameters = dict[str, dict[str, str]]
+
+
+def _parameters(listing: str | None) -> Parameters:
+    found: Parameters = {}
+    for name, what, value in _LINE.findall(listing or ""):
+        found.setdefault(name, {})[what] = value
+    return found
+
+
+def _name(setting: Setting) -> str:
+    return setting.name.removeprefix(PREFIX)
+
+
+def _rule(
+    one: Setting,
+    release: OpenMpiRelease,
+    bare: Parameters,
+    with_them: Parameters,
+    replaced: int | None,
+    switched: bool,
+) -> Rule:
+    illegal = _illegal(one, release, bare)
+    if illegal:
+        return Rule(one.line, one.text, False, False, illegal)
+    name = _name(one)
+    if replaced is not None:
+        return Rule(one.line, one.text, True, False, f"line {replaced} sets it again")
+    own = os.environ.get(PREFIX + name)
+    if own is not None and own != one.value and not one.name.startswith(PREFIX):
+        return Rule(
+            one.line,
+            one.text,
+            True,
+            False,
+            f"the environment's {PREFIX}{name}={shown(own)} outranks it",
+        )
+    if with_them.get(name, {}).get("source") not in ("environment", None):
+        source = with_them[name]["source"]
+        return Rule(one.line, one.text, True, False, f"{release} takes it from elsewhere: {source}")
+    if _CHOICE.fullmatch(name) and not switched:
+        return Rule(
+            one.line, one.text, True, False, f"it holds only with {SWITCH}=1, which is not set"
+        )
+    return Rule(one.line, one.text, True, True)
+
+
+def _alone(one: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
+    """Where Open MPI does not start with all of them together."""
+    illegal = _illegal(one, release, bare)
+    if illegal:
+        return Rule(one.line, one.text, False, False, illegal)
+    asked = _parameters(
+        release.ask("--all", "--parsable", environment={PREFIX + _name(one): one.value})
+    )
+    if not asked:
+        return Rule(one.line, one.text, False, False, f"{release} does not start with it")
+    return Rule(
+        one.line, one.text, True, False, f"{release} does not start with other lines of the file"
+    )
+
+
+def _illegal(one: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:
+    name = _name(one)
+    if name not in bare:
+        return f"{release} has no parameter {shown(name, 80)}"
+    known = {
+        what.rpartition(":")[2]: value
+        for what, value in bare[name].items()
+        if what.startswith("enumerator")
+    }
+    if bare[name].get("type") == "bool":
+        return None
+    if known and one.value not in known and one.value not in known.values():
+        names = ", ".join(f"{number} {value}" for number, value in known.items())
+        return f"{release} has no {name} {quoted(one.value)}; it has {names}"
+    return None

@@ -1,0 +1,108 @@
+"""Which rules of MPICH's files are legal, and which are hidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from chiplog.measure.mpi_at_hand import launcher_words
+from chiplog.measure.mpis import Mpi
+from chiplog.measure.programs import build_program
+from chiplog.tune.lint.calls import PROGRAM, Caller
+from chiplog.tune.lint.cvar_lint import lint_cvars
+from chiplog.tune.lint.json_lines import Value, parse_json
+from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease, release_at
+from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
+from chiplog.tune.lint.rule import FileIgnored, Rule
+from chiplog.tune.lint.settings_lint import looks_like_settings
+from chiplog.tune.lint.tree_proof import prove_tree, refused
+from chiplog.tune.version import Version
+
+MOST_DEPTH = 32
+"""json-c, which MPICH reads with, takes no deeper file."""
+
+
+def lint_mpich(
+    path: Path, text: str, mpi: Mpi | None, version: Version | None, launcher: str | None
+) -> tuple[str, list[Rule]]:
+    """The format, and what is known of each rule; by runs only where nothing else is wrong."""
+    release = release_at(mpi, version)
+    if looks_like_settings(text):
+        program = build_program(PROGRAM, str(mpi.mpicxx)) if mpi else None
+        return "MPICH's control variables", lint_cvars(text, release, program)
+    if not release.is_known:
+        first = ".".join(map(str, FIRST_UNKNOWN))
+        why = f"not proved: {release} may read trees otherwise; known are 4.0 up to {first}"
+        return WHOLE, [Rule(1, "the file", None, None, why)]
+    kind, rules, leaves, root = read_tree(text, release)
+    if root is None or release.mpi is None or kind != WHOLE or any(one.is_wrong for one in rules):
+        why = _why_not_run(kind, rules, release)
+        return kind, [*rules, *(replace(one.rule, reason=why) for one in leaves)]
+    caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
+    bad = refused(leaves, release, caller)
+    if bad:
+        why = "not proved: not run: other rules of the file are wrong"
+        return kind, [
+            replace(one.rule, legal=False, reason=bad[at])
+            if at in bad
+            else replace(one.rule, reason=why)
+            for at, one in enumerate(leaves)
+        ]
+    return kind, [*rules, *prove_tree(path, root, leaves, release, caller)]
+
+
+def _why_not_run(kind: str, rules: list[Rule], release: MpichRelease) -> str:
+    if release.mpi is None:
+        return f"not proved: {release} is not here"
+    if any(one.is_wrong for one in rules):
+        return "not proved: not run: other rules of the file are wrong"
+    return f"not proved: no run tells which leaves of {kind} are taken"
+
+
+def lint_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule]]:
+    """What is known of a tree without a run."""
+    kind, rules, leaves, _ = read_tree(text, release)
+    return kind, [*rules, *(one.rule for one in leaves)]
+
+
+def read_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule], list[Leaf], Value | None]:
+    """The format, what is wrong, the leaves that are not, and the tree; None where it can't be read."""
+    try:
+        root = parse_json(text, MOST_DEPTH)
+    except FileIgnored as error:
+        reason = f"{error.reason}; MPICH crashes or aborts with it"
+        return WHOLE, [Rule(error.line, "the file", False, False, reason)], [], None
+    if root.kind != "object":
+        return WHOLE, [Rule(1, "the file", False, False, "it is no JSON object")], [], None
+    kind = _kind(text)
+    reader = TreeReader(release)
+    reader.whole = kind == WHOLE
+    reader.walk(root)
+    rules = reader.rules
+    if kind == WHOLE:
+        rules += _missing(root, release)
+    return kind, rules, reader.leaves, root
+
+
+WHOLE = "MPICH's tree"
+DEVICE = "MPICH's tree of the device ch4"
+SHARED_MEMORY = "MPICH's tree of ch4's shared memory"
+
+
+def _kind(text: str) -> str:
+    if "algorithm=MPIDI_POSIX" in text:
+        return SHARED_MEMORY
+    return DEVICE if "composition=" in text else WHOLE
+
+
+def _missing(root: Value, release: MpichRelease) -> list[Rule]:
+    """A tree replaces the release's own as a whole."""
+    there = {one.key.replace(" ", "") for one in root.members}
+    missing = [one.partition("=")[2] for one in release.own if one not in there]
+    if not missing or any(not one.startswith("collective=") for one in there):
+        return []
+    names = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    reason = (
+        f"no branch for {names}: the file replaces MPICH's whole tree, and it aborts without them"
+    )
+    return [Rule(root.line, "the file", False, False, reason)]

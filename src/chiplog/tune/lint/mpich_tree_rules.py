@@ -1,0 +1,389 @@
+"""A tree of MPICH as its reader takes it: tests, one below the other, and algorithms as leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from chiplog.tune.lint.json_lines import Member, Value
+from chiplog.tune.lint.mpich_release import MpichRelease
+from chiplog.tune.lint.rule import Rule, quoted, shown
+
+LEAF = ("algorithm=", "composition=")
+WITHOUT_END = 2**62
+NUMBERS = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
+PRUNED = ("comm_type", "comm_size", "comm_hierarchy", "is_node_consecutive", "comm_avg_ppn")
+"""Tests that are asked once a communicator."""
+NEEDS_A_REST = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
+"""Without a last branch that takes the rest, MPICH aborts as it starts."""
+OF_THE_MACHINE = ("comm_hierarchy", "is_node_consecutive", "is_multi_threaded")
+DEPENDS = ("comm_avg_ppn",)
+_TEST = re.compile(r"(\w+?)(<=|<|=)(\w+)")
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known of a call that gets to a place of the tree."""
+
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    facts: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By test with words, the answers that are left."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """By test, the line that decided last."""
+    is_searched: bool = False
+    """Does the place stand below a test of the message?"""
+
+    def range(self, name: str) -> tuple[int, int]:
+        """The numbers that are left."""
+        return self.ranges.get(name, (1 if name == "comm_size" else 0, WITHOUT_END))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """An algorithm in the tree."""
+
+    line: int
+    collective: str
+    algorithm: str
+    """With "algorithm=" or "composition=" before it."""
+    path: tuple[str, ...]
+    state: State
+    rule: Rule
+    place: Value
+    """The object that holds the algorithm; a mark replaces its members."""
+
+
+ANSWERS = {
+    "comm_type": frozenset(("intra", "inter")),
+    "comm_hierarchy": frozenset(("parent", "node_roots", "node", "flat")),
+}
+YES_NO = frozenset(("yes", "no"))
+
+
+_Place = tuple[Value, State, tuple[str, ...], str]
+"""A branch, what is known of calls there, the tests above it, and the operation."""
+_OF = re.compile(
+    r"MPI\w*?_(?:POSIX_mpi_)?(?P<of>\w+?)_(?P<kind>intra|inter|allcomm|release_gather|ipc)\w*"
+)
+
+
+class TreeReader:
+    """Walks a tree once: what is wrong in `rules`, the leaves that calls can reach in `leaves`."""
+
+    def __init__(self, release: MpichRelease) -> None:
+        self.release = release
+        self.rules: list[Rule] = []
+        self.leaves: list[Leaf] = []
+        self.whole = True
+        """Is it the whole tree, in which each operation must have a leaf for each call?"""
+
+    def wrong(self, line: int, text: str, reason: str) -> None:
+        """Add what is wrong at a line."""
+        self.rules.append(Rule(line, text, False, False, reason))
+
+    def walk(self, root: Value) -> None:
+        """Without recursion: the depth is limited by the parser, not by Python."""
+        work: list[_Place] = [(root, State(), (), "")]
+        while work:
+            value, state, path, collective = work.pop()
+            work.extend(reversed(list(self._level(value, state, path, collective))))
+
+    def _level(
+        self, value: Value, state: State, path: tuple[str, ...], collective: str
+    ) -> Iterator[_Place]:
+        members = self._without_repeated(value)
+        if not members:
+            where = quoted(path[-1]) if path else "the file"
+            self.wrong(value.line, where, "nothing stands below it: MPICH aborts as it starts")
+        leaves = [one for one in members if _key(one).startswith(LEAF)]
+        if leaves:
+            self._leaf(value, members, leaves, state, path, collective)
+            return
+        left: State | None = state
+        all_legal = True
+        for at, one in enumerate(members):
+            key = _key(one)
+            if one.value.kind != "object":
+                self.wrong(
+                    one.line, quoted(key), "its value is no object: MPICH aborts as it starts"
+                )
+                continue
+            name = key.partition("=")[2] if key.startswith("collective=") else collective
+            if not self._is_legal(one, key, path, name, is_last=at + 1 == len(members)):
+                all_legal = False
+                continue
+            inside, outside = (None, None) if left is None else applied(left, key, one.line)
+            if inside is None:
+                self._hidden(one, key, left, state)
+            else:
+                yield one.value, inside, (*path, key), name
+            left = outside
+        if all_legal:
+            self._rest(members, path, collective, left)
+
+    def _without_repeated(self, value: Value) -> list[Member]:
+        """The library keeps a key's first place, and its last value."""
+        last: dict[str, Member] = {}
+        order: dict[str, Member] = {}
+        for one in value.members:
+            if one.key in order:
+                before = last[one.key]
+                self.wrong(
+                    before.line,
+                    quoted(one.key),
+                    f"line {one.line} has the key again and replaces it",
+                )
+            order.setdefault(one.key, one)
+            last[one.key] = one
+        return [last[key] for key in order]
+
+    def _is_legal(
+        self, one: Member, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
+    ) -> bool:
+        reason = self._illegal(key, path, collective, is_last=is_last)
+        if reason:
+            self.wrong(one.line, quoted(key), reason)
+        return reason is None
+
+    def _illegal(
+        self, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
+    ) -> str | None:
+        if key.startswith("collective="):
+            if any(not one.startswith(PRUNED) for one in path):
+                return "an operation can stand only at the top: MPICH aborts"
+            prefix = f"_{collective.capitalize()}_"
+            known = any(
+                prefix in word or f"mpi_{collective}_" in word for word in self.release.words
+            )
+            if self.release.words and not known:
+                return f"{self.release} knows no such operation"
+            return None
+        if self.release.words and not self.release.knows_test(key):
+            return f"unknown key: {self.release} aborts as it starts"
+        match = _TEST.fullmatch(key)
+        if key == "any":
+            name = "any"
+        elif match is None:
+            return "unknown key"
+        else:
+            name = match[1]
+        if not collective and name not in ("comm_type", "comm_size", "comm_hierarchy", "any"):
+            return "it stands above the operation: MPICH aborts"
+        takes_all = (key == "any" or key.endswith("=any")) and not key.startswith("comm_hierarchy")
+        if takes_all and not is_last:
+            return "it takes all that is left, so it must be the last: MPICH aborts as it starts"
+        if collective and not key.endswith("=any") and not self.release.can_ask(collective, name):
+            return f"{self.release} can't ask this of {collective}: it aborts at the first call"
+        return None
+
+    def _hidden(self, one: Member, key: str, left: State | None, state: State) -> None:
+        name = _TEST.fullmatch(key)
+        before = left or state
+        line = before.lines.get(name[1], 0) if name else 0
+        because = (
+            f"the test of line {line} has taken all of these"
+            if line and line != one.line
+            else ("the tests above it take all of these")
+        )
+        for leaf in _leaves_below(one):
+            self.rules.append(
+                Rule(
+                    leaf.line,
+                    f"{quoted(key)}: {_short(_key(leaf))}",
+                    None,
+                    False,
+                    f"no call gets here: {because}",
+                )
+            )
+
+    def _rest(
+        self, members: list[Member], path: tuple[str, ...], collective: str, left: State | None
+    ) -> None:
+        if left is None or not members or not collective:
+            return
+        last = members[-1]
+        match = _TEST.fullmatch(_key(last))
+        name = match[1] if match else ""
+        if name in NEEDS_A_REST and not _key(last).endswith("=any"):
+            self.wrong(
+                last.line,
+                quoted(_key(last)),
+                f"no '{name}=any' takes the rest: MPICH aborts as it starts",
+            )
+        elif (
+            self.whole
+            and name.startswith("is_")
+            and name not in ("is_multi_threaded", "is_node_consecutive")
+        ):
+            self.wrong(
+                last.line,
+                quoted(_key(last)),
+                "no branch takes the rest: MPICH aborts at the first such call",
+            )
+
+    def _leaf(
+        self,
+        value: Value,
+        members: list[Member],
+        leaves: list[Member],
+        state: State,
+        path: tuple[str, ...],
+        collective: str,
+    ) -> None:
+        leaf = leaves[-1]
+        key = _key(leaf)
+        text = f"{shown(collective) or 'all'}, {shown(path[-1]) if path else 'all'}: {_short(key)}"
+        for other in members:
+            if other is not leaf:
+                self.wrong(
+                    other.line,
+                    quoted(_key(other)),
+                    f"it stands beside {_short(key)}, which is taken for all",
+                )
+        reason = self._illegal_leaf(key, collective, state, path)
+        if reason:
+            self.wrong(leaf.line, text, reason)
+            return
+        self._parameters(leaf, key)
+        legal = True if self.release.words else None
+        why = None if legal else f"not proved: {self.release} is not here to ask"
+        rule = Rule(leaf.line, text, legal, None, why)
+        self.leaves.append(Leaf(leaf.line, collective, key, path, state, rule, value))
+
+    def _illegal_leaf(
+        self, key: str, collective: str, state: State, path: tuple[str, ...]
+    ) -> str | None:
+        name = key.partition("=")[2]
+        if self.release.words and key not in self.release.words:
+            return f"{self.release} has no {_short(key)}: it aborts as it starts"
+        of = _OF.fullmatch(name)
+        if of is None or not collective:
+            return None if collective else "it stands above all operations: MPICH aborts"
+        if of["of"].lower() != collective:
+            return f"{_short(key)} is an algorithm of {of['of'].lower()}, not of {collective}: MPICH aborts at the call"
+        kinds = state.facts.get("comm_type", frozenset())
+        has_inter = any(f"_{of['of']}_inter_" in word for word in self.release.words)
+        if of["kind"] in ("intra", "inter") and kinds and of["kind"] not in kinds and has_inter:
+            return f"{_short(key)} is for {of['kind']}communicators; these calls are of others"
+        return self._against_own(key, state)
+
+    def _against_own(self, key: str, state: State) -> str | None:
+        """In place, or across nodes, where the release's own tree never uses the algorithm."""
+        for guard in self.release.guards.get(key, ()):
+            test, _, answer = guard.partition("=")
+            if test == "is_sendbuf_inplace" and state.facts.get(test, YES_NO) != {answer}:
+                may = "only in place" if answer == "yes" else "not in place"
+                return f"{self.release} can use {_short(key)} {may}; here calls of the other kind get to it"
+            if guard == "comm_size=node_comm_size" and "yes" not in _only(state, "node_comm_size"):
+                return (
+                    f"{_short(key)} is for communicators on one node; it must stand below '{guard}'"
+                )
+        return None
+
+    def _parameters(self, leaf: Member, key: str) -> None:
+        for one in leaf.value.members:
+            name = _key(one).partition("=")[0] + "="
+            if self.release.words and name not in self.release.words:
+                self.wrong(
+                    one.line,
+                    quoted(_key(one)),
+                    f"unknown parameter of {_short(key)}: MPICH ignores it",
+                )
+
+
+def _only(state: State, name: str) -> frozenset[str]:
+    found = state.facts.get(name, YES_NO)
+    return found if len(found) == 1 else frozenset()
+
+
+def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
+    """What is known of calls that pass the test, and of those that don't; None where there are none."""
+    match = _TEST.fullmatch(key)
+    if key.startswith("collective="):
+        return state, state
+    if match is None or match[3] == "any":
+        return state, None
+    name, sign, word = match.groups()
+    searched = state.is_searched or name not in PRUNED
+    if name in NUMBERS and word.isdecimal():
+        return _by_number(state, name, sign, int(word), line, searched)
+    if name in ("comm_size", "count"):
+        name = word if word == "node_comm_size" else f"{name} {word}"
+        word = "yes"
+    left = state.facts.get(name, ANSWERS.get(name, YES_NO))
+    passed, failed = left & {word}, left - {word}
+    return _with_fact(state, name, passed, line, searched), _with_fact(
+        state, name, failed, line, state.is_searched
+    )
+
+
+def _with_fact(
+    state: State, name: str, answers: frozenset[str], line: int, searched: bool
+) -> State | None:
+    if not answers:
+        return None
+    found = replace(
+        state,
+        facts={**state.facts, name: answers},
+        lines={**state.lines, name: line},
+        is_searched=searched,
+    )
+    return found if _has_pow2(found) else None
+
+
+def _has_pow2(state: State) -> bool:
+    """Is there a number of ranks left that is a power of two, or none, as the tests say?"""
+    low, high = state.range("comm_size")
+    answers = state.facts.get("comm_size pow2", YES_NO)
+    if answers == {"yes"}:
+        return (1 << max(low - 1, 0).bit_length()) <= high
+    if answers == {"no"}:
+        return any(one & (one - 1) for one in range(low, min(high, low + 2) + 1))
+    return True
+
+
+def _by_number(
+    state: State, name: str, sign: str, number: int, line: int, searched: bool
+) -> tuple[State | None, State | None]:
+    low, high = state.range(name)
+    # csel.c takes comm_size<N for comm_size<=N where a test of the message stands above it.
+    last = number if sign == "<=" or (name == "comm_size" and state.is_searched) else number - 1
+    return (
+        _with_range(state, name, (low, min(high, last)), line, searched),
+        _with_range(state, name, (max(low, last + 1), high), line, state.is_searched),
+    )
+
+
+def _with_range(
+    state: State, name: str, span: tuple[int, int], line: int, searched: bool
+) -> State | None:
+    if span[0] > span[1]:
+        return None
+    found = replace(
+        state,
+        ranges={**state.ranges, name: span},
+        lines={**state.lines, name: line},
+        is_searched=searched,
+    )
+    return found if _has_pow2(found) else None
+
+
+def _key(member: Member) -> str:
+    """MPICH takes the blanks out of keys."""
+    return member.key.replace(" ", "")
+
+
+def _short(key: str) -> str:
+    return shown(key.partition("=")[2], 60)
+
+
+def _leaves_below(member: Member) -> list[Member]:
+    found, work = [], [member]
+    while work:
+        one = work.pop()
+        if _key(one).startswith(LEAF):
+            found.append(one)
+        else:
+            work.extend(reversed(one.value.members))
+    return found or [member]

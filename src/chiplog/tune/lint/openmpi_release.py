@@ -1,0 +1,100 @@
+"""What an Open MPI says about its own coll/tuned: the operations it tunes, and the algorithms of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from chiplog.measure.mpis import Mpi
+from chiplog.tune.version import Version, parse_version
+
+OPERATIONS = (
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier"),
+    *("bcast", "exscan", "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block"),
+    *("scan", "scatter", "scatterv", "neighbor_allgather", "neighbor_allgatherv"),
+    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
+)
+"""By the number in classic rules; the same in all releases, and no program prints them."""
+
+FIRST_JSON = (6, 0)
+TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
+ASK_SECONDS = 60.0
+_ENUMERATOR = re.compile(
+    r"^mca:coll:tuned:param:coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(.*)$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class OpenMpiRelease:
+    """A release, and its installation where it is here."""
+
+    version: Version
+    mpi: Mpi | None
+
+    def __str__(self) -> str:
+        return "Open MPI " + ".".join(map(str, self.version))
+
+    @property
+    def has_header(self) -> bool:
+        """Does it read the line "rule-file-version-N"?"""
+        return (4, 1, 8) <= self.version < (5, 0) or self.version >= (5, 0, 7)
+
+    @property
+    def reads_json(self) -> bool:
+        """Does it read JSON rules? Such a release also shifts classic rules by one entry."""
+        return self.version >= FIRST_JSON
+
+    @cached_property
+    def algorithms(self) -> Mapping[str, Mapping[int, str]] | None:
+        """By operation, the names by number, as `ompi_info` lists them; None where it can't be asked."""
+        listing = self.ask("--param", "coll", "tuned", "--level", "9", "--parsable")
+        found: dict[str, dict[int, str]] = {}
+        for operation, number, name in _ENUMERATOR.findall(listing or ""):
+            found.setdefault(operation, {})[int(number)] = name
+        return found or None
+
+    def ask(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str | None:
+        """What its `ompi_info` prints; None where there is none."""
+        if self.mpi is None:
+            return None
+        program = shutil.which("ompi_info", path=str(self.mpi.mpicxx.parent))
+        if program is None:
+            return None
+        try:
+            done = subprocess.run(
+                [program, *arguments],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=ASK_SECONDS,
+                env={**os.environ, **self.mpi.environment, **(environment or {})},
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout if done.returncode == 0 else None
+
+    def wrong_algorithm(self, operation: str, number: int) -> str | None:
+        """Why the release has no such algorithm; None where it has, or can't be asked."""
+        known = (self.algorithms or {}).get(operation)
+        if known is None or number in known:
+            return None
+        return (
+            f"{self} has no algorithm {number} of {operation}: it has {min(known)} to {max(known)}"
+        )
+
+    def algorithm_name(self, operation: str, number: int) -> str:
+        """Its name there, else the number."""
+        return (self.algorithms or {}).get(operation, {}).get(number, f"algorithm {number}")
+
+
+def release_at(mpi: Mpi | None, version: Version | None) -> OpenMpiRelease:
+    """The release of an installation, or one that is not here."""
+    if mpi is not None:
+        return OpenMpiRelease(parse_version(mpi.version), mpi)
+    return OpenMpiRelease(version or (0, 0), None)

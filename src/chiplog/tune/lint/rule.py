@@ -1,0 +1,51 @@
+"""What lint says about each rule of a tuning file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_FILE_BYTES = 16 << 20
+"""A longer file is no tuning file."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule, where it stands, and what is known about it; None where that could not be found out."""
+
+    line: int
+    text: str
+    """The rule in a few words, such as "allreduce, 16 ranks, 8192 B: ring"."""
+    legal: bool | None = None
+    taken: bool | None = None
+    reason: str | None = None
+    """Why it is wrong, or why nothing is known; None where it is legal and taken."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Is it illegal there, or never taken?"""
+        return self.legal is False or self.taken is False
+
+    @property
+    def is_unproved(self) -> bool:
+        """Is it neither wrong nor proved?"""
+        return not self.is_wrong and (self.legal is None or self.taken is None)
+
+
+class FileIgnored(ValueError):
+    """The MPI can't read the file beyond `line`, so it takes none of it; the sentence says why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+def quoted(text: str, most: int = 40) -> str:
+    """Foreign text for a message: printable, not too long, and in quotation marks."""
+    return f"'{shown(text, most)}'"
+
+
+def shown(text: str, most: int = 40) -> str:
+    """Foreign text for a message: printable, and not too long."""
+    printable = "".join(one if one.isprintable() else "?" for one in text[: most + 1])
+    return printable if len(text) <= most else printable[:most] + "..."

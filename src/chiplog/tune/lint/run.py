@@ -1,0 +1,140 @@
+"""`chiplog tune lint` as a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.errors import UsageError
+from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measure.mpis import Mpi, find_mpis
+from chiplog.measure.programs import build_program
+from chiplog.tune.lint.calls import PROGRAM, Caller
+from chiplog.tune.lint.classic_lint import lint_classic
+from chiplog.tune.lint.classic_proof import prove_classic
+from chiplog.tune.lint.mca_lint import lint_mca
+from chiplog.tune.lint.mpich_lint import lint_mpich
+from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease, release_at
+from chiplog.tune.lint.rule import MOST_FILE_BYTES, Rule
+from chiplog.tune.lint.settings_lint import looks_like_settings
+from chiplog.tune.lint.ucc_lint import lint_ucc
+from chiplog.tune.version import Version, parse_version
+
+PROGRAMS = {"openmpi": "Open MPI", "mpich": "MPICH", "ucc": "UCC"}
+
+
+@dataclass(frozen=True)
+class Lint:
+    """What was found in a file."""
+
+    format: str
+    mpi: str
+    """The installation that was asked, or that none was."""
+    rules: tuple[Rule, ...]
+    """By line."""
+
+    @property
+    def wrong(self) -> tuple[Rule, ...]:
+        """Those that are illegal or never taken."""
+        return tuple(one for one in self.rules if one.is_wrong)
+
+    @property
+    def unproved(self) -> tuple[Rule, ...]:
+        """Those of which nothing wrong is known, but not all is proved."""
+        return tuple(one for one in self.rules if one.is_unproved)
+
+
+def lint(
+    file: str | Path,
+    target: str,
+    *,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    version: str | None = None,
+) -> Lint:
+    """What is wrong with each rule of `file` for `target` (of PROGRAMS), with the MPI at hand or that of `mpi`.
+
+    `version` names a release that need not be here: then only what no release has to be asked for is known. `launcher`
+    starts the ranks of the calls that prove rules. The MPI is never run with a file in which something is illegal.
+    Raises UsageError where the file can't be read, or neither an MPI nor a version is known.
+    """
+    if target not in PROGRAMS:
+        raise UsageError(f"--for {target}: is unknown; it accepts {', '.join(PROGRAMS)}.")
+    path = Path(file)
+    content = _read(path)
+    if target == "ucc":
+        return Lint("UCC's variables", "UCC", _by_line(lint_ucc(content.decode("latin-1"))))
+    asked = parse_version(version) if version else None
+    here = _mpi(target, mpi, launcher, asked)
+    if here is None and asked is None:
+        raise UsageError(
+            f"--for {target}: no {PROGRAMS[target]} is here to ask; name its C++ compiler with --mpi, or its release "
+            "with --version."
+        )
+    where = (
+        f"{here} at {here.mpicxx}" if here else f"{PROGRAMS[target]} {version}, which is not here"
+    )
+    if len(content) > MOST_FILE_BYTES or b"\0" in content:
+        what = "it is binary" if b"\0" in content else f"it is larger than {MOST_FILE_BYTES} B"
+        wrong = Rule(1, "the file", False, False, f"{what}, so it is no tuning file")
+        return Lint("unknown", where, (wrong,))
+    text = content.decode("latin-1")
+    if target == "mpich":
+        kind, rules = lint_mpich(path, text, here, asked, launcher)
+    else:
+        kind, rules = _openmpi(path, text, release_at(here, asked), launcher)
+    return Lint(kind, where, _by_line(rules))
+
+
+def _openmpi(
+    path: Path, text: str, release: OpenMpiRelease, launcher: str | None
+) -> tuple[str, list[Rule]]:
+    if text.lstrip().startswith(("{", "[")):
+        return "Open MPI's JSON rules", lint_openmpi_json(text, release)
+    if looks_like_settings(text):
+        return "Open MPI's MCA parameters", lint_mca(text, release)
+    rules, places = lint_classic(text, release)
+    kind = "Open MPI's classic rules"
+    if any(one.is_wrong for one in rules) or release.mpi is None:
+        why = (
+            "not run: other rules of the file are wrong"
+            if release.mpi
+            else f"{release} is not here"
+        )
+        return kind, [*rules, *(_unproved(one.rule, why) for one in places)]
+    caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
+    return kind, [*rules, *prove_classic(path, text, places, release, caller)]
+
+
+def _unproved(rule: Rule, why: str) -> Rule:
+    return Rule(rule.line, rule.text, rule.legal, rule.taken, f"not proved: {why}")
+
+
+def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | None) -> Mpi | None:
+    if asked is None or mpi is not None:
+        try:
+            found = find_mpi(target, mpi, launcher)
+        except UsageError:
+            if mpi is not None or asked is not None:
+                raise
+            return None
+        if found.kind != target:
+            raise UsageError(f"--mpi {mpi}: is {found}, not {PROGRAMS[target]}.")
+        return found
+    for one in find_mpis():
+        if one.kind == target and parse_version(one.version)[: len(asked)] == asked:
+            return one
+    return None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(MOST_FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _by_line(rules: list[Rule]) -> tuple[Rule, ...]:
+    return tuple(sorted(rules, key=lambda one: one.line))

@@ -1,0 +1,199 @@
+"""Are the leaves of MPICH's tree legal for the calls that get there, and are they taken? By runs.
+
+A leaf of another operation makes a call abort. So one leaf after the other is spoiled in a copy of the file, which ends
+well otherwise: where the call that should take it aborts, or MPICH's own before it, the leaf is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chiplog.tune.formats.mpich_json import VARIABLE
+from chiplog.tune.lint.calls import OK, SKIPPED, Call, Caller, Ended
+from chiplog.tune.lint.json_lines import Value
+from chiplog.tune.lint.mpich_release import MpichRelease
+from chiplog.tune.lint.mpich_tree_rules import OF_THE_MACHINE, Leaf
+from chiplog.tune.lint.rule import Rule
+from chiplog.tune.lint.tree_calls import call_for, calls_for
+
+BARRIER, BCAST = "algorithm=MPIR_Barrier_intra_", "algorithm=MPIR_Bcast_intra_binomial"
+MOST_RUNS = 60
+"""Leaves beyond are not proved."""
+
+
+def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> dict[int, str]:
+    """By leaf, why the release refuses its algorithm for a call that gets there: asked without the file.
+
+    Control variables force one algorithm of each operation a run, with the order to fail where it can't be used.
+    """
+    by_operation: dict[str, dict[str, list[int]]] = {}
+    for at, leaf in enumerate(leaves):
+        prefix = f"algorithm=MPIR_{leaf.collective.capitalize()}_intra_"
+        is_own = (*leaf.path, leaf.algorithm) in release.own_paths
+        if (
+            leaf.algorithm.startswith(prefix)
+            and not is_own
+            and next(calls_for(leaf), None) is not None
+        ):
+            short = leaf.algorithm.removeprefix(prefix)
+            by_operation.setdefault(leaf.collective, {}).setdefault(short, []).append(at)
+    found: dict[int, str] = {}
+    for turn in range(max(map(len, by_operation.values()), default=0)):
+        environment = {
+            "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
+            "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
+        }
+        calls: list[tuple[int, Call]] = []
+        for operation, algorithms in by_operation.items():
+            if turn < len(algorithms):
+                short, places = list(algorithms.items())[turn]
+                environment[f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM"] = short
+                calls += [(at, call) for at in places for call in _of_any_machine(leaves[at])]
+        ended = caller.run([call for _, call in calls], environment)
+        for index, (at, call) in enumerate(calls):
+            said = ended.calls.get(index, SKIPPED)
+            if said not in (OK, SKIPPED):
+                found.setdefault(at, f"{release} refuses it for {_in_words(call)}")
+    return found
+
+
+def _of_any_machine(leaf: Leaf) -> list[Call]:
+    """Calls of a leaf; none where it depends on the machine which calls get there."""
+    return [] if any(name in leaf.state.facts for name in OF_THE_MACHINE) else list(calls_for(leaf))
+
+
+def _in_words(call: Call) -> str:
+    kinds = {"i": "in place", "u": "a user's operation", "n": "an operation that does not commute"}
+    return ", ".join([f"{call.ranks} ranks", *(kinds[one] for one in call.flags)])
+
+
+def prove_tree(
+    path: Path, root: Value, leaves: Sequence[Leaf], release: MpichRelease, caller: Caller
+) -> list[Rule]:
+    """Each leaf's rule, with what the runs say."""
+    return _Proof(path, root, leaves, release, caller).rules()
+
+
+class _Proof:
+    def __init__(
+        self,
+        path: Path,
+        root: Value,
+        leaves: Sequence[Leaf],
+        release: MpichRelease,
+        caller: Caller,
+    ) -> None:
+        self.path, self.root, self.leaves = path, root, leaves
+        self.release, self.caller = release, caller
+        self.found = [
+            replace(one.rule, reason="not proved: no call that is tried here gets to it")
+            for one in leaves
+        ]
+        self.calls: dict[int, Call] = {}
+        own = _own_operations(root, release)
+        for at, leaf in enumerate(leaves):
+            call = call_for(leaf)
+            if leaf.collective in own:
+                self._unproved(at, "MPICH's own tree chooses the same for this operation")
+            elif call is not None:
+                self.calls[at] = call
+
+    def rules(self) -> list[Rule]:
+        asked = list(self.calls)
+        for at in asked[MOST_RUNS:]:
+            self._unproved(at, f"only {MOST_RUNS} leaves are tried")
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = Path(scratch) / self.path.name
+            plain = self.caller.run(list(self.calls.values()), self._settings(copy, None))
+            if not self._all_end_well(asked, plain):
+                return self.found
+            tried = asked[:MOST_RUNS]
+            taken = {at: self._is_taken(copy, at) for at in tried}
+        for at, is_taken in taken.items():
+            operation = self.leaves[at].collective
+            if is_taken:
+                self.found[at] = replace(self.found[at], taken=True, reason=None)
+            elif any(
+                one and self.leaves[other].collective == operation for other, one in taken.items()
+            ):
+                self._elsewhere(at)
+            else:
+                self._outranked(at)
+        return self.found
+
+    def _all_end_well(self, asked: Sequence[int], plain: Ended) -> bool:
+        """Where calls fail with the file itself, its leaf is illegal, and nothing else is proved."""
+        bad = {
+            at: said for index, at in enumerate(asked) if (said := plain.calls.get(index, "")) != OK
+        }
+        aborted = next((at for at, said in bad.items() if not said), None)
+        for at, said in bad.items():
+            if said or at == aborted:
+                how = f"fails with it: {said}" if said else f"aborts with it: {plain.said}"
+                self.found[at] = replace(
+                    self.found[at], legal=False, taken=True, reason=f"a call {how}"
+                )
+        for at in asked:
+            if bad and not self.found[at].is_wrong:
+                self._unproved(at, "not run again: other rules of the file are wrong")
+        return not bad
+
+    def _is_taken(self, copy: Path, at: int) -> bool:
+        ended = self.caller.run([self.calls[at]], self._settings(copy, at))
+        return ended.calls.get(0) is None
+
+    def _settings(self, copy: Path, spoiled: int | None) -> Mapping[str, str]:
+        places = {} if spoiled is None else {id(self.leaves[spoiled].place): self._spoiler(spoiled)}
+        text = json.dumps(_plain(self.root, places)) + "\n"
+        copy.write_text(text if len(text) % mmap.PAGESIZE else text + "\n", encoding="utf-8")
+        return {VARIABLE: str(copy)}
+
+    def _spoiler(self, at: int) -> str:
+        if self.leaves[at].collective != "barrier":
+            return min(one for one in self.release.words if one.startswith(BARRIER))
+        return BCAST
+
+    def _outranked(self, at: int) -> None:
+        name = f"MPIR_CVAR_{self.leaves[at].collective.upper()}_INTRA_ALGORITHM"
+        if os.environ.get(name):
+            why = f"the environment's {name} outranks the tree"
+            self.found[at] = replace(self.found[at], taken=False, reason=why)
+        else:
+            self._unproved(at, "on this machine MPICH's device decides before the tree is asked")
+
+    def _elsewhere(self, at: int) -> None:
+        if self._depends_on_machine(at):
+            self._unproved(at, "on this machine the call takes another leaf")
+        else:
+            call = self.calls[at]
+            why = f"a call of {_in_words(call)}, {call.bytes} B takes another leaf"
+            self.found[at] = replace(self.found[at], taken=False, reason=why)
+
+    def _depends_on_machine(self, at: int) -> bool:
+        state = self.leaves[at].state
+        facts = (*OF_THE_MACHINE, "node_comm_size")
+        return any(name in state.facts for name in facts) or "comm_avg_ppn" in state.ranges
+
+    def _unproved(self, at: int, why: str) -> None:
+        self.found[at] = replace(self.found[at], reason=f"not proved: {why}")
+
+
+def _own_operations(root: Value, release: MpichRelease) -> set[str]:
+    """The operations whose branches are as in the release's own tree."""
+    plain = _plain(root, {})
+    assert isinstance(plain, dict)
+    same = [key for key, below in plain.items() if release.own.get(key) == below]
+    return {key.partition("=")[2] for key in same}
+
+
+def _plain(value: Value, places: Mapping[int, str]) -> object:
+    """The tree as Python's json writes it, with some leaves replaced; it is not deep."""
+    if id(value) in places:
+        return {places[id(value)]: {}}
+    return {one.key.replace(" ", ""): _plain(one.value, places) for one in value.members}

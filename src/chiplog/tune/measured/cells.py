@@ -1,0 +1,168 @@
+"""What screening knows of each cell, and which ranges of sizes may get the same candidate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
+from chiplog.tune.measured.launch import Cell
+from chiplog.tune.measured.statistics import log_ratio
+
+WORTH = math.log(0.95)
+"""A candidate is worth confirming if its ratio to the default is below this in the middle of the screening launches."""
+CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
+"""By launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
+AS_FAST = math.log(1.05)
+"""Within this of the best, a candidate may serve a size for its neighbours' sake."""
+CLOSE = 2.0
+"""Neighbours with different winners have no size between them tried if they are this close."""
+
+
+@dataclass
+class CellState:
+    """One cell: its candidates that are still racing, and what each has shown."""
+
+    cell: Cell
+    tried: int
+    """Candidates that exist for this cell."""
+    left: list[Candidate]
+    logs: dict[str, list[float]] = field(default_factory=dict)
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    """Medians, one a launch; of the default, too."""
+    samples: int = 0
+    """Of the default in the last launch."""
+    settled: bool = False
+    """Nobody seems to be faster than the default."""
+
+    def learn(
+        self, name: str, mine: NDArray[np.float64], default: NDArray[np.float64] | None
+    ) -> None:
+        """The samples of one launch."""
+        if mine.size:
+            self.seconds.setdefault(name, []).append(float(np.median(mine)))
+        if name == DEFAULT_NAME:
+            self.samples = max(self.samples, int(mine.size))
+            return
+        log = None if default is None else log_ratio(mine, default)
+        if log is not None:
+            self.logs.setdefault(name, []).append(log)
+
+    def is_slow(self, name: str, seconds: float) -> None:
+        """One call took so long that there were no more."""
+        self.seconds.setdefault(name, []).append(seconds)
+        self._without({name})
+
+    def is_refused(self, name: str, reason: str) -> None:
+        """The MPI refuses it in this cell, or it gives a wrong result."""
+        self._without({name})
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Candidates that failed elsewhere."""
+        self._without(set(names))
+
+    def estimate(self, name: str) -> float:
+        """The logarithm of its ratio to the default: the median over launches."""
+        logs = self.logs.get(name)
+        return math.inf if not logs else float(np.median(logs))
+
+    def decide(self) -> None:
+        """Who drops out, after a launch."""
+        launches = max((len(one) for one in self.logs.values()), default=0)
+        best = min((self.estimate(one.name) for one in self.left), default=math.inf)
+        if launches and math.isfinite(best):
+            behind = CLEARLY_SLOWER[min(launches, len(CLEARLY_SLOWER)) - 1]
+            slower = {
+                one.name
+                for one in self.left
+                if self.estimate(one.name) - best > max(behind, 3 * self._error(one.name))
+            }
+            self._without(slower)
+        if not self.left or (launches >= 2 and best > WORTH):
+            self.settled = True
+
+    def winners(self) -> dict[str, Candidate]:
+        """Those worth confirming: faster than the default, and about as fast as the best."""
+        if self.settled or not self.left:
+            return {}
+        best = min(self.estimate(one.name) for one in self.left)
+        limit = min(WORTH, best + AS_FAST)
+        found = [one for one in self.left if self.estimate(one.name) <= limit]
+        return {one.name: one for one in sorted(found, key=lambda one: self.estimate(one.name))}
+
+    def _error(self, name: str) -> float:
+        logs = self.logs.get(name, ())
+        return float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if len(logs) > 1 else 0.0
+
+    def _without(self, names: set[str]) -> None:
+        self.left = [one for one in self.left if one.name not in names]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring sizes of one number of ranks that may all get one candidate."""
+
+    candidate: Candidate
+    states: tuple[CellState, ...]
+
+
+def runs_of(states: Iterable[CellState]) -> list[Run]:
+    """Ranges as long as they can be: each begins with the candidate that serves the most sizes from there on."""
+    found = []
+    ordered = sorted(states, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    for _, group in groupby(ordered, lambda one: one.cell.ranks):
+        found += list(_longest_runs(list(group)))
+    return found
+
+
+def _longest_runs(states: Sequence[CellState]) -> Iterator[Run]:
+    place = 0
+    while place < len(states):
+        length, best = 0, None
+        for name, candidate in states[place].winners().items():
+            mine = 0
+            while place + mine < len(states) and name in states[place + mine].winners():
+                mine += 1
+            if mine > length:
+                length, best = mine, candidate
+        if best is not None:
+            yield Run(best, tuple(states[place : place + length]))
+        place += max(1, length)
+
+
+def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate]]]:
+    """Sizes in the middle of neighbours without a common winner, with the candidates that are left at either."""
+    ordered = sorted(states, key=lambda one: one.cell.message_bytes)
+    found = []
+    for low, high in pairwise(ordered):
+        first, last = low.cell.message_bytes, high.cell.message_bytes
+        here, there = low.winners(), high.winners()
+        if last <= CLOSE * max(first, 1) or set(here) & set(there) or not (here or there):
+            continue
+        either: Mapping[str, Candidate] = {one.name: one for one in (*low.left, *high.left)}
+        found.append((middle(first, last), list(either.values())))
+    return found
+
+
+def middle(first: int, last: int) -> int:
+    """The power of two nearest to the geometric mean, as long as it is between them; else the mean itself."""
+    mean = math.sqrt(max(first, 1) * last)
+    power = 1 << round(math.log2(mean))
+    return power if first < power < last else round(mean)
+
+
+def held_out_sizes(run: Run, random: np.random.Generator) -> list[int]:
+    """One size between each two neighbours of a range, drawn evenly on a logarithmic scale."""
+    sizes = [one.cell.message_bytes for one in run.states]
+    found = []
+    for first, last in pairwise(sizes):
+        if last - first < 2:
+            continue
+        drawn = math.exp(random.uniform(math.log(max(first, 1)), math.log(last)))
+        found.append(min(max(round(drawn), first + 1), last - 1))
+    return found

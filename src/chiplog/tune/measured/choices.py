@@ -1,0 +1,159 @@
+"""From a race to the choices of a tuning file: what confirmation is sure of, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
+from chiplog.tune.measured.candidate import Candidate
+from chiplog.tune.measured.launch import Cell
+from chiplog.tune.measured.race import Point, Raced
+from chiplog.tune.measured.statistics import LOOKS, RISK, Ratio, ratio_over_launches
+
+MEASURED = "measurement"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one size in the end."""
+
+    cell: Cell
+    candidate: Candidate | None
+    """Who was confirmed, or failed to be; None where nobody was worth it."""
+    ratio: Ratio | None
+    """Candidate's time over the default's."""
+    default_seconds: float
+    is_held_out: bool
+    is_changed: bool
+    """Whether the file leaves the default here."""
+
+    @property
+    def gain(self) -> float:
+        """The default's time over that with the file."""
+        return 1 / self.ratio.value if self.is_changed and self.ratio is not None else 1.0
+
+
+def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
+    """One a size, ascending by ranks, then by size; held-out ones among them."""
+    points = list(raced.confirmed)
+    statements = len(points) * len(LOOKS)
+    ratios = {p: ratio_over_launches(raced.confirmed[p], statements, risk) for p in points}
+    passed = [p for p in points if _passes(p, ratios[p], raced)]
+    changed = set(_in_ranges(points, passed))
+    found = [
+        Verdict(
+            p.cell,
+            p.candidate,
+            ratios[p],
+            _default_seconds(raced, p.cell),
+            p.is_held_out,
+            p in changed,
+        )
+        for p in points
+    ]
+    known = {one.cell for one in found}
+    found += [
+        Verdict(cell, None, None, _default_seconds(raced, cell), False, False)
+        for cell in raced.cells
+        if cell not in known
+    ]
+    return sorted(found, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+
+
+def _passes(point: Point, ratio: Ratio, raced: Raced) -> bool:
+    is_whole = ratio.launches >= LOOKS[0] and point.candidate.name not in raced.dropped
+    return is_whole and ratio.high < point.limit
+
+
+def _in_ranges(points: Sequence[Point], passed: Sequence[Point]) -> Iterable[Point]:
+    """Those that passed; a held-out size only as part of a range, both ends of which passed, too."""
+    for ranks in {point.cell.ranks for point in points}:
+        mine = sorted(
+            (point for point in points if point.cell.ranks == ranks),
+            key=lambda one: one.cell.message_bytes,
+        )
+        for place, point in enumerate(mine):
+            if point not in passed:
+                continue
+            if not point.is_held_out or (mine[place - 1] in passed and mine[place + 1] in passed):
+                yield point
+
+
+def _default_seconds(raced: Raced, cell: Cell) -> float:
+    medians = raced.default_seconds.get(cell)
+    if not medians and cell in raced.cells:
+        medians = raced.cells[cell].seconds.get("default")
+    return float(np.median(medians)) if medians else math.nan
+
+
+def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
+    """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only."""
+    choices: list[Choice] = []
+    for ranks in sorted({one.cell.ranks for one in found}):
+        mine = [one for one in found if one.cell.ranks == ranks]
+        for place, verdict in enumerate(mine):
+            if verdict.is_held_out:
+                continue
+            choices.append(_choice(verdict))
+            last = not _goes_on(mine, place)
+            if verdict.is_changed and last and operation != "barrier":
+                choices.append(_default_from(ranks, verdict.cell.message_bytes + 1))
+        choices.append(_default_from(ranks + 1, 1))
+    unique = {
+        (one.ranks, one.message_bytes): one for one in choices
+    }  # what was measured comes last
+    ordered = sorted(unique.values(), key=lambda one: (one.ranks, one.message_bytes))
+    return Tuning(operation, MEASURED, tuple(ordered))
+
+
+def _goes_on(mine: Sequence[Verdict], place: int) -> bool:
+    """Whether the range of the choice at `place` reaches to the next size of the same choice."""
+    here = mine[place]
+    after = mine[place + 1] if place + 1 < len(mine) else None
+    if after is not None and after.is_held_out:
+        if not after.is_changed:
+            return False
+        after = mine[place + 2]
+    return (
+        after is not None
+        and after.is_changed
+        and after.candidate == here.candidate
+        and (mine[place + 1].is_held_out or after.cell.message_bytes - here.cell.message_bytes < 2)
+    )
+
+
+def _choice(verdict: Verdict) -> Choice:
+    cell, candidate, ratio = verdict.cell, verdict.candidate, verdict.ratio
+    value, low, high = (1.0, 1.0, 1.0) if ratio is None else (ratio.value, ratio.low, ratio.high)
+    name = candidate.name if candidate else "default"
+    seconds = verdict.default_seconds
+    kind = CHANGED if verdict.is_changed else UNCLEAR if candidate else DEFAULT
+    return Choice(
+        ranks=cell.ranks,
+        message_bytes=cell.message_bytes,
+        algorithm=name if verdict.is_changed else "default",
+        peers=None,
+        rounds=None,
+        seconds=seconds * value if verdict.is_changed else seconds,
+        baseline="default",
+        baseline_seconds=seconds,
+        best=name,
+        best_peers=None,
+        best_seconds=seconds * value,
+        gain=1 - value,
+        gain_low=1 - high,
+        gain_high=1 - low,
+        verdict=kind,
+        extrapolated=None,
+        native=candidate.native if candidate and verdict.is_changed else None,
+    )
+
+
+def _default_from(ranks: int, message_bytes: int) -> Choice:
+    """Where nothing was measured, the MPI decides by itself."""
+    cell = Cell("", ranks, message_bytes)
+    return _choice(Verdict(cell, None, None, math.nan, False, False))

@@ -1,0 +1,78 @@
+"""One launch of the race: which cells with which candidates, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.tune.measured.candidate import Candidate
+
+Key = tuple[int, str]
+"""A cell's place in the plan, and a candidate's name."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One operation at one number of ranks and one size."""
+
+    operation: str
+    ranks: int
+    message_bytes: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell, and who races there; the default comes first."""
+
+    cell: Cell
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A launch that crashed, hung or ended too early; the candidate is None where nothing had begun."""
+
+    place: int
+    candidate: str | None
+    reason: str
+    in_trials: bool
+    """Whether it was certainly that candidate: later ones of the cell had not begun."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a launch found out; seconds by cell and candidate."""
+
+    samples: Mapping[Key, NDArray[np.float64]] = field(default_factory=dict)
+    slow: Mapping[Key, float] = field(default_factory=dict)
+    """One call of those that were too slow for more."""
+    refused: Mapping[Key, str] = field(default_factory=dict)
+    failure: Failure | None = None
+    wall_seconds: float = 0.0
+    modes: Mapping[int, str] = field(default_factory=dict)
+    """How each cell was timed: `window` or `barrier`."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a launch measures in each cell."""
+
+    cell_seconds: float = 0.3
+    samples: int = 30
+    least: int = 3
+    cutoff: float = 3.0
+    """A candidate whose trial takes longer than this times the shortest one has no samples."""
+    checks: bool = False
+    commutative: bool = False
+    """Whether reductions are checked with operations that commute only."""
+
+
+class Launcher(Protocol):
+    """Starts the ranks."""
+
+    def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
+        """One launch; a failure is part of the result."""

@@ -1,0 +1,134 @@
+"""Starts the race program under the MPI's launcher; a launch that is silent for too long is ended."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from chiplog.errors import RunFailed
+from chiplog.measure.launchers import launch_command
+from chiplog.measure.probes import BuiltProbe
+from chiplog.measure.process import ProcessGroup
+from chiplog.tune.measured.launch import Effort, Entry, Result
+from chiplog.tune.measured.output import read_lines, read_result
+
+SILENT_SECONDS = 60.0
+"""Longer than that no launch is silent, unless it hangs."""
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a launch printed, and how it failed, if it did."""
+
+    output: str
+    reason: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MpiLauncher:
+    """Ranks of one MPI: `words` start them, or `ranks` of them the MPI's own launcher on this host."""
+
+    program: BuiltProbe
+    ranks: int
+    words: tuple[str, ...] = ()
+    environment: Mapping[str, str] | None = None
+    silent_seconds: float = SILENT_SECONDS
+
+    def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
+        """One launch of the race."""
+        ended = self._run(arguments_of(entries, effort, seed), {})
+        return read_result(ended.output, entries, ended.reason, ended.seconds)
+
+    def cvars(self, word: str, environment: Mapping[str, str]) -> list[Mapping[str, object]]:
+        """The MPI's control variables whose names contain `word`; RunFailed where it can't be asked."""
+        ended = self._run(["--cvars", word], environment)
+        if ended.reason is not None:
+            raise RunFailed(f"the MPI can't be asked for its algorithms: {ended.reason}.")
+        return [line for line in read_lines(ended.output) if line["type"] == "cvar"]
+
+    def world(self) -> int:
+        """How many ranks the launcher starts; RunFailed where it fails."""
+        ended = self._run([], {})
+        for line in read_lines(ended.output):
+            if line["type"] == "launch" and ended.reason is None:
+                return int(line["ranks"])
+        raise RunFailed(f"no ranks could be started: {ended.reason or 'they said nothing'}.")
+
+    def _run(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Ended:
+        if self.words:
+            command, own = [*self.words, str(self.program.path), *arguments], {}
+        else:
+            started = launch_command(self.program, self.ranks, list(arguments))
+            command, own = list(started.command), dict(started.environment)
+        every = {**os.environ, **own, **(self.environment or {}), **environment}
+        return run_watched(command, every, self.silent_seconds)
+
+
+def run_watched(command: Sequence[str], environment: Mapping[str, str], silent: float) -> Ended:
+    """The command to its end; it and all it started are ended where it prints nothing for `silent` seconds."""
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        try:
+            group = ProcessGroup(command, environment, stdout=stdout, stderr=stderr)
+        except OSError as error:
+            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+        with group:
+            if group.process.stdin is not None:
+                group.process.stdin.close()
+            code = _wait(group, stdout, silent)
+        seconds = time.monotonic() - began
+        reason = None
+        if code is None:
+            reason = f"it hangs: nothing for {silent:g} s"
+        elif code != 0:
+            reason = f"it ends with code {code}: {_first_error(_text(stderr) or _text(stdout))}"
+        return Ended(_text(stdout), reason, seconds)
+
+
+def _wait(group: ProcessGroup, stdout: IO[bytes], silent: float) -> int | None:
+    size, heard = -1, time.monotonic()
+    while True:
+        code = group.wait(POLL_SECONDS)
+        if code is not None:
+            return code
+        now = os.fstat(stdout.fileno()).st_size
+        if now != size:
+            size, heard = now, time.monotonic()
+        elif time.monotonic() - heard > silent:
+            return None
+
+
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode("utf-8", errors="replace")
+
+
+def _first_error(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("{") and set(line) - set("-=*")]
+    telling = [line for line in lines if any(w in line for w in ("rror", "ssert", "bort", "ignal"))]
+    return (telling or lines or ["it says nothing"])[0][:200].rstrip(".")
+
+
+def arguments_of(entries: Sequence[Entry], effort: Effort, seed: int) -> list[str]:
+    """Those of the program: candidates, each once, then cells."""
+    candidates = {one.name: one for entry in entries for one in entry.candidates}
+    words = [
+        *("--samples", str(effort.samples), "--least", str(effort.least), "--seed", str(seed)),
+        *("--cell-ns", f"{effort.cell_seconds * 1e9:.0f}", "--cutoff", f"{effort.cutoff:g}"),
+        *("--check", "1" if effort.checks else "0"),
+        *("--commutative", "1" if effort.commutative else "0"),
+    ]
+    for one in candidates.values():
+        words += ["--variant", one.text]
+    for entry in entries:
+        names = ",".join(one.name for one in entry.candidates)
+        cell = entry.cell
+        words += ["--cell", f"{cell.operation}:{cell.ranks}:{cell.message_bytes}:{names}"]
+    return words

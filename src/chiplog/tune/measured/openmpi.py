@@ -1,0 +1,81 @@
+"""Open MPI's candidates: what coll/tuned says of itself through MPI_T, so that each release is asked what it has.
+
+A communicator takes the forced algorithm that is set while it is made; so one launch holds
+communicators of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chiplog.tune.choice import Native
+from chiplog.tune.formats.openmpi_rules import ALGORITHMS, HAN_OUTRANKS_TUNED
+from chiplog.tune.measured.candidate import Candidate, Field
+from chiplog.tune.version import Version
+
+SEGMENTS = (8192, 65536)
+"""Segment sizes that are tried beside whole messages."""
+SEGMENTED: Mapping[str, tuple[str, ...]] = {
+    "bcast": ("chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
+    "reduce": ("chain", "pipeline", "binary", "binomial", "in-order_binary"),
+    "allreduce": ("segmented_ring",),
+}
+"""Algorithms that cut a message into segments; Open MPI does not tell which do."""
+CHAINS = ("chain",)
+SWITCH = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+
+Ask = Callable[[str, Mapping[str, str]], Sequence[Mapping[str, Any]]]
+
+
+def field_of(operation: str, version: Version, ask: Ask) -> Field:
+    """All algorithms of the operation that the release has; empty where it tells none."""
+    environment = environment_of(version)
+    stem = f"coll_tuned_{operation}_algorithm"
+    found = {str(one["name"]): one for one in ask(stem, environment)}
+    if stem not in found:
+        return Field((), environment)
+    names = {one["name"]: int(one["value"]) for one in found[stem]["choices"] if one["value"]}
+    ours = {
+        (theirs.name, theirs.segment_bytes): name
+        for name, theirs in ALGORITHMS.get(operation, {}).items()
+    }
+    fan_out = int(found.get(f"{stem}_chain_fanout", {"value": 0})["value"])
+    candidates = []
+    for name, number in names.items():
+        segments = SEGMENTS if name in SEGMENTED.get(operation, ()) else ()
+        for segment in (0, *segments):
+            if segment and f"{stem}_segmentsize" not in found:
+                continue
+            settings = [(stem, number)]
+            if f"{stem}_segmentsize" in found:
+                settings.append((f"{stem}_segmentsize", segment))
+            native = Native(name, number, segment, fan_out if name in CHAINS else 0)
+            candidates.append(
+                Candidate(
+                    f"{name}/{segment // 1024}K" if segment else name,
+                    tuple(settings),
+                    native,
+                    ours.get((name, segment)),
+                    2 * segment,
+                )
+            )
+    return Field(tuple(candidates), environment)
+
+
+def environment_of(version: Version) -> dict[str, str]:
+    """Forced algorithms count with the switch only, and since 5.0 where han does not outrank tuned."""
+    if version < HAN_OUTRANKS_TUNED:
+        return dict(SWITCH)
+    return {**SWITCH, "OMPI_MCA_coll_han_priority": "0"}
+
+
+def caution(version: Version) -> str | None:
+    """What a race with this release leaves open: han, which it takes on several nodes by default, did not take part."""
+    if version < HAN_OUTRANKS_TUNED:
+        return None
+    return (
+        "The default here is coll/tuned's. Where ranks are on several nodes this Open MPI\n"
+        "takes coll/han instead, which the file turns off: compare there first, with\n"
+        "chiplog bench with and without the file."
+    )

@@ -1,0 +1,75 @@
+"""What the program chiplog-race prints, as a result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from chiplog.errors import RunFailed
+from chiplog.tune.measured.launch import Entry, Failure, Key, Result
+
+
+def read_lines(output: str) -> list[Mapping[str, Any]]:
+    """The program's lines; those of others, and a last one that was cut, are left out."""
+    found: list[Mapping[str, Any]] = []
+    for line in output.splitlines():
+        if not line.startswith('{"type":"'):
+            continue
+        try:
+            one = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(one, dict):
+            found.append(one)
+    return found
+
+
+def read_result(
+    output: str, entries: Sequence[Entry], reason: str | None, wall_seconds: float
+) -> Result:
+    """`reason` says how the launch failed, None if it did not; a launch without its last line failed, too."""
+    lines = read_lines(output)
+    try:
+        return _result(lines, entries, reason, wall_seconds)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise RunFailed(
+            f"the race program printed something else than expected: {error}."
+        ) from error
+
+
+def _result(
+    lines: Sequence[Mapping[str, Any]],
+    entries: Sequence[Entry],
+    reason: str | None,
+    wall_seconds: float,
+) -> Result:
+    by_type: dict[str, list[Mapping[str, Any]]] = {}
+    for line in lines:
+        by_type.setdefault(line["type"], []).append(line)
+    if reason is None and "end" not in by_type:
+        reason = "it ended before all was measured"
+    samples = {
+        _key(one): np.array(one["seconds"], dtype=np.float64) for one in by_type.get("samples", ())
+    }
+    return Result(
+        samples=samples,
+        slow={_key(one): float(one["seconds"]) for one in by_type.get("slow", ())},
+        refused={_key(one): str(one["reason"]) for one in by_type.get("refused", ())},
+        failure=_failure(by_type.get("begin", ()), entries, reason) if reason else None,
+        wall_seconds=wall_seconds,
+        modes={int(one["cell"]): str(one["mode"]) for one in by_type.get("samples", ())},
+    )
+
+
+def _key(one: Mapping[str, Any]) -> Key:
+    return int(one["cell"]), str(one["variant"])
+
+
+def _failure(begun: Sequence[Mapping[str, Any]], entries: Sequence[Entry], reason: str) -> Failure:
+    if not begun:
+        return Failure(0, None, reason, False)
+    place, name = _key(begun[-1])
+    return Failure(place, name, reason, name != entries[place].candidates[-1].name)

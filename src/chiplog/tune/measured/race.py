@@ -1,0 +1,312 @@
+"""The race: a few launches find the likely winners, fresh ones confirm them, and nothing else leaves the default.
+
+1. *Screening.* Each size, with all candidates, in a few launches; who is clearly slower drops out, and a size where
+   nobody seems faster than the default is settled. Sizes between two with different winners are added.
+2. *Choice.* Neighbouring sizes get the same candidate where it is about as fast as the best: a range of sizes.
+3. *Confirmation* on fresh launches: each size of a range, and between each two a held-out one, which no
+   launch had before.
+
+Only confirmation decides, so whatever goes wrong before costs gain, never truth.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from chiplog.errors import RunFailed
+from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
+from chiplog.tune.measured.cells import CellState, Run, held_out_sizes, runs_of, sizes_between
+from chiplog.tune.measured.launch import Cell, Effort, Entry, Launcher, Result
+from chiplog.tune.measured.statistics import (
+    LOOKS,
+    MARGIN,
+    is_hopeless,
+    log_ratio,
+    ratio_over_launches,
+)
+
+SCREENINGS = 3
+TRIALS = 2
+"""Calls of each candidate in each cell of a launch before its samples."""
+REFINEMENTS = 2
+"""Launches of sizes that were added."""
+CUTOFF = 3.0
+"""A candidate that the model predicts to take longer than this times the best prediction does not take part."""
+FIRST_CUTOFF = 2.0
+"""In the first launch, where all take part: a trial longer than this times the shortest is all that one gets."""
+NO_CUTOFF = 1e12
+"""Confirmation keeps all samples: without the slow ones, the rest would look faster than it is."""
+SCREENING_SHARE = 0.5
+"""Of the budget, after which no further screening begins."""
+FAILURES_OF_DEFAULT = 2
+
+Tell = Callable[[str], None]
+Log = Callable[[str, Sequence[Entry], Result], None]
+"""Keeps what a launch measured; the first argument is `screen` or `confirm`."""
+
+
+@dataclass(frozen=True)
+class RaceOptions:
+    """What is raced, and for how long."""
+
+    operation: str
+    ranks: tuple[int, ...]
+    sizes: tuple[int, ...]
+    budget_seconds: float = 600.0
+    seed: int = 1
+    effort: Effort = field(default_factory=Effort)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A size that confirmation measures."""
+
+    cell: Cell
+    candidate: Candidate
+    is_held_out: bool
+
+    @property
+    def limit(self) -> float:
+        """What the ratio has to be below."""
+        return MARGIN if self.is_held_out else 1.0
+
+
+@dataclass
+class Raced:
+    """All that came of a race."""
+
+    options: RaceOptions
+    cells: dict[Cell, CellState]
+    runs: list[Run] = field(default_factory=list)
+    confirmed: dict[Point, list[float]] = field(default_factory=dict)
+    """Each point's logarithms of ratios, one a launch."""
+    default_seconds: dict[Cell, list[float]] = field(default_factory=dict)
+    """Medians of the default in confirming launches."""
+    dropped: dict[str, str] = field(default_factory=dict)
+    """Candidates that crashed, hung or gave a wrong result, with the reason."""
+    unpredicted: int = 0
+    """Candidates, counted cell by cell, that the model left out."""
+    seconds: float = 0.0
+    launches: int = 0
+    overheads: list[float] = field(default_factory=list)
+    """Seconds of each launch beside its samples and trials."""
+    ran_out: bool = False
+    """Whether the budget ended before all was measured."""
+
+
+class Race:
+    """One operation; `run` measures."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        candidates: Sequence[Candidate],
+        options: RaceOptions,
+        *,
+        predicted: Mapping[tuple[Cell, str], float] | None = None,
+        tell: Tell | None = None,
+        log: Log | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._launcher, self._options = launcher, options
+        self._predicted = predicted or {}
+        self._tell: Tell = tell or (lambda _: None)
+        self._log: Log = log or (lambda *_: None)
+        self._clock = clock
+        self._random = np.random.default_rng(options.seed)
+        self._began = clock()
+        self._default_failures = 0
+        self.raced = Raced(options, {})
+        for ranks in options.ranks:
+            for size in options.sizes:
+                self._add(Cell(options.operation, ranks, size), candidates)
+
+    def run(self) -> Raced:
+        """Screening, choice and confirmation; RunFailed where even the default fails."""
+        cells = list(self.raced.cells)
+        for number in range(SCREENINGS):
+            self._screen(cells, number, f"screening {number + 1} of {SCREENINGS}")
+        while added := self._between():
+            for number in range(REFINEMENTS):
+                self._screen(added, number + 1, f"screening {len(added)} sizes in between")
+            if self._is_late():
+                break
+        self.raced.runs = runs_of(self.raced.cells.values())
+        self._confirm()
+        self.raced.seconds = self._clock() - self._began
+        return self.raced
+
+    # Screening
+
+    def _add(self, cell: Cell, candidates: Sequence[Candidate]) -> None:
+        fit = [one for one in candidates if cell.message_bytes >= one.least_bytes]
+        seconds = {one.name: self._predicted.get((cell, one.name)) for one in fit}
+        known = [one for one in seconds.values() if one is not None]
+        limit = CUTOFF * min(known, default=math.inf)
+        kept = [one for one in fit if (seconds[one.name] or 0.0) <= limit]
+        kept.sort(key=lambda one: seconds[one.name] or 0.0 if seconds[one.name] else math.inf)
+        self.raced.unpredicted += len(fit) - len(kept)
+        self.raced.cells[cell] = CellState(cell, len(fit), kept)
+
+    def _screen(self, cells: Sequence[Cell], number: int, what: str) -> None:
+        if self._is_late():
+            self.raced.ran_out = True
+            return
+        open_cells = [
+            self.raced.cells[cell] for cell in cells if not self.raced.cells[cell].settled
+        ]
+        entries = [Entry(one.cell, (DEFAULT, *one.left)) for one in open_cells if one.left]
+        if not entries:
+            return
+        effort = self._options.effort
+        if number == 0:
+            effort = replace(effort, checks=True, least=1, cutoff=FIRST_CUTOFF)
+        for used, result in self._launch("screen", entries, effort, what):
+            self._learn(used, result)
+        for one in open_cells:
+            one.drop(self.raced.dropped)
+            one.decide()
+
+    def _learn(self, entries: Sequence[Entry], result: Result) -> None:
+        for place, entry in enumerate(entries):
+            state = self.raced.cells[entry.cell]
+            for candidate in entry.candidates:
+                key = (place, candidate.name)
+                if key in result.samples:
+                    state.learn(
+                        candidate.name,
+                        result.samples[key],
+                        result.samples.get((place, DEFAULT_NAME)),
+                    )
+                elif key in result.slow:
+                    state.is_slow(candidate.name, result.slow[key])
+                elif key in result.refused:
+                    state.is_refused(candidate.name, result.refused[key])
+                    if result.refused[key].startswith("its result is wrong"):
+                        self.raced.dropped.setdefault(candidate.name, result.refused[key])
+
+    def _between(self) -> list[Cell]:
+        """New cells between neighbours with different winners, with the candidates that are left at either."""
+        added = []
+        for ranks in self._options.ranks:
+            states = [one for cell, one in self.raced.cells.items() if cell.ranks == ranks]
+            for size, candidates in sizes_between(states):
+                cell = Cell(self._options.operation, ranks, size)
+                fit = [one for one in candidates if one.name not in self.raced.dropped]
+                self._add(cell, fit)
+                added.append(cell)
+        return added
+
+    # Confirmation
+
+    def _confirm(self) -> None:
+        points = self._points()
+        self.raced.confirmed = {point: [] for point in points}
+        active = points
+        launches = 0
+        for look in LOOKS:
+            while launches < look and active:
+                if self._clock() - self._began > self._options.budget_seconds:
+                    self.raced.ran_out = True
+                    return
+                self._confirm_once(active, f"confirmation {launches + 1} of {look}")
+                launches += 1
+            active = [point for point in active if self._is_open(point, len(points))]
+
+    def _points(self) -> list[Point]:
+        found = []
+        for run in self.raced.runs:
+            found += [Point(state.cell, run.candidate, False) for state in run.states]
+            for size in held_out_sizes(run, self._random):
+                cell = Cell(self._options.operation, run.states[0].cell.ranks, size)
+                found.append(Point(cell, run.candidate, True))
+        return found
+
+    def _confirm_once(self, points: Sequence[Point], what: str) -> None:
+        entries = [Entry(point.cell, (DEFAULT, point.candidate)) for point in points]
+        effort = replace(self._options.effort, cutoff=NO_CUTOFF)
+        for used, result in self._launch("confirm", entries, effort, what):
+            for place, entry in enumerate(used):
+                name = entry.candidates[-1].name
+                point = next(
+                    one for one in points if one.cell == entry.cell and one.candidate.name == name
+                )
+                log = log_of(result, place, name)
+                if log is not None:
+                    self.raced.confirmed[point].append(log)
+                    median = float(np.median(result.samples[place, DEFAULT_NAME]))
+                    self.raced.default_seconds.setdefault(entry.cell, []).append(median)
+
+    def _is_open(self, point: Point, count: int) -> bool:
+        logs = self.raced.confirmed[point]
+        if point.candidate.name in self.raced.dropped or is_hopeless(logs, point.limit):
+            return False
+        return ratio_over_launches(logs, count * len(LOOKS)).high >= point.limit
+
+    # Launches
+
+    def _is_late(self) -> bool:
+        passed = self._clock() - self._began
+        return passed > SCREENING_SHARE * self._options.budget_seconds
+
+    def _launch(
+        self, stage: str, entries: Sequence[Entry], effort: Effort, what: str
+    ) -> list[tuple[Sequence[Entry], Result]]:
+        """One launch, and after a failure further ones with what is left; what each of them measured."""
+        found: list[tuple[Sequence[Entry], Result]] = []
+        left = list(entries)
+        while left:
+            self.raced.launches += 1
+            seed = int(self._random.integers(1, 1 << 30))
+            self._tell(f"{what}: {len(left)} cells, {self._clock() - self._began:.0f} s")
+            result = self._launcher.launch(left, effort, seed)
+            self._log(stage, left, result)
+            self.raced.overheads.append(overhead_of(result))
+            found.append((left, result))
+            if result.failure is None:
+                break
+            left = self._after_failure(left, result)
+        return found
+
+    def _after_failure(self, entries: Sequence[Entry], result: Result) -> list[Entry]:
+        failure = result.failure
+        assert failure is not None
+        if failure.candidate in (None, DEFAULT_NAME):
+            self._default_failures += 1
+            if self._default_failures >= FAILURES_OF_DEFAULT:
+                raise RunFailed(f"a launch with the MPI's default fails: {failure.reason}.")
+            return list(entries)
+        left = list(entries[failure.place :])
+        first = left[0]
+        others = tuple(one for one in first.candidates if one.name != DEFAULT_NAME)
+        if failure.in_trials or len(others) == 1:
+            assert failure.candidate is not None
+            name = failure.candidate if failure.in_trials else others[0].name
+            self.raced.dropped.setdefault(name, failure.reason)
+            self._tell(f"{name} is left out: {failure.reason}")
+        else:  # any of them: each alone with the default
+            return [Entry(first.cell, (DEFAULT, one)) for one in others] + left[1:]
+        kept = [
+            Entry(one.cell, tuple(c for c in one.candidates if c.name not in self.raced.dropped))
+            for one in left
+        ]
+        return [one for one in kept if len(one.candidates) > 1]
+
+
+def overhead_of(result: Result) -> float:
+    """What a launch takes beside samples and trials, in seconds: starting ranks, clocks, agreeing on starts."""
+    samples = sum(float(one.sum()) for one in result.samples.values())
+    trials = sum(TRIALS * float(np.median(one)) for one in result.samples.values() if one.size)
+    slow = TRIALS * sum(result.slow.values())
+    return max(0.0, result.wall_seconds - samples - trials - slow)
+
+
+def log_of(result: Result, place: int, name: str) -> float | None:
+    """The logarithm of a candidate's ratio to the default in one launch; None where either has no sample."""
+    above, below = result.samples.get((place, name)), result.samples.get((place, DEFAULT_NAME))
+    return None if above is None or below is None else log_ratio(above, below)

@@ -1,0 +1,175 @@
+"""The file with all raw samples of a race, written launch by launch; choices can be made from it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chiplog import __version__
+from chiplog.dataset.lines import Where, decode_line, encode_line
+from chiplog.errors import CorruptFile, RunFailed
+from chiplog.tune.choice import Native
+from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
+from chiplog.tune.measured.cells import CellState
+from chiplog.tune.measured.launch import Cell, Entry, Result
+from chiplog.tune.measured.race import Point, Raced, RaceOptions, log_of, overhead_of
+
+SCHEMA = "chiplog.race-samples/1"
+
+
+@dataclass(frozen=True)
+class About:
+    """What was raced, and with which MPI."""
+
+    operation: str
+    program: str
+    mpi: str
+    version: str
+    candidates: tuple[Candidate, ...]
+
+
+class SamplesFile:
+    """Appends launch by launch, so that a race that is interrupted keeps what it has."""
+
+    def __init__(self, path: Path, about: About) -> None:
+        self._path = path
+        header = {
+            "type": "header",
+            "schema": SCHEMA,
+            "chiplog": __version__,
+            **{name: value for name, value in asdict(about).items() if name != "candidates"},
+            "candidates": [asdict(one) for one in about.candidates],
+        }
+        self._write(header, "wb")
+
+    def add(self, stage: str, entries: Sequence[Entry], result: Result) -> None:
+        """One launch."""
+        cells = [
+            {
+                **asdict(entry.cell),
+                "mode": result.modes.get(place),
+                "samples": {
+                    one.name: result.samples[place, one.name].tolist()
+                    for one in entry.candidates
+                    if (place, one.name) in result.samples
+                },
+                "slow": _of(result.slow, place),
+                "refused": _of(result.refused, place),
+                "candidates": [one.name for one in entry.candidates],
+            }
+            for place, entry in enumerate(entries)
+        ]
+        failure = None if result.failure is None else asdict(result.failure)
+        times = {"seconds": result.wall_seconds, "overhead_seconds": overhead_of(result)}
+        line = {"type": "launch", "stage": stage, **times, "failure": failure, "cells": cells}
+        self._write(line, "ab")
+
+    def end(self, raced: Raced) -> None:
+        """The last line: what was to be confirmed, and who was left out."""
+        points = [
+            {**asdict(one.cell), "candidate": one.candidate.name, "held_out": one.is_held_out}
+            for one in raced.confirmed
+        ]
+        line = {"type": "footer", "points": points, "dropped": raced.dropped}
+        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out}, "ab")
+
+    def _write(self, members: Mapping[str, object], mode: str) -> None:
+        try:
+            with self._path.open(mode) as stream:
+                stream.write(encode_line(members))
+        except OSError as error:
+            raise RunFailed(f"{self._path} can't be written: {error.strerror}.") from error
+
+
+def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
+    return {name: value for (at, name), value in found.items() if at == place}
+
+
+def read_samples(path: Path) -> tuple[About, Raced]:
+    """What was raced, as the race itself knew it; CorruptFile where the file is not complete."""
+    try:
+        raw = path.read_bytes().splitlines()
+    except OSError as error:
+        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    lines: list[Mapping[str, Any]] = [
+        decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
+    ]
+    if not lines or lines[0].get("schema") != SCHEMA:
+        raise CorruptFile(f"{path}, line 1: it is no file of samples that `tune --measure` wrote.")
+    if lines[-1].get("type") != "footer":
+        raise CorruptFile(f"{path}: it ends before the race did; measure again.")
+    try:
+        return _about(lines[0]), _raced(lines)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptFile(f"{path}: a line lacks a field or has a wrong one: {error}.") from error
+
+
+def _about(header: Mapping[str, Any]) -> About:
+    candidates = tuple(
+        Candidate(
+            str(one["name"]),
+            tuple((str(name), int(value)) for name, value in one["settings"]),
+            None if one["native"] is None else Native(**one["native"]),
+            one["our_name"],
+            int(one["least_bytes"]),
+        )
+        for one in header["candidates"]
+    )
+    return About(
+        operation=str(header["operation"]),
+        program=str(header["program"]),
+        mpi=str(header["mpi"]),
+        version=str(header["version"]),
+        candidates=candidates,
+    )
+
+
+def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
+    about = _about(lines[0])
+    launches = [line for line in lines if line["type"] == "launch"]
+    screened = [one for line in launches if line["stage"] == "screen" for one in line["cells"]]
+    ranks = tuple(sorted({int(one["ranks"]) for one in screened}))
+    sizes = tuple(sorted({int(one["message_bytes"]) for one in screened}))
+    raced = Raced(RaceOptions(about.operation, ranks, sizes), {})
+    raced.dropped = {str(name): str(reason) for name, reason in lines[-1]["dropped"].items()}
+    raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
+    raced.ran_out = bool(lines[-1]["ran_out"])
+    raced.overheads = [float(line["overhead_seconds"]) for line in launches]
+    by_name = {one.name: one for one in about.candidates}
+    for one in lines[-1]["points"]:
+        cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
+        raced.confirmed[Point(cell, by_name[one["candidate"]], bool(one["held_out"]))] = []
+    for line in launches:
+        for one in line["cells"]:
+            cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
+            samples = {
+                name: np.array(seconds, dtype=np.float64)
+                for name, seconds in one["samples"].items()
+            }
+            if line["stage"] == "screen":
+                state = raced.cells.setdefault(
+                    cell, CellState(cell, len(one["candidates"]) - 1, [])
+                )
+                for name, seconds in samples.items():
+                    state.learn(name, seconds, samples.get(DEFAULT_NAME))
+                for name, value in one["slow"].items():
+                    state.is_slow(name, float(value))
+            else:
+                name = next(n for n in one["candidates"] if n != DEFAULT_NAME)
+                held_out = cell not in raced.cells
+                _confirm(raced, Point(cell, by_name[name], held_out), samples)
+    return raced
+
+
+def _confirm(raced: Raced, point: Point, samples: Mapping[str, Any]) -> None:
+    logs = raced.confirmed.setdefault(point, [])
+    result = Result(samples={(0, name): seconds for name, seconds in samples.items()})
+    log = log_of(result, 0, point.candidate.name)
+    if log is not None:
+        logs.append(log)
+        default = float(np.median(samples[DEFAULT.name]))
+        raced.default_seconds.setdefault(point.cell, []).append(default)

@@ -1,0 +1,202 @@
+"""`chiplog tune --measure` as a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.collectives.algorithm import Task
+from chiplog.errors import RunFailed, UsageError
+from chiplog.fit.model_file import read_model
+from chiplog.fit.origin import of_target
+from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measure.mpis import Mpi
+from chiplog.measure.programs import RACE, build_program
+from chiplog.tune.choose import predicted_seconds
+from chiplog.tune.measured import mpich, openmpi
+from chiplog.tune.measured.candidate import Candidate, Field
+from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
+from chiplog.tune.measured.launch import Cell, Effort
+from chiplog.tune.measured.mpi_launcher import MpiLauncher
+from chiplog.tune.measured.race import Race, Raced, RaceOptions
+from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
+from chiplog.tune.measured.summary import Summary, summarise
+from chiplog.tune.mpich_tree import carried
+from chiplog.tune.version import parse_version
+from chiplog.tune.writer import WRITERS
+
+OPERATIONS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+)
+PROGRAMS = ("openmpi", "mpich")
+DEFAULT_SIZES = tuple(4**power for power in range(11))
+WITH_PREDEFINED_ONLY = "mpich"
+"""Its trees can tell operations of the program's own from predefined ones, so the file is for these only."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `chiplog tune --measure` was asked for."""
+
+    program: str
+    operation: str
+    out: Path
+    ranks: int = 2
+    sizes: tuple[int, ...] = (1,)
+    communicators: tuple[int, ...] = ()
+    """Numbers of ranks of communicators; none for all ranks."""
+    launcher: str | None = None
+    mpi: str | None = None
+    budget_seconds: float = 600.0
+    seed: int = 1
+    commutative: bool = False
+    model_file: Path | None = None
+    model: str | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was found out, and the file."""
+
+    mpi: str
+    raced: Raced
+    verdicts: Sequence[Verdict]
+    summary: Summary
+    left_out: Mapping[str, str]
+    """Algorithms that did not race, or lost for another reason than time."""
+    caution: str | None
+    """What the race can't promise with this release; None where it can."""
+    text: str
+    settings: Callable[[], Mapping[str, str]]
+
+
+def parse_ranks(text: str | None) -> tuple[int, ...]:
+    """The numbers of ranks in a list such as "4,8"; none for None.
+
+    Raises UsageError where one is no number of 2 or more.
+    """
+    parts = [] if text is None else [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) >= 2 for part in parts):
+        raise UsageError(f"--ranks: '{text}' is not understood; --measure accepts 8, or 2,4,8.")
+    return tuple(int(part) for part in parts)
+
+
+def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Measured:
+    """Races the MPI's algorithms against its default; raw samples go to `samples_file`.
+
+    Raises UsageError, and RunFailed where even the default fails.
+    """
+    _check(asked)
+    found = find_mpi(asked.program, asked.mpi, asked.launcher)
+    if found.kind != asked.program:
+        raise UsageError(f"--mpi: is {found}, not {asked.program}.")
+    program = build_program(RACE, str(found.mpicxx), tell=tell)
+    launcher = MpiLauncher(program, asked.ranks, launcher_words(asked.launcher))
+    world = launcher.world()
+    field = _field(asked, found, launcher)
+    if not field.candidates:
+        raise RunFailed(f"{found} has no algorithms of {asked.operation} that can be forced.")
+    racing = MpiLauncher(program, asked.ranks, launcher.words, field.environment)
+    options = RaceOptions(
+        asked.operation,
+        _communicators(asked, world),
+        (1,) if asked.operation == "barrier" else asked.sizes,
+        asked.budget_seconds,
+        asked.seed,
+        Effort(commutative=asked.commutative or asked.program == WITH_PREDEFINED_ONLY),
+    )
+    about = About(asked.operation, asked.program, str(found), found.version, field.candidates)
+    samples = SamplesFile(samples_file, about)
+    predicted = _predicted(asked, options, field.candidates) if asked.model_file else None
+    race = Race(racing, field.candidates, options, predicted=predicted, tell=tell, log=samples.add)
+    raced = race.run()
+    samples.end(raced)
+    return _written(asked, str(found), found.version, raced, field.left_out)
+
+
+def choose_again(asked: Asked, samples_file: Path) -> Measured:
+    """The same from a file of samples, without measuring."""
+    about, raced = read_samples(samples_file)
+    if (about.operation, about.program) != (asked.operation, asked.program):
+        raise UsageError(
+            f"--from: {samples_file} is about {about.operation} of {about.program}, not {asked.operation} of "
+            f"{asked.program}."
+        )
+    return _written(asked, about.mpi, about.version, raced, {})
+
+
+def _written(
+    asked: Asked, mpi: str, version: str, raced: Raced, left_out: Mapping[str, str]
+) -> Measured:
+    found = verdicts(raced)
+    chosen, release = WRITERS.load(asked.program).format_for(asked.out, version, asked.mpi)
+    tuning = tuning_of(asked.operation, found)
+    return Measured(
+        mpi,
+        raced,
+        found,
+        summarise(raced, found),
+        {**left_out, **raced.dropped},
+        openmpi.caution(parse_version(version)) if asked.program == "openmpi" else None,
+        chosen.text(tuning, release),
+        lambda: chosen.settings(asked.out, release),
+    )
+
+
+def _check(asked: Asked) -> None:
+    if asked.program not in PROGRAMS:
+        raise UsageError(f"--for {asked.program}: --measure accepts {', '.join(PROGRAMS)}.")
+    if asked.operation not in OPERATIONS:
+        raise UsageError(
+            f"--operation {asked.operation}: --measure accepts {', '.join(OPERATIONS)}."
+        )
+    if asked.program == "mpich" and asked.out.suffix != ".json":
+        raise UsageError(f"-o {asked.out}: choices by size need a tree; name the file *.json.")
+    if not math.isfinite(asked.budget_seconds) or asked.budget_seconds <= 0:
+        raise UsageError(f"--budget {asked.budget_seconds:g}: it accepts more than 0 seconds.")
+    if not asked.sizes or asked.sizes[0] < 1:
+        raise UsageError("--sizes: --measure accepts sizes of 1 byte and more.")
+
+
+def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
+    found = asked.communicators or (world,)
+    if min(found) < 2 or max(found) > world:
+        raise UsageError(
+            f"--ranks: {world} ranks are started, so --measure accepts 2 to {world}, separated by commas."
+        )
+    return tuple(sorted(set(found)))
+
+
+def _field(asked: Asked, found: Mpi, launcher: MpiLauncher) -> Field:
+    version = parse_version(found.version)
+    if asked.program == "openmpi":
+        return openmpi.field_of(asked.operation, version, launcher.cvars)
+    words = carried(found).words
+    leaves = {word.removeprefix("algorithm=") for word in words if word.startswith("algorithm=")}
+    return mpich.field_of(asked.operation, launcher.cvars, leaves)
+
+
+def _predicted(
+    asked: Asked, options: RaceOptions, candidates: Sequence[Candidate]
+) -> dict[tuple[Cell, str], float]:
+    assert asked.model_file is not None
+    fits = of_target(read_model(asked.model_file), asked.target, str(asked.model_file))
+    names = {one.our_name for one in candidates if one.our_name}
+    tasks = [Task(ranks, size) for ranks in options.ranks for size in options.sizes]
+    seconds = predicted_seconds(fits, asked.operation, names, tasks)
+    return {
+        (Cell(asked.operation, ranks, size), one.name): seconds[one.our_name, ranks, size]
+        for one in candidates
+        for ranks in options.ranks
+        for size in options.sizes
+        if one.our_name and (one.our_name, ranks, size) in seconds
+    }

@@ -1,0 +1,89 @@
+"""Whether a candidate is faster than the default: ratios within launches, and intervals over launches.
+
+The launch is the random factor: where its ranks land, and what else runs then, moves all of its samples. Candidate and
+default take turns within each launch, so what both share cancels in the ratio of their medians. The logarithms of these
+ratios, one a launch, are independent. Two intervals are made of them: the t interval of their mean, which needs few
+launches, and that of their median by order statistics, which a disturbed launch does not widen; the one with the lower
+upper end counts. All intervals of one tuning hold together with 95 % confidence: the risk is divided by the number of
+points and of looks at the data (Bonferroni), by two for the two kinds of intervals, and by two for both ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, stdtrit
+
+LOOKS = (6, 12, 24)
+"""Confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
+RISK = 0.05
+"""Of any wrong statement in one tuning."""
+LARGEST_LOG = 700.0
+MARGIN = 1.03
+"""A held-out size within a range of sizes may be slower by this factor at most."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Candidate's time over the default's, with its simultaneous 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    launches: int
+
+
+def log_ratio(candidate: NDArray[np.float64], default: NDArray[np.float64]) -> float | None:
+    """Logarithm of the ratio of medians within one launch; None where either has no sample."""
+    if not candidate.size or not default.size:
+        return None
+    above, below = float(np.median(candidate)), float(np.median(default))
+    return math.log(above / below) if above > 0 and below > 0 else None
+
+
+def ratio_over_launches(logs: Sequence[float], statements: int, risk: float = RISK) -> Ratio:
+    """The typical ratio of a launch, with an interval that holds for all `statements` together.
+
+    `statements` is the number of points times that of looks. Without two launches nothing bounds it.
+    """
+    if not logs:
+        return Ratio(math.nan, 0.0, math.inf, 0)
+    each = risk / (4 * max(1, statements))
+    by_mean, by_median = _of_mean(logs, each), _of_median(logs, each)
+    value, low, high = by_mean if by_mean[2] <= by_median[2] else by_median
+    return Ratio(_exp(value), _exp(low), _exp(high), len(logs))
+
+
+def _of_mean(logs: Sequence[float], risk: float) -> tuple[float, float, float]:
+    """Mean, low and high of the t interval; `risk` is that of each end."""
+    mean = float(np.mean(logs))
+    if len(logs) < 2:
+        return mean, -math.inf, math.inf
+    error = float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
+    reach = -float(stdtrit(len(logs) - 1, risk)) * error
+    return mean, mean - reach, mean + reach
+
+
+def _of_median(logs: Sequence[float], risk: float) -> tuple[float, float, float]:
+    """Median, low and high by order statistics: beyond an end lie so few launches that chance makes fewer rarely."""
+    ordered = sorted(logs)
+    beyond = -1
+    while bdtr(beyond + 1, len(ordered), 0.5) <= risk:
+        beyond += 1
+    median = float(np.median(ordered))
+    if beyond < 0:
+        return median, -math.inf, math.inf
+    return median, ordered[beyond], ordered[-1 - beyond]
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < LARGEST_LOG else math.inf
+
+
+def is_hopeless(logs: Sequence[float], limit: float) -> bool:
+    """Whether more launches are not worth their time: the middle one itself is not below the limit."""
+    return not logs or float(np.median(logs)) >= math.log(limit)

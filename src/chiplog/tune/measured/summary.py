@@ -1,0 +1,102 @@
+"""What a race says at its end: gains, their geometric mean, and how little of the whole was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.race import TRIALS, Raced
+from chiplog.tune.measured.statistics import LOOKS
+
+SCHEMA = "chiplog.measured-tuning/1"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One race in figures."""
+
+    cells: int
+    changed: int
+    mean_gain: float
+    """Geometric mean over all sizes that were asked for or added of default's time over the file's."""
+    held_out: int
+    held_out_passed: int
+    worst_held_out: float | None
+    """The largest upper bound of a held-out size's ratio, among those within a range that was written."""
+    seconds: float
+    share: float
+    """Of the time that all candidates in all cells would take, in as many launches as confirmation needs at least."""
+
+
+def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
+    """The figures."""
+    cells = [one for one in found if not one.is_held_out]
+    held_out = [one for one in found if one.is_held_out]
+    inside = [one.ratio.high for one in held_out if one.is_changed and one.ratio is not None]
+    logs = [math.log(one.gain) for one in cells]
+    everything = _seconds_of_everything(raced)
+    return Summary(
+        cells=len(cells),
+        changed=sum(one.is_changed for one in cells),
+        mean_gain=math.exp(float(np.mean(logs))) if logs else 1.0,
+        held_out=len(held_out),
+        held_out_passed=len(inside),
+        worst_held_out=max(inside, default=None),
+        seconds=raced.seconds,
+        share=raced.seconds / everything if everything > 0 else math.nan,
+    )
+
+
+def _seconds_of_everything(raced: Raced) -> float:
+    """All candidates in all cells, in as many launches as the first look has, with the default's samples."""
+    each = float(np.median(raced.overheads)) if raced.overheads else 0.0
+    for state in raced.cells.values():
+        known = [float(np.median(one)) for one in state.seconds.values()]
+        if not known:
+            continue
+        unknown = max(0, state.tried + 1 - len(known)) * float(np.median(known))
+        each += (TRIALS + max(state.samples, 1)) * (sum(known) + unknown)
+    return LOOKS[0] * each
+
+
+def measured_to_json(
+    operation: str, mpi: str, summary: Summary, found: Sequence[Verdict], raced: Raced
+) -> dict[str, Any]:
+    """The object of the schema; what is unknown is null."""
+    return {
+        "schema": SCHEMA,
+        "operation": operation,
+        "mpi": mpi,
+        "cells": summary.cells,
+        "changed": summary.changed,
+        "geometric_mean_gain": summary.mean_gain,
+        "held_out": summary.held_out,
+        "held_out_in_ranges": summary.held_out_passed,
+        "worst_held_out_ratio": summary.worst_held_out,
+        "seconds": summary.seconds,
+        "share_of_everything": summary.share if math.isfinite(summary.share) else None,
+        "budget_ran_out": raced.ran_out,
+        "left_out": raced.dropped,
+        "choices": [_verdict(one) for one in found],
+    }
+
+
+def _verdict(one: Verdict) -> dict[str, Any]:
+    ratio = one.ratio
+    return {
+        "ranks": one.cell.ranks,
+        "bytes": one.cell.message_bytes,
+        "held_out": one.is_held_out,
+        "candidate": one.candidate.name if one.candidate else None,
+        "changed": one.is_changed,
+        "default_seconds": one.default_seconds if math.isfinite(one.default_seconds) else None,
+        "ratio": ratio.value if ratio and ratio.launches else None,
+        "ratio_low": ratio.low if ratio and ratio.launches else None,
+        "ratio_high": ratio.high if ratio and math.isfinite(ratio.high) else None,
+        "launches": ratio.launches if ratio else 0,
+    }

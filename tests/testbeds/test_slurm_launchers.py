@@ -1,0 +1,161 @@
+"""chiplog under a real Slurm: ranks find each other, an end from outside leaves a valid file, errors say what to do."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from slurm_cluster import Cluster, slurm
+
+from chiplog.dataset.run_file import read_run
+from chiplog.measure.mpis import Mpi
+from chiplog.measure.probes import build_probe
+
+pytestmark = pytest.mark.alone
+
+CHIPLOG = (sys.executable, "-m", "chiplog")
+QUICK = ("--sizes", "8,1KiB", "--budget", "3", "--no-refine")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with slurm(3, tmp_path_factory.mktemp("slurm")) as running:
+        yield running
+
+
+def succeeded(finished: subprocess.CompletedProcess[str]) -> None:
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_ranks_on_several_hosts_find_each_other_from_any_directory(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.jsonl"
+    measured = cluster.run(
+        *(*CHIPLOG, "measure", "tcp", "--launcher", "srun -N 3 -n 3", "--ranks", "3"),
+        *(*QUICK, "-o", str(out)),
+        cwd=Path("/"),
+    )
+    succeeded(measured)
+    header = read_run(out).header
+    assert header["hosts"] == ["n1", "n2", "n3"]
+    assert header["options"]["bind"].startswith("10.78.0.")
+
+
+def test_a_batch_script_needs_no_more_than_the_launcher(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    command = [*CHIPLOG, "measure", "tcp", "--launcher", "srun", *QUICK, "-o", str(out)]
+    script = tmp_path / "batch.sh"
+    script.write_text("#!/bin/sh\n" + " ".join(f"'{word}'" for word in command) + "\n")
+    script.chmod(0o755)
+    log = tmp_path / "log"
+    flags = ("-N", "2", "-n", "2", "--wait", "-o", str(log))
+    succeeded(cluster.run("sbatch", *flags, str(script), cwd=tmp_path))
+    assert read_run(out).header["hosts"] == ["n1", "n2"], log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "interface"), [("openmpi-debian", "pmix"), ("mpich-debian", "pmi2")]
+)
+def test_an_mpi_runs_by_the_interface_that_it_speaks(
+    name: str,
+    interface: str,
+    cluster: Cluster,
+    tmp_path: Path,
+    promised_mpi: Callable[[str], Mpi],
+) -> None:
+    mpicxx = promised_mpi(name).mpicxx
+    build_probe(str(mpicxx))
+    out = tmp_path / "run.jsonl"
+    launcher = f"srun --mpi={interface} -N 2 -n 2"
+    measured = cluster.run(
+        *(*CHIPLOG, "measure", "mpi", "--mpi", str(mpicxx), "--launcher", launcher),
+        *(*QUICK, "-o", str(out)),
+    )
+    succeeded(measured)
+    assert read_run(out).header["hosts"] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("mpich-debian", "chiplog: a run needs at least 2 ranks; there is 1"),
+        ("openmpi-debian", "chiplog: the probe ended"),
+    ],
+)
+def test_ranks_that_do_not_see_each_other_lead_to_the_option_that_this_slurm_has(
+    name: str,
+    begins: str,
+    cluster: Cluster,
+    tmp_path: Path,
+    promised_mpi: Callable[[str], Mpi],
+) -> None:
+    mpicxx = promised_mpi(name).mpicxx
+    build_probe(str(mpicxx))
+    measured = cluster.run(
+        *(*CHIPLOG, "measure", "mpi", "--mpi", str(mpicxx), "--launcher", "srun -N 2 -n 2"),
+        *(*QUICK, "-o", str(tmp_path / "run.jsonl")),
+    )
+    assert measured.returncode in (1, 2)
+    assert measured.stderr.startswith(begins), measured.stderr
+    assert re.search(r"try srun --mpi=pmix \(this Slurm offers: .*pmi2.*\)", measured.stderr), (
+        measured.stderr
+    )
+
+
+def test_scancel_leaves_a_file_that_resume_finishes(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    command = [
+        *(*CHIPLOG, "measure", "tcp", "--launcher", "srun -N 2 -n 2", "--no-refine"),
+        *("--sizes", "1:1KiB", "--budget", "20", "-o", str(out)),
+    ]
+    running = subprocess.Popen(cluster.command(*command), stderr=subprocess.PIPE, text=True)
+    until(lambda: out.exists() and len(out.read_text().splitlines()) > 2)
+    succeeded(cluster.run("scancel", "--user", "root"))
+    _, said = running.communicate(timeout=60.0)
+    assert running.returncode == 1
+    assert "interrupted from outside, as by scancel" in said, said
+    partial = read_run(out)
+    assert partial.series
+    assert not partial.complete
+    until_idle(cluster)
+    succeeded(cluster.run(*command, "--resume"))
+    assert read_run(out).complete
+
+
+def test_a_rank_that_dies_at_once_has_its_own_words_first(cluster: Cluster, tmp_path: Path) -> None:
+    measured = cluster.run(
+        *(*CHIPLOG, "measure", "tcp:bind=10.99.0.0/16", "--launcher", "srun -N 2 -n 2"),
+        *(*QUICK, "-o", str(tmp_path / "run.jsonl")),
+    )
+    assert measured.returncode == 2
+    assert measured.stderr.startswith("chiplog: option 'bind'"), measured.stderr
+
+
+def test_an_interruption_ends_the_job_and_leaves_no_rank(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    command = [
+        *(*CHIPLOG, "measure", "tcp", "--launcher", "srun -N 2 -n 2", "--no-refine"),
+        *("--sizes", "1:1KiB", "--budget", "20", "-o", str(out)),
+    ]
+    running = subprocess.Popen(cluster.command("timeout", "-s", "INT", "4", *command))
+    assert running.wait(timeout=60.0) in (124, 130)
+    until_idle(cluster)
+    if out.exists():
+        assert not read_run(out).complete
+
+
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def until_idle(cluster: Cluster) -> None:
+    until(lambda: not cluster.run("squeue", "-h").stdout.strip())

@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from needs import processes_named
+from simulated_race import SimulatedLauncher, candidates
+
+from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.tune.choice import Native
+from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_json
+from chiplog.tune.measured import mpich, openmpi
+from chiplog.tune.measured.candidate import DEFAULT, Candidate
+from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
+from chiplog.tune.measured.launch import Cell, Effort, Entry
+from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
+from chiplog.tune.measured.output import read_result
+from chiplog.tune.measured.race import Race, Raced, RaceOptions
+from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
+from chiplog.tune.measured.run import Asked, choose_again, measure, parse_ranks
+from chiplog.tune.measured.statistics import Ratio, ratio_over_launches
+from chiplog.tune.measured.summary import measured_to_json, summarise
+
+SIZES = (1, 64, 4096, 65536)
+QUIET = {"launch_sigma": 0.01, "noise_sigma": 0.01, "outlier_share": 0.0}
+
+
+def truth(name: str, size: int) -> float:
+    """a1 is twice as fast as the default from 4 KiB on, a2 four times as slow; the others are as fast."""
+    if name == "a1" and size >= 4096:
+        return 0.5e-4
+    return 4e-4 if name == "a2" else 1e-4
+
+
+def race(launcher: SimulatedLauncher, count: int = 4, **options: Any) -> Race:
+    asked = RaceOptions("bcast", (8,), SIZES, **{"budget_seconds": 1e9, **options})
+    return Race(launcher, candidates(count), asked, clock=lambda: 0.0)
+
+
+def changed(raced: Raced) -> dict[int, str]:
+    return {
+        one.cell.message_bytes: one.candidate.name
+        for one in verdicts(raced)
+        if one.is_changed and one.candidate and not one.is_held_out
+    }
+
+
+def test_the_faster_candidate_is_chosen_where_it_is_faster_and_nowhere_else() -> None:
+    found = changed(race(SimulatedLauncher(truth, 1, **QUIET)).run())
+    assert {4096: "a1", 65536: "a1"}.items() <= found.items()
+    assert not {1, 64} & set(found)
+
+
+def test_a_size_in_between_is_added_where_the_winner_changes() -> None:
+    raced = race(SimulatedLauncher(truth, 1, **QUIET)).run()
+    assert {512, 1024, 2048} & {cell.message_bytes for cell in raced.cells}
+
+
+def test_confirmation_measures_sizes_that_no_launch_before_had() -> None:
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    raced = race(launcher).run()
+    held_out = {point.cell for point in raced.confirmed if point.is_held_out}
+    assert held_out
+    assert not held_out & set(raced.cells)
+
+
+def test_a_slow_candidate_has_one_trial_only() -> None:
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    race(launcher).run()
+    names = [one.name for entry in launcher.log[1] for one in entry.candidates]
+    assert "a2" not in names
+
+
+def test_a_candidate_that_crashes_loses_itself_only() -> None:
+    launcher = SimulatedLauncher(truth, 1, crashes=frozenset({"a0"}), **QUIET)
+    raced = race(launcher).run()
+    assert raced.dropped == {"a0": "it ends with code 139"}
+    assert changed(raced)[65536] == "a1"
+
+
+def test_a_crash_that_may_be_of_several_is_tried_one_by_one() -> None:
+    launcher = SimulatedLauncher(truth, 1, crashes=frozenset({"a3"}), **QUIET)
+    raced = race(launcher).run()
+    assert raced.dropped == {"a3": "it ends with code 139"}
+    assert changed(raced)[65536] == "a1"
+
+
+def test_a_candidate_with_wrong_results_is_never_chosen() -> None:
+    launcher = SimulatedLauncher(truth, 1, refuses={"a1": "its result is wrong"}, **QUIET)
+    raced = race(launcher).run()
+    assert "a1" in raced.dropped
+    assert not changed(raced)
+
+
+def test_a_default_that_fails_ends_the_race() -> None:
+    launcher = SimulatedLauncher(truth, 1, crashes=frozenset({"default"}), **QUIET)
+    with pytest.raises(RunFailed, match="default fails"):
+        race(launcher).run()
+
+
+def test_what_the_budget_does_not_confirm_keeps_the_default() -> None:
+    ticks = itertools.count()
+    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=60.0)
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    raced = Race(launcher, candidates(4), options, clock=lambda: 5.0 * next(ticks)).run()
+    assert raced.ran_out
+    assert not changed(raced)
+
+
+def test_a_candidate_that_the_model_rules_out_is_not_tried() -> None:
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    options = RaceOptions("bcast", (8,), (65536,), budget_seconds=1e9)
+    cell = Cell("bcast", 8, 65536)
+    predicted = {(cell, "a1"): 1.0, (cell, "a0"): 2.0, (cell, "a3"): 3.5}
+    Race(launcher, candidates(4), options, predicted=predicted, clock=lambda: 0.0).run()
+    assert [one.name for one in launcher.log[0][0].candidates] == ["default", "a1", "a0", "a2"]
+
+
+def test_a_few_launches_bound_nothing_and_no_launch_is_unknown() -> None:
+    assert math.isnan(ratio_over_launches([], 10).value)
+    assert ratio_over_launches([-0.5], 10).high == math.inf
+
+
+def test_an_interval_gets_wider_with_the_number_of_statements() -> None:
+    logs = [-0.5, -0.4, -0.6, -0.5, -0.45, -0.55]
+    one, many = ratio_over_launches(logs, 1), ratio_over_launches(logs, 100)
+    assert one.high < many.high
+    assert many.low < one.low
+
+
+def test_a_disturbed_launch_does_not_hide_a_gain_of_many_launches() -> None:
+    assert ratio_over_launches([-0.5] * 23 + [3.0], 60).high < 1
+
+
+def verdict(ranks: int, size: int, name: str | None, number: int = 0, **more: Any) -> Verdict:
+    native = Native(name, number, more.pop("segment", 0), more.pop("fan_out", 0)) if name else None
+    candidate = Candidate(name, (), native) if name else None
+    ratio = Ratio(0.5, 0.4, 0.6, 6) if name else None
+    return Verdict(
+        Cell("bcast", ranks, size), candidate, ratio, 1e-4, False, name is not None, **more
+    )
+
+
+def held_out(ranks: int, size: int, name: str, is_changed: bool) -> Verdict:
+    one = verdict(ranks, size, name)
+    return Verdict(one.cell, one.candidate, one.ratio, 1e-4, True, is_changed)
+
+
+def numbers(text: str) -> list[list[int]]:
+    rows = [line.split("#")[0].split() for line in text.splitlines()]
+    return [[int(word) for word in row] for row in rows if row]
+
+
+def test_a_rule_holds_for_the_ranks_and_the_range_that_were_measured() -> None:
+    found = [
+        verdict(8, 1, None),
+        verdict(8, 64, "chain", 2, segment=8192, fan_out=4),
+        held_out(8, 100, "chain", True),
+        verdict(8, 4096, "chain", 2, segment=8192, fan_out=4),
+        verdict(8, 65536, None),
+    ]
+    text = openmpi_classic.text(tuning_of("bcast", found), (4, 1, 4))
+    rules = [[0, 1], [0, 0, 0, 0], [8, 3], [0, 0, 0, 0], [64, 2, 4, 8192], [4097, 0, 0, 0], [9, 1]]
+    assert numbers(text) == [[1], [7], [3], *rules, [0, 0, 0, 0]]
+
+
+def test_a_range_is_cut_where_a_held_out_size_did_not_pass() -> None:
+    found = [
+        verdict(8, 64, "chain", 2),
+        held_out(8, 100, "chain", False),
+        verdict(8, 4096, "chain", 2),
+    ]
+    text = openmpi_classic.text(tuning_of("bcast", found), (4, 1, 4))
+    rule = [[8, 5], [0, 0, 0, 0], [64, 2, 0, 0], [65, 0, 0, 0], [4096, 2, 0, 0], [4097, 0, 0, 0]]
+    assert numbers(text)[5:11] == rule
+
+
+def test_the_size_of_a_block_is_looked_up_as_that_of_all_blocks() -> None:
+    found = [verdict(4, 1024, "ring", 3)]
+    text = openmpi_classic.text(tuning_of("reduce_scatter", found), (4, 1, 4))
+    assert numbers(text)[1] == [12]
+    assert [4096, 3, 0, 0] in numbers(text)
+
+
+def test_open_mpis_json_names_what_was_measured() -> None:
+    found = [verdict(8, 64, "chain", 2, segment=8192, fan_out=4)]
+    rules = json.loads(openmpi_json.text(tuning_of("bcast", found), (6, 0)))["collectives"]["bcast"]
+    bounds = {"msg_size_min": 64, "msg_size_max": 64}
+    assert rules[0]["rules"] == [{**bounds, "alg": "chain", "seg_size": 8192, "faninout": 4}]
+    assert (rules[0]["comm_size_min"], rules[0]["comm_size_max"]) == (8, 8)
+
+
+def test_mpichs_tree_takes_a_reduction_for_predefined_operations_only() -> None:
+    own = {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}}
+    tree = {"collective=allreduce": {mpich_json.INTRA: own}}
+    leaf = "MPIR_Allreduce_intra_reduce_scatter_allgather"
+    text = mpich_json.text_from(tree, tuning_of("allreduce", [verdict(4, 64, leaf)]))
+    branch = json.loads(text)["collective=allreduce"][mpich_json.INTRA]["comm_size<5"]
+    chosen = branch["avg_msg_size<65"]["is_op_built_in=yes"]
+    assert chosen == {"count<pow2": own, "count=any": {f"algorithm={leaf}": {}}}
+    assert branch["avg_msg_size<64"] == own
+    assert branch["avg_msg_size=any"] == own
+
+
+def test_samples_on_file_lead_to_the_same_choices(tmp_path: Path) -> None:
+    launcher = SimulatedLauncher(truth, 1, crashes=frozenset({"a0"}), **QUIET)
+    file = SamplesFile(tmp_path / "s.jsonl", About("bcast", "openmpi", "x", "4.1.4", candidates(4)))
+    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=1e9)
+    race = Race(launcher, candidates(4), options, log=file.add, clock=lambda: 0.0)
+    raced = race.run()
+    file.end(raced)
+    about, again = read_samples(tmp_path / "s.jsonl")
+    assert about.candidates == candidates(4)
+    assert again.dropped == raced.dropped
+    assert verdicts(again) == verdicts(raced)
+    asked = Asked("openmpi", "bcast", tmp_path / "rules.conf")
+    assert "# a1" in choose_again(asked, tmp_path / "s.jsonl").text
+    with pytest.raises(UsageError, match="--from"):
+        choose_again(Asked("openmpi", "reduce", tmp_path / "r.conf"), tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_a_file_of_samples_that_was_cut_or_altered_is_refused(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "s.jsonl"
+    file = SamplesFile(path, About("bcast", "openmpi", "x", "4.1.4", candidates(1)))
+    file.end(Raced(RaceOptions("bcast", (8,), SIZES), {}))
+    lines = path.read_bytes().splitlines(keepends=True)
+    contents = [b"", lines[0], path.read_bytes().replace(b"openmpi", b"openmpx")]
+    path.write_bytes(contents[cut])
+    with pytest.raises(CorruptFile):
+        read_samples(path)
+
+
+def test_the_json_of_a_race_has_no_number_that_is_not_known() -> None:
+    raced = race(SimulatedLauncher(truth, 1, **QUIET)).run()
+    found = verdicts(raced)
+    text = json.dumps(
+        measured_to_json("bcast", "x", summarise(raced, found), found, raced), allow_nan=False
+    )
+    assert json.loads(text)["geometric_mean_gain"] > 1.2
+
+
+def openmpi_cvars(word: str, _: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+    stem = "coll_tuned_bcast_algorithm"
+    choices = [{"value": 0, "name": "ignore"}, {"value": 2, "name": "chain"}]
+    rows = [(stem, 0, choices), (f"{stem}_segmentsize", 0, []), (f"{stem}_chain_fanout", 4, [])]
+    return [{"name": name, "value": value, "choices": items} for name, value, items in rows]
+
+
+def test_open_mpi_is_asked_for_its_algorithms() -> None:
+    field = openmpi.field_of("bcast", (5, 0, 8), openmpi_cvars)
+    assert [one.name for one in field.candidates] == ["chain", "chain/8K", "chain/64K"]
+    assert field.candidates[1].native == Native("chain", 2, 8192, 4)
+    assert field.environment["OMPI_MCA_coll_han_priority"] == "0"
+
+
+def test_mpich_is_asked_for_the_values_of_its_names() -> None:
+    values = {"binomial": 1, "ring": 5}
+
+    def ask(word: str, environment: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+        name = environment["MPIR_CVAR_BCAST_INTRA_ALGORITHM"]
+        if name not in values:
+            raise RunFailed("MPI_Init fails")
+        return [{"name": word, "value": values[name]}]
+
+    names = ("binomial", "ring", "smp", "tree", "other")
+    leaves = {f"MPIR_Bcast_intra_{name}" for name in names} | {"MPIR_Bcast_allcomm_nb"}
+    field = mpich.field_of("bcast", ask, leaves)
+    assert [(one.name, one.settings[0][1]) for one in field.candidates] == [
+        ("binomial", 1),
+        ("ring", 5),
+    ]
+    assert set(field.left_out) == {"tree", "other"}
+
+
+def test_the_program_gets_each_candidate_once_and_each_cell() -> None:
+    one = candidates(1)[0]
+    entries = [Entry(Cell("bcast", 8, size), (DEFAULT, one)) for size in (1, 64)]
+    words = arguments_of(entries, Effort(), 7)
+    assert words.count("--variant") == 2
+    assert "bcast:8:64:default,a0" in words
+
+
+ENTRIES = [Entry(Cell("bcast", 2, 8), (DEFAULT, *candidates(2)))]
+
+
+def test_a_launch_that_ends_in_the_middle_of_a_line_names_the_candidate() -> None:
+    lines = [
+        '{"type":"launch","ranks":2}',
+        '{"type":"begin","cell":0,"variant":"a0"}',
+        '{"type":"beg',
+    ]
+    failure = read_result("\n".join(lines), ENTRIES, None, 1.0).failure
+    assert failure is not None
+    assert (failure.candidate, failure.in_trials) == ("a0", True)
+
+
+def test_output_with_a_wrong_field_is_an_error_and_no_crash() -> None:
+    with pytest.raises(RunFailed, match="expected"):
+        read_result('{"type":"samples","cell":"x"}\n{"type":"end"}', ENTRIES, None, 1.0)
+
+
+def test_a_launch_that_hangs_is_ended_with_all_that_it_started() -> None:
+    program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(613)'])"
+    ended = run_watched([sys.executable, "-c", program], {}, 0.5)
+    assert ended.reason is not None
+    assert "hangs" in ended.reason
+    assert not processes_named("time.sleep(613)")
+
+
+def test_a_launch_that_crashes_says_why() -> None:
+    ended = run_watched([sys.executable, "-c", "raise ValueError('no')"], {}, 30.0)
+    assert ended.reason == "it ends with code 1: ValueError: no"
+
+
+@pytest.mark.parametrize("text", ["1", "", "8,x", "2:64"])
+def test_numbers_of_ranks_that_are_no_list_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--ranks"):
+        parse_ranks(text)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "option"),
+    [
+        ({"program": "ucc"}, "--for"),
+        ({"operation": "gather"}, "--operation"),
+        ({"program": "mpich"}, "-o"),
+        ({"budget_seconds": 0.0}, "--budget"),
+        ({"sizes": (0, 8)}, "--sizes"),
+    ],
+)
+def test_what_can_not_be_measured_is_refused_before_anything_starts(
+    tmp_path: Path, wrong: dict[str, Any], option: str
+) -> None:
+    asked = Asked(
+        **{"program": "openmpi", "operation": "bcast", "out": tmp_path / "r.conf", **wrong}
+    )
+    with pytest.raises(UsageError, match=option):
+        measure(asked, tmp_path / "s.jsonl", lambda _: None)
+
+
+def test_the_medians_of_a_launch_are_compared_within_it() -> None:
+    raced = race(SimulatedLauncher(truth, 3, **{**QUIET, "drift_sigma": 2.0})).run()
+    logs = [log for point, logs in raced.confirmed.items() if not point.is_held_out for log in logs]
+    assert float(np.std(logs)) < 0.1

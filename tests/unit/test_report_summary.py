@@ -1,0 +1,65 @@
+"""What `chiplog run` prints: one screen, whatever there is to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chiplog.fit.result import Change
+from chiplog.report import ReportInput, TargetReport
+from chiplog.report.summary import COLUMNS, summary_lines
+from chiplog.testing.sample_report import sample_report
+
+LINES = 26
+"""So that with the four lines about files the whole of it is at most 30."""
+
+
+def report_of(*targets: TargetReport) -> ReportInput:
+    return replace(sample_report(), targets=targets)
+
+
+def target() -> TargetReport:
+    return sample_report().targets[0]
+
+
+def test_three_targets_take_one_screen_with_long_names_and_many_warnings() -> None:
+    long_fact = "the host does something that takes many words to say, " * 8
+    header = {
+        **target().dataset.header,
+        "warnings": [
+            {"fact": f"{number}: {long_fact}", "number": 1.0, "unit": "%", "remedy": "wait"}
+            for number in range(9)
+        ],
+    }
+    one = replace(
+        target(),
+        name="tcp:bind=10.0.0.0/24,port=7",
+        dataset=replace(target().dataset, header=header),
+    )
+    lines = summary_lines(report_of(one, one, one))
+    assert len(lines) <= LINES, "\n".join(lines)
+    assert max(map(len, lines)) <= COLUMNS
+    assert lines[-1].endswith("more warnings: --details")
+
+
+def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:
+    settings = {"btl_sm_eager_limit": "4096", "btl_sm_max_inline_send": "256", "text": "x"}
+    header = {**target().dataset.header, "mpi": {"settings": settings}}
+    changes = tuple(Change(limit, limit + 1, "jump") for limit in (256, 4016, 70000))
+    one = replace(target(), consensus=changes, dataset=replace(target().dataset, header=header))
+    text = " ".join(" ".join(summary_lines(report_of(one))).split())
+    assert "256 B (btl_sm_max_inline_send)" in text
+    assert "4,016 B (btl_sm_eager_limit less 80 B)" in text
+    assert "70,000 B;" in text or "70,000 B " in text
+
+
+def test_a_target_that_failed_or_has_no_fit_says_so_and_loses_no_other() -> None:
+    failed = replace(target(), name="mpi", fits=(), failure="no MPI was found.")
+    unfitted = replace(target(), name="udp", fits=())
+    text = "\n".join(summary_lines(report_of(target(), failed, unfitted)))
+    assert "mpi: failed: no MPI was found." in text
+    assert "udp: no model was fitted." in text
+    assert f"{target().name}: LogGP is off by" in text
+
+
+def test_without_targets_it_says_that() -> None:
+    assert summary_lines(report_of()) == ["No target was measured."]

@@ -1,0 +1,376 @@
+"""What lint finds in tuning files without a run, each planted mistake with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chiplog.errors import UsageError
+from chiplog.tune.lint.classic_lint import lint_classic
+from chiplog.tune.lint.json_lines import parse_json
+from chiplog.tune.lint.mpich_lint import lint_tree
+from chiplog.tune.lint.mpich_release import MpichRelease
+from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
+from chiplog.tune.lint.rule import FileIgnored, Rule
+from chiplog.tune.lint.run import lint
+from chiplog.tune.lint.settings_lint import looks_like_settings, read_settings
+from chiplog.tune.mpich_tree import Carried
+from chiplog.tune.version import Version
+
+ALGORITHMS = {
+    "allreduce": {0: "ignore", 1: "linear", 2: "nonoverlapping", 3: "recursive_doubling"},
+    "barrier": {0: "ignore", 4: "bruck", 5: "two_proc"},
+    "bcast": {0: "ignore", 1: "linear", 6: "binomial"},
+}
+
+
+def openmpi(version: Version = (4, 1, 4), *, is_here: bool = True) -> OpenMpiRelease:
+    release = OpenMpiRelease(version, None)
+    release.__dict__["algorithms"] = ALGORITHMS if is_here else None
+    return release
+
+
+def classic(text: str, version: Version = (4, 1, 4)) -> list[Rule]:
+    rules, places = lint_classic(text, openmpi(version))
+    return sorted([*rules, *(one.rule for one in places)], key=lambda one: one.line)
+
+
+def wrong(rules: list[Rule]) -> list[tuple[int, str]]:
+    return [(one.line, one.reason or "") for one in rules if one.is_wrong]
+
+
+def only_wrong(rules: list[Rule]) -> tuple[int, str]:
+    (found,) = wrong(rules)
+    return found
+
+
+GOOD = """\
+2 # operations
+2 # allreduce
+2 # numbers of ranks
+0 1
+0 0 0 0
+8 2
+0 3 0 0
+4096 2 0 0
+6 # barrier
+1
+0 1
+0 4 0 0
+"""
+
+
+def test_good_classic_rules_are_legal_and_wait_for_a_run() -> None:
+    rules, places = lint_classic(GOOD, openmpi())
+    assert rules == []
+    assert [(one.rule.line, one.ranks, one.sizes) for one in places] == [
+        (5, (2, 7), (0, None)),
+        (7, (8, None), (0, 4095)),
+        (8, (8, None), (4096, None)),
+        (12, (2, None), (0, 0)),
+    ]
+    assert all(one.rule.legal is True and one.rule.taken is None for one in places)
+    assert [GOOD[slice(*one.span)] for one in places] == ["0", "3", "2", "4"]
+
+
+def test_an_algorithm_of_another_release_is_illegal() -> None:
+    line, reason = only_wrong(classic(GOOD.replace("0 3 0 0", "0 9 0 0")))
+    assert line == 7 and "has no algorithm 9 of allreduce: it has 0 to 3" in reason
+
+
+def test_a_communicator_size_that_an_earlier_one_hides_is_not_taken() -> None:
+    """Out of order, the reader stops at the first larger one, and takes the last one that it saw."""
+    found = wrong(classic("1\n2\n3\n0 1\n0 1 0 0\n64 1\n0 2 0 0\n8 1\n0 3 0 0\n"))
+    assert [line for line, _ in found] == [7, 9]
+    assert "64 ranks does not get here: the entry of line 8" in found[0][1]
+    assert "8 ranks does not get here: the entry of line 4" in found[1][1]
+    assert "this entry holds for 64 and more ranks" in found[1][1]
+    (first, *_) = wrong(classic("1\n2\n2\n8 1\n0 1 0 0\n8 1\n0 2 0 0\n"))
+    assert first[0] == 5 and "the entry of line 6 is taken" in first[1]
+
+
+def test_the_first_entry_of_5_holds_below_its_ranks_and_6_shifts_all() -> None:
+    text = "1\n2\n2\n8 1\n0 1 0 0\n64 1\n0 2 0 0\n"
+    _, places = lint_classic(text, openmpi((5, 0, 11)))
+    assert [one.ranks for one in places] == [(2, 63), (64, None)]
+    ((line, reason),) = wrong(classic(text, (6, 0)))
+    assert line == 5 and "8 ranks does not get here: the entry of line 6" in reason
+    assert "holds for 2 to 7 ranks" in reason
+
+
+def test_a_message_size_that_never_matches_is_not_taken() -> None:
+    found = wrong(classic("1\n2\n1\n0 3\n0 1 0 0\n4096 2 0 0\n64 3 0 0\n"))
+    assert [line for line, _ in found] == [6, 7]
+    assert "4096 bytes do not get here: line 7 is taken" in found[0][1]
+    assert "64 bytes do not get here: line 5 is taken, and this rule holds for 4096" in found[1][1]
+    line, reason = only_wrong(classic("1\n6\n1\n0 2\n0 4 0 0\n64 4 0 0\n"))
+    assert line == 6 and "looks barrier up at 0 bytes" in reason
+
+
+def test_a_wrong_operation_ends_the_file() -> None:
+    found = wrong(classic("2\n2\n1\n0 1\n0 1 0 0\n99\n1\n0 1\n0 1 0 0\n"))
+    assert [line for line, _ in found] == [5, 6]
+    assert "ignores the whole file for line 6" in found[0][1]
+    assert "the operation's number is '99'; it must be 0 to 21" in found[1][1]
+
+
+def test_an_operation_without_tuned_algorithms_is_never_looked_up() -> None:
+    line, reason = only_wrong(classic("1\n10\n1\n0 1\n0 1 0 0\n"))
+    assert line == 5 and "has no gatherv" in reason
+
+
+def test_an_operation_that_stands_there_twice_is_replaced() -> None:
+    rule = "2\n1\n0 1\n0 1 0 0\n"
+    line, reason = only_wrong(classic("2\n" + rule + rule))
+    assert line == 5 and "line 6 begins allreduce anew" in reason
+
+
+def test_two_ranks_algorithms_hold_for_2_ranks_only() -> None:
+    line, reason = only_wrong(classic("1\n6\n1\n0 1\n0 5 0 0\n"))
+    assert line == 5 and "fails on other than 2 ranks; this entry holds for 2 and more" in reason
+    assert wrong(classic("1\n6\n2\n2 1\n0 5 0 0\n3 1\n0 0 0 0\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("", 1, "truncated"),
+        ("1\n2\n1\n0 2\n0 1 0 0\n4096 2\n", 4, "truncated"),
+        ("1\n2\n1000000000\n0 1\n", 3, "truncated"),
+        ("1000000000\n", 1, "must be 0 to 22"),
+        ("-1\n", 1, "'-1'"),
+        ("1\n2\n1\n0 1\n8 1 0 0\n", 5, "first message size of a communicator size must be 0, not 8"),
+        ("1\n2\n1\n0 1\n0 99999999999999999999 0 0\n", 5, "must be 0 to 2147483647"),
+        ("1\n2\n1\n0 1\n0 -3 0 0\n", 5, "'-3'"),
+        ("9" * 100_000, 1, "number of operations"),
+    ],
+)  # fmt: skip
+def test_hostile_classic_rules_are_ignored_as_a_whole(text: str, line: int, words: str) -> None:
+    found = [one for one in wrong(classic(text)) if words in one[1]]
+    assert [one[0] for one in found] == [line]
+
+
+def test_what_is_no_number_is_skipped_by_open_mpi_and_told() -> None:
+    found = wrong(classic("1\n2\n1\n0 1 @intra_node\n0 1 0 0\nmore 17\n"))
+    assert [line for line, _ in found] == [4, 6, 6]
+    assert "it is no number" in found[0][1] and "it is not read" in found[2][1]
+
+
+def test_a_leading_zero_is_octal() -> None:
+    (line, reason), *_ = wrong(classic("1\n2\n2\n0 1\n0 1 0 0\n010 1\n0 1 0 0\n"))
+    assert line == 6 and "read as octal, 8" in reason
+
+
+def test_the_header_is_known_to_late_releases_only() -> None:
+    text = "rule-file-version-2\n" + GOOD.replace("0 3 0 0", "0 3 0 0 17")
+    assert wrong(classic(text, (5, 0, 7))) == wrong(classic(text, (4, 1, 8))) == []
+    assert any("'-2'" in reason for _, reason in wrong(classic(text, (4, 1, 4))))
+
+
+RULES = {
+    "rule_file_version": 3,
+    "module": "tuned",
+    "collectives": {
+        "allreduce": [
+            {
+                "comm_size_min": 2,
+                "comm_size_max": 64,
+                "rules": [{"msg_size_max": 1023, "alg": "recursive_doubling"}, {"alg": 2}],
+            }
+        ]
+    },
+}
+
+
+def changed(**entry: object) -> str:
+    rules = json.loads(json.dumps(RULES))
+    rules["collectives"]["allreduce"][0].update(entry)
+    return json.dumps(rules, indent=1)
+
+
+def test_good_json_rules_are_legal() -> None:
+    assert wrong(lint_openmpi_json(changed(), openmpi((6, 0)))) == []
+
+
+def test_json_rules_are_for_6_and_later() -> None:
+    line, reason = only_wrong(lint_openmpi_json(changed(), openmpi((5, 0, 11))))
+    assert line == 1 and "reads no JSON" in reason
+
+
+def test_mistakes_in_json_rules_are_told_with_their_lines() -> None:
+    first = {"rules": [{"alg": "ring"}, {"msg_size_min": 9, "msg_size_max": 5, "alg": 3}]}
+    found = wrong(
+        lint_openmpi_json(
+            changed(**first, comm_rank_distribution="socket", colour=1), openmpi((6, 0))
+        )
+    )
+    reasons = " | ".join(reason for _, reason in found)
+    for words in ("no algorithm 'ring'", "range 9 to 5 is empty", "knows any,", "unknown key"):
+        assert words in reasons
+    hidden = changed(rules=[{"alg": 1}, {"msg_size_min": 8, "alg": 2}])
+    assert "takes all these bytes" in only_wrong(lint_openmpi_json(hidden, openmpi((6, 0))))[1]
+
+
+def test_an_unknown_operation_in_json_rules_ends_the_file() -> None:
+    text = json.dumps({"collectives": {"allredce": []}}, indent=1)
+    line, reason = only_wrong(lint_openmpi_json(text, openmpi((6, 0))))
+    assert line == 3 and "unknown operation 'allredce'" in reason
+
+
+def test_algorithms_of_a_release_that_is_not_here_are_not_guessed() -> None:
+    rules = lint_openmpi_json(changed(), openmpi((6, 0), is_here=False))
+    assert [one.legal for one in rules] == [None, None]
+    assert all("is not here to ask" in (one.reason or "") for one in rules)
+
+
+BRUCKS = {"algorithm=MPIR_Alltoall_intra_brucks": {}}
+REPLACE = {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}}
+BARRIER = {"algorithm=MPIR_Barrier_intra_dissemination": {}}
+OWN = {
+    "collective=alltoall": {
+        "comm_type=intra": {"is_sendbuf_inplace=yes": REPLACE, "is_sendbuf_inplace=no": BRUCKS}
+    },
+    "collective=barrier": {"comm_type=intra": BARRIER},
+}
+GAMMA = "composition=MPIDI_Allreduce_intra_composition_gamma"
+ALPHA = "composition=MPIDI_Allreduce_intra_composition_alpha"
+DEVICE = {
+    "collective=allreduce": {"comm_size=node_comm_size": {GAMMA: {}}, "comm_size=any": {ALPHA: {}}}
+}
+WORDS = frozenset(
+    (
+        *("comm_size<", "comm_size<=", "comm_size=pow2", "comm_size=any", "comm_type=intra"),
+        *("comm_size=node_comm_size", "avg_msg_size<", "avg_msg_size<=", "avg_msg_size=any"),
+        *("is_sendbuf_inplace=yes", "is_sendbuf_inplace=no", "comm_hierarchy=parent", "k="),
+        *("comm_hierarchy=any", "algorithm=MPIR_Bcast_intra_binomial"),
+    )
+)
+
+
+def mpich(version: Version = (4, 0, 2)) -> MpichRelease:
+    release = MpichRelease(version, None)
+    release.__dict__["_carried"] = Carried(WORDS, (OWN, DEVICE))
+    return release
+
+
+def tree(**branches: object) -> str:
+    named = {f"collective={name}": below for name, below in branches.items()}
+    return json.dumps({**OWN, **named}, indent=1)
+
+
+def in_tree(text: str) -> list[Rule]:
+    return lint_tree(text, mpich())[1]
+
+
+def test_the_own_tree_of_a_release_is_legal() -> None:
+    assert wrong(in_tree(tree())) == []
+    assert wrong(in_tree(json.dumps(DEVICE))) == []
+
+
+@pytest.mark.parametrize(
+    ("branch", "words"),
+    [
+        ({"comm_type=intra": BRUCKS}, "not in place; here calls of the other kind"),
+        ({"is_sendbuf_inplace=yes": BRUCKS, "is_sendbuf_inplace=no": BRUCKS}, "not in place"),
+        ({"comm_type=intra": REPLACE}, "only in place"),
+        ({"comm_colour=blue": BRUCKS}, "unknown key"),
+        ({"comm_size<8": BRUCKS}, "'comm_size=any' takes the rest"),
+        ({"comm_size<99999999999": BRUCKS, "comm_size=any": BRUCKS}, "unknown key"),
+        ({"comm_size<-1": BRUCKS, "comm_size=any": BRUCKS}, "unknown key"),
+        ({"comm_size=any": BRUCKS, "comm_size<4": BRUCKS}, "must be the last"),
+        ({"algorithm=MPIR_Alltoall_intra_of_tomorrow": {}}, "has no MPIR_Alltoall_intra_of_tom"),
+        (BARRIER, "is an algorithm of barrier, not of alltoall"),
+        ({}, "nothing stands below it"),
+        ({"comm_type=intra": 3}, "its value is no object"),
+    ],
+)
+def test_mistakes_in_a_tree_are_told(branch: dict[str, object], words: str) -> None:
+    found = wrong(in_tree(tree(alltoall=branch)))
+    assert any(words in reason for _, reason in found), found
+
+
+def test_a_question_that_an_operation_has_no_answer_to_is_illegal() -> None:
+    """MPICH asks alltoalls only whether they are in place, and aborts for others."""
+    below = {"is_sendbuf_inplace=yes": BARRIER, "is_sendbuf_inplace=no": BARRIER}
+    found = wrong(in_tree(tree(barrier=below)))
+    assert len(found) == 2 and all("can't ask this of barrier" in reason for _, reason in found)
+
+
+def test_a_leaf_that_an_earlier_test_hides_is_not_taken() -> None:
+    leaf = {"algorithm=MPIR_Barrier_intra_dissemination": {}}
+    branch = {"comm_size<=8": leaf, "comm_size<4": leaf, "comm_size=any": leaf}
+    found = in_tree(json.dumps({**OWN, "collective=barrier": branch}, indent=1))
+    line, reason = only_wrong(found)
+    assert "no call gets here" in reason and line == 17
+
+
+def test_below_a_test_of_the_message_comm_size_less_takes_the_number_itself() -> None:
+    leaf = {"algorithm=MPIR_Bcast_intra_binomial": {}}
+    sizes = {"comm_size<8": leaf, "comm_size<=8": leaf, "comm_size=any": leaf}
+    first = in_tree(tree(bcast=sizes))
+    below = in_tree(tree(bcast={"avg_msg_size<9": sizes, "avg_msg_size=any": leaf}))
+    assert wrong(first) == []
+    assert "has taken all of these" in only_wrong(below)[1]
+
+
+def test_an_algorithm_of_one_node_needs_its_test() -> None:
+    branch = {"comm_size<=8": {GAMMA: {}}, "comm_size=any": {ALPHA: {}}}
+    (_, reason) = only_wrong(in_tree(json.dumps({"collective=allreduce": branch})))
+    assert "for communicators on one node" in reason
+
+
+def test_a_partial_tree_and_an_unknown_operation_are_told() -> None:
+    (_, reason) = only_wrong(
+        in_tree(json.dumps({"collective=barrier": {"comm_type=intra": BARRIER}}))
+    )
+    assert "no branch for alltoall" in reason
+    found = wrong(in_tree(tree(allredce={"comm_type=intra": BARRIER})))
+    assert any("knows no such operation" in reason for _, reason in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"collective=barrier": {', "truncated"),
+        ('{"a": ' * 100_000, "nested deeper than 32"),
+        ("[" * 100_000, "nested deeper than 32"),
+        ('{"a" 1}', "no colon"),
+        ("{'a': {}}", "it is no JSON"),
+        ('{"a": {}} x', "it is no JSON"),
+        ('{"a', "has no end"),
+    ],
+)
+def test_a_hostile_tree_ends_in_a_sentence(text: str, words: str) -> None:
+    assert words in only_wrong(in_tree(text))[1]
+
+
+def test_json_keeps_lines_order_and_repeated_keys() -> None:
+    root = parse_json('{"a": 1,\n "b": [2,\n {}],\n "a": null}', 8)
+    assert [(one.key, one.line) for one in root.members] == [("a", 1), ("b", 2), ("a", 4)]
+    assert [one.value.line for one in root.members[1].value.members] == [2, 3]
+    with pytest.raises(FileIgnored):
+        parse_json('{"a": [}', 8)
+
+
+def test_settings_are_name_and_value() -> None:
+    settings, bad = read_settings("# c\n\n A_B = x y \nnothing\nC=\n")
+    assert [(one.line, one.name, one.value) for one in settings] == [
+        (3, "A_B", "x y"),
+        (5, "C", ""),
+    ]
+    assert [one.line for one in bad] == [4]
+    assert looks_like_settings("# c\nA=1") and not looks_like_settings("2 # 3=4\nA=1")
+
+
+def test_binary_and_missing_files_and_unknown_programs(tmp_path: Path) -> None:
+    binary = tmp_path / "rules.conf"
+    binary.write_bytes(b"1\0\xff\xfe")
+    (one,) = lint(binary, "openmpi", version="99.1").wrong
+    assert "binary" in (one.reason or "")
+    with pytest.raises(UsageError, match="can't be read"):
+        lint(tmp_path / "missing", "openmpi")
+    with pytest.raises(UsageError, match="openmpi, mpich, ucc"):
+        lint(binary, "smpi")
