@@ -18,6 +18,8 @@ TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev
 	slurm-wlm-basic-plugins munge
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin ucx-utils
 FUZZ_PACKAGES := clang libclang-rt-dev
+# Less optimised and with line numbers only, what the sanitizers check compiles in half the time.
+SANITIZE_FLAGS := -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1"
 RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers perftest libgtest-dev
 
 # MPIs from PyPI exclude each other, so each has an environment of its own.
@@ -79,8 +81,8 @@ examples: setup  ## Run every example
 
 sanitize: setup  ## Run the native tests under the address, undefined and thread sanitizers
 	@.ci/packages $(TEST_PACKAGES)
-	@.ci/native-tests $(BUILD)/address -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCHIPLOG_SANITIZE=address,undefined
-	@.ci/native-tests $(BUILD)/thread -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCHIPLOG_SANITIZE=thread
+	@.ci/native-tests $(BUILD)/address $(SANITIZE_FLAGS) -DCHIPLOG_SANITIZE=address,undefined
+	@.ci/native-tests $(BUILD)/thread $(SANITIZE_FLAGS) -DCHIPLOG_SANITIZE=thread
 
 fuzz: $(STAMP)/test  ## Fuzz what reads foreign bytes, FUZZ_SECONDS each
 	@.ci/packages $(FUZZ_PACKAGES)
