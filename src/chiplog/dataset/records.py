@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.lines import Where
-from chiplog.dataset.series import Reference, Series
+from chiplog.dataset.series import PairSamples, Reference, Series
 
 if TYPE_CHECKING:
     import numpy as np
@@ -164,6 +164,18 @@ def _operation_seconds(part: Fields, batch: int) -> NDArray[np.float64]:
     return seconds
 
 
+def _by_pair(part: Fields, batch: int, warmup: int) -> tuple[PairSamples, ...]:
+    """The samples of each pair of ranks of one series; none where it is of one pair."""
+    if "by_pair" not in part.members:
+        return ()
+    pairs = []
+    for pair in part.objects("by_pair"):
+        client, server = pair.integers("client", "server")
+        seconds = _operation_seconds(pair, batch)
+        pairs.append(PairSamples(client, server, seconds[:warmup], seconds[warmup:]))
+    return tuple(pairs)
+
+
 def _shares(operations: list[NDArray[np.float64]], batches: list[int]) -> list[float]:
     """Each series' share of its record's duration; equal ones where all samples are zero."""
     totals = [
@@ -217,4 +229,7 @@ def _series(
         placement=placement,
         between=part.two_texts_or_none("between"),
         counters=counters,
+        round=part.integer("round") if "round" in part.members else None,
+        at_once=part.integer("at_once", default=1) != 0,
+        by_pair=_by_pair(part, batch, warmup),
     )

@@ -8,6 +8,7 @@ left to the plain parser, which says what is wrong with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chiplog.dataset.lines import Where, parse_json
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAMPLE_LISTS = ("samples_ns", "samples_ps")
+BY_PAIR = "by_pair"
 
 _LIST = re.compile(rb'"(samples_[np]s)":\[([0-9][0-9,]*)\]')
 _LARGEST = 2**63 - 1
@@ -52,11 +54,22 @@ def _put_back(record: object, arrays: list[NDArray[np.int64]]) -> bool:
     if not isinstance(series, list):
         return not arrays
     placed = 0
-    for members in series:
-        for name in SAMPLE_LISTS:
-            if isinstance(members, dict) and members.get(name) == f"#{placed}":
-                if placed == len(arrays):
-                    return False
-                members[name] = arrays[placed]
-                placed += 1
+    for members, name in _sample_lists(series):
+        if members[name] == f"#{placed}":
+            if placed == len(arrays):
+                return False
+            members[name] = arrays[placed]
+            placed += 1
     return placed == len(arrays)
+
+
+def _sample_lists(parts: list[object]) -> Iterator[tuple[dict[str, object], str]]:
+    """The lists of samples in their order, each as its object and name: of each series and of each of its pairs."""
+    for members in parts:
+        if not isinstance(members, dict):
+            continue
+        for name in list(members):
+            if name in SAMPLE_LISTS:
+                yield members, name
+            elif name == BY_PAIR and isinstance(members[name], list):
+                yield from _sample_lists(members[name])

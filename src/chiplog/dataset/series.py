@@ -33,6 +33,19 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class PairSamples:
+    """The raw samples of one pair of ranks, in seconds of one operation, as of `Series`.
+
+    `warmup_seconds` and `seconds` have shape (samples,); both are empty where the pair was not measured.
+    """
+
+    client: int
+    server: int
+    warmup_seconds: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Series:
     """The raw samples of one series of one record.
 
@@ -69,6 +82,12 @@ class Series:
     """The two groups of ranks (nodes, or parts of one) that k pairs ran between; None where the file does not say."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What the transport counted while its record was taken, such as lost datagrams; empty where it counts nothing."""
+    round: int | None = None
+    """Of all_pairs: the number of the round; None where the file does not say."""
+    at_once: bool = True
+    """Of all_pairs: whether the pairs of the round were timed at the same time, not one after the other."""
+    by_pair: tuple[PairSamples, ...] = ()
+    """Of all_pairs: the samples of each pair of the round; `seconds` are those of the slowest pair."""
 
     @cached_property
     def median(self) -> float:

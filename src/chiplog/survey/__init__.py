@@ -1,0 +1,1 @@
+"""Every pair of a machine measured: which nodes and links are slow."""

@@ -1,0 +1,36 @@
+"""The names of a machine's nodes, as the header of a run file has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from chiplog.errors import UsageError
+
+
+def node_names(header: Mapping[str, object]) -> tuple[str, ...]:
+    """The name of each rank's node: its host, and `HOST#RANK` where several ranks share one.
+
+    Hosts whose names differ only in upper and lower case are different ones here; `refuse_ambiguous` refuses them.
+    A header without hosts, as of an imported file, gives `rank 0` and so on.
+    """
+    hosts = header.get("hosts")
+    ranks = header.get("ranks")
+    if not isinstance(hosts, Sequence) or isinstance(hosts, str) or len(hosts) != ranks:
+        return tuple(f"rank {rank}" for rank in range(ranks if isinstance(ranks, int) else 0))
+    names = [str(host) for host in hosts]
+    count = Counter(names)
+    return tuple(name if count[name] == 1 else f"{name}#{rank}" for rank, name in enumerate(names))
+
+
+def refuse_ambiguous(header: Mapping[str, object]) -> None:
+    """Raises UsageError where two hosts' names differ in upper and lower case only: no node could be named."""
+    hosts = header.get("hosts")
+    seen: dict[str, str] = {}
+    for host in map(str, hosts if isinstance(hosts, Sequence) else ()):
+        other = seen.setdefault(host.lower(), host)
+        if other != host:
+            raise UsageError(
+                f"the hosts {other} and {host} differ only in upper and lower case, so a slow one could not be "
+                "named: give one of them another host name, or leave it out, e.g. by srun --exclude."
+            )

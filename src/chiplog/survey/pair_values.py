@@ -1,0 +1,83 @@
+"""One figure for each pair of nodes, made from the raw samples of a survey's run file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chiplog.survey.nodes import node_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.dataset.series import Dataset, Series
+
+    IntArray = NDArray[np.int64]
+    FloatArray = NDArray[np.float64]
+
+Kind = Literal["latency", "bandwidth"]
+PATTERN = "all_pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class PairValues:
+    """One figure for each measured pair of nodes: what a sweep says about latency, or about bandwidth."""
+
+    nodes: tuple[str, ...]
+    """The nodes' names, in the order of their numbers."""
+    clients: IntArray
+    """(m,) node numbers; of bandwidth, the node that sends."""
+    servers: IntArray
+    """(m,) node numbers; of bandwidth, the node that receives."""
+    values: FloatArray
+    """(m,) half a round trip in seconds, or bytes a second; above 0; NaN where a pair failed."""
+    kind: Kind
+    rounds: IntArray
+    """(m,) the round in which each was measured."""
+
+
+def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:
+    """The figures of all pairs that a survey has measured, in the order of its rounds.
+
+    Latency is half the minimum of a pair's round trips; bandwidth the message size over the median of its one-way
+    times. Samples of one pair in one direction are pooled over records. `purpose` is the records' tag; by default that
+    of the sweep itself, `kind`.
+    """
+    direction = "round-trip" if kind == "latency" else "one-way"
+    pooled: dict[tuple[int, int], list[FloatArray]] = defaultdict(list)
+    rounds: dict[tuple[int, int], int] = {}
+    message_bytes = 0
+    for one in dataset.series:
+        if not _is_of(one, purpose or kind, direction):
+            continue
+        message_bytes = one.message_bytes
+        for pair in one.by_pair:
+            pooled[pair.client, pair.server].append(pair.seconds)
+            rounds.setdefault((pair.client, pair.server), one.round or 0)
+    ends = np.array(list(pooled), dtype=np.int64).reshape(-1, 2)
+    return PairValues(
+        nodes=node_names(dataset.header),
+        clients=ends[:, 0],
+        servers=ends[:, 1],
+        values=np.array([_value(kind, parts, message_bytes) for parts in pooled.values()]),
+        kind=kind,
+        rounds=np.array(list(rounds.values()), dtype=np.int64),
+    )
+
+
+def _is_of(one: Series, purpose: str, direction: str) -> bool:
+    is_all_pairs = one.pattern == PATTERN and one.direction == direction
+    return is_all_pairs and one.tag.get("purpose") == purpose
+
+
+def _value(kind: Kind, parts: list[FloatArray], message_bytes: int) -> float:
+    seconds = np.concatenate(parts)
+    if not seconds.size:
+        return float("nan")
+    typical = float(seconds.min()) / 2 if kind == "latency" else float(np.median(seconds))
+    if not typical > 0:
+        return float("nan")
+    return typical if kind == "latency" else message_bytes / typical
