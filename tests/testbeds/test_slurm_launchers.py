@@ -15,10 +15,12 @@ from slurm_cluster import Cluster, slurm
 from chiplog.dataset.run_file import read_run
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.probes import build_probe
+from chiplog.survey.pair_values import Kind, pair_values
 
 pytestmark = pytest.mark.alone
 
 CHIPLOG = (sys.executable, "-m", "chiplog")
+KINDS: tuple[Kind, ...] = ("latency", "bandwidth")
 QUICK = ("--sizes", "8,1KiB", "--budget", "3", "--no-refine")
 
 
@@ -148,6 +150,53 @@ def test_an_interruption_ends_the_job_and_leaves_no_rank(cluster: Cluster, tmp_p
     until_idle(cluster)
     if out.exists():
         assert not read_run(out).complete
+
+
+def test_a_survey_measures_every_pair_of_hosts_and_resume_finishes_what_time_left(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    folder = tmp_path / "survey"
+    command = [
+        *(*CHIPLOG, "survey", "tcp", "--launcher", "srun -N 3 -n 3", "--bandwidth-bytes", "64KiB"),
+        *("-o", str(folder)),
+    ]
+    begun = cluster.run(*command, "--budget", "0.001")
+    succeeded(begun)
+    assert "the survey is not finished" in begun.stdout
+    assert "--resume" in begun.stdout
+    finished = cluster.run(*command, "--resume")
+    succeeded(finished)
+    assert "pairs      3 of 3, in 3 rounds\n" in finished.stdout
+    run = read_run(folder / "pairs.jsonl")
+    assert run.complete
+    for kind in KINDS:
+        values = pair_values(run, kind)
+        assert values.nodes == ("n1", "n2", "n3")
+        ends = zip(values.clients.tolist(), values.servers.tolist(), strict=True)
+        assert sorted(map(sorted, ends)) == [[0, 1], [0, 2], [1, 2]]
+        assert (values.values > 0).all()
+
+
+def test_a_node_that_dies_in_a_survey_is_named_and_finished_rounds_are_kept(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    out = tmp_path / "pairs.jsonl"
+    command = [
+        *(*CHIPLOG, "survey", "tcp", "--launcher", "srun -N 3 -n 3", "--visits", "100"),
+        *("--bandwidth-bytes", "64KiB", "-o", str(out)),
+    ]
+    running = subprocess.Popen(cluster.command(*command), stderr=subprocess.PIPE, text=True)
+    until(lambda: out.exists() and len(out.read_text().splitlines()) > 2)
+    for process in cluster.run("pgrep", "-f", "chiplog-probe.*--ranks 3").stdout.split():
+        host = cluster.run("nsenter", "-t", process, "-u", "hostname").stdout.strip()
+        if host == "n3":
+            cluster.run("kill", "-9", process)
+    _, said = running.communicate(timeout=60.0)
+    assert running.returncode == 1, said
+    assert "rank 2 is n3" in said, said
+    assert "--resume measures the rest" in said, said
+    assert read_run(out).series
+    until_idle(cluster)
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

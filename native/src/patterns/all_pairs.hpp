@@ -18,8 +18,9 @@ namespace chiplog::patterns {
 
 namespace detail {
 
-enum AllPairsSetting : std::size_t { which_round, at_once };
-inline constexpr std::array<Setting, 2> all_pairs_settings{{{"round", 0, 1'000'000, 0}, {"at_once", 0, 1, 1}}};
+enum AllPairsSetting : std::size_t { which_round, at_once, turned };
+inline constexpr std::array<Setting, 3> all_pairs_settings{
+    {{"round", 0, 1'000'000, 0}, {"at_once", 0, 1, 1}, {"turned", 0, 1, 0}}};
 
 [[nodiscard]] inline int rounds_among(int ranks) { return ranks % 2 == 0 ? ranks - 1 : ranks; }
 
@@ -35,7 +36,8 @@ inline constexpr std::array<Setting, 2> all_pairs_settings{{{"round", 0, 1'000'0
 inline Position place_in_round(const SeriesSetup& setup, Rank rank) {
   const Rank partner = partner_in_round(rank, setup.settings[which_round], setup.ranks);
   if (partner >= setup.ranks) return {};
-  return {rank < partner ? Role::client : Role::server, partner};
+  const bool turns = setup.settings[turned] != 0;
+  return {(rank < partner) != turns ? Role::client : Role::server, partner};
 }
 
 inline std::vector<Link> links_of_round(const SeriesSetup& setup) {

@@ -105,6 +105,18 @@ TEST(SimAllPairs, TimesEveryWindowExactlyBesideASlowRankAndASlowPair) {
   }
 }
 
+TEST(SimAllPairs, InATurnedRoundTheHigherRankIsTheClient) {
+  const Json series = measure_round(6, 0, R"(10000,"direction":"one-way","window":4,"turned":1)");
+  EXPECT_EQ(series.at("turned"), 1);
+  for (const Json& pair : series.at("by_pair")) {
+    const int client = pair.at("client");
+    const int server = pair.at("server");
+    EXPECT_GT(client, server);
+    for (const double sample_ns : pair.at("samples_ns"))
+      EXPECT_DOUBLE_EQ(sample_ns, window_ns(client, server, 4, 10'000.0)) << client << " and " << server;
+  }
+}
+
 TEST(SimAllPairs, ASampleOfTheSeriesIsThatOfItsSlowestPair) {
   const Json series = measure_round(6, 0, "1");
   double slowest_ns = 0.0;

@@ -62,13 +62,13 @@ def _run_to_a_sentence(words: Sequence[str]) -> int:
 def _run(words: Sequence[str]) -> int:
     import typer
 
-    from chiplog.cli.app import app_for
+    from chiplog.cli.app import app_for, with_numbers
 
     wrong_usage: type[Any] = typer.BadParameter.__bases__[
         0
     ]  # click's, which typer may carry itself
     try:
-        code = app_for(words)(words, standalone_mode=False)
+        code = app_for(words)(with_numbers(words), standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except typer.Abort as aborted:

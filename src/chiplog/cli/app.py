@@ -13,6 +13,7 @@ from chiplog import __version__
 COMMANDS = {
     "run": "run",
     "measure": "measure",
+    "survey": "survey",
     "import": "import_file",
     "fit": "fit",
     "changes": "changes",
@@ -39,7 +40,24 @@ BELOW = {("tune", "lint"): "tune_lint"}
 
 A file of the second name is written with its folder: `chiplog tune ./lint`.
 """
+OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
+"""Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
+
+
+def with_numbers(words: Sequence[str]) -> list[str]:
+    """The words of a command line, with the numbers that may be left out.
+
+    >>> with_numbers(["survey", "tcp", "--sparse", "-o", "x"])
+    ['survey', 'tcp', '--sparse=10', '-o', 'x']
+    """
+    found = list(words)
+    for at, word in enumerate(words):
+        number = OPTIONAL_NUMBERS.get((words[0], word))
+        has_number = at + 1 < len(words) and words[at + 1].lstrip("-").isdecimal()
+        if number is not None and not has_number:
+            found[at] = f"{word}={number}"
+    return found
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:

@@ -15,7 +15,7 @@ PATTERNS: Mapping[str, str | None] = {
     "pairs": "k = 1..P/2 pairs of processes at once, each with its ping-pongs and trains; the slowest counts",
     "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
-    "all_pairs": None,
+    "all_pairs": "every two ranks once, in rounds of disjoint pairs, whose slowest counts; see `chiplog survey`",
     "noise": None,
 }
 """The patterns that this release knows, and what those measure that `chiplog measure` can take.

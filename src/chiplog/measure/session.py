@@ -101,14 +101,16 @@ class Session:
             raise RuntimeError("the session has not begun")
         return self._group.process.pid
 
-    def measure(self, request: Request) -> str:
+    def measure(self, request: Request, *, margin_seconds: float | None = None) -> str:
         """The record line that answers `request`.
 
+        `margin_seconds` is how much longer than its budget it may take, by default the session's.
         Raises UsageError where the probe can't serve the request (it goes on running), RunFailed where a peer is
         lost, time runs out or the probe ends, and CorruptFile where a payload arrived damaged.
         """
         self._send(request.line())
-        seconds = request.stop.budget_ns * 1e-9 + self._margin_seconds
+        margin = self._margin_seconds if margin_seconds is None else margin_seconds
+        seconds = request.stop.budget_ns * 1e-9 + margin
         line, record = self._answer("record", seconds)
         if record.get("id") != request.id:
             raise RunFailed(

@@ -21,7 +21,7 @@ from chiplog.dataset.operations import (
 )
 from chiplog.dataset.patterns import PATTERNS as KNOWN_PATTERNS
 from chiplog.errors import UsageError
-from chiplog.plan.request import ONE_WAY, Request, SeriesRequest
+from chiplog.plan.request import ALL_PAIRS, ONE_WAY, Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
@@ -115,14 +115,21 @@ def records_of(
     direction: str | None = None,
     ways: Ways = JUST_SEND,
 ) -> tuple[tuple[SeriesRequest, ...], ...]:
-    """The series of each record that one pattern needs at one message size: one record, but for many peers.
+    """The series of each record that a pattern needs at one message size: one record, but for many peers or all pairs.
 
-    Each record of `one_to_many` or `barrier` spans the whole range of peers. `direction` is that of k pairs. All `ways`
+    Each round of `all_pairs` is a record. Each record of `one_to_many` or `barrier` spans the whole range of peers.
+    `direction` is that of k pairs, and of all pairs. All `ways`
     that make sense for the pattern at this size are taken in turn within a record; there may be none.
     """
     if pattern == PAIRS:
         records: tuple[tuple[SeriesRequest, ...], ...] = (
             _pairs(message_bytes, ranks // 2, direction),
+        )
+    elif pattern == ALL_PAIRS:
+        window = WINDOW if direction == ONE_WAY else 1
+        records = tuple(
+            (all_pairs_round(number, message_bytes, ranks, direction=direction, window=window),)
+            for number in range(rounds_of(ranks))
         )
     elif pattern in (ONE_TO_MANY, BARRIER):
         peers = range(1, ranks)
@@ -184,6 +191,34 @@ def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesReques
             SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
             SeriesRequest("send_overhead", message_bytes, p, peers=p),
         )
+    )
+
+
+def rounds_of(ranks: int) -> int:
+    """Rounds of disjoint pairs in which every two ranks meet once: P - 1 if P is even, P if it is odd."""
+    return ranks - 1 + ranks % 2
+
+
+def all_pairs_round(
+    number: int,
+    message_bytes: int,
+    ranks: int,
+    *,
+    direction: str | None = None,
+    window: int = 1,
+    at_once: int | None = None,
+    turned: int | None = None,
+) -> SeriesRequest:
+    """One round of all pairs; see `SeriesRequest` for the settings."""
+    return SeriesRequest(
+        ALL_PAIRS,
+        message_bytes,
+        direction=direction,
+        window=window,
+        ranks=ranks,
+        round=number,
+        at_once=at_once,
+        turned=turned,
     )
 
 

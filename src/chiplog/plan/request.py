@@ -12,6 +12,7 @@ WARMUP_SAMPLES, LARGE_WARMUP_SAMPLES = 2, 1
 """Samples of each series that the probe takes first, keeps and marks as warm-up."""
 DELAY_ROUND_TRIPS, LARGE_DELAY_ROUND_TRIPS = 5, 3
 """Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
+ALL_PAIRS = "all_pairs"
 ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
 SAMPLES_AT_A_TIME = 5
 """Samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
@@ -37,7 +38,13 @@ class SeriesRequest:
     between: tuple[str, str] | None = None
     """The groups that k pairs run between, by their names in the header's `pair_groups`; None: the first two."""
     ranks: int = 2
-    """Of a barrier: all ranks of the run. The probe knows them, so a request's line leaves them out."""
+    """Of a barrier or all pairs: all ranks of the run. The probe knows them, so a request's line leaves them out."""
+    round: int | None = None
+    """Of all pairs: which of the rounds that pair every two ranks once. A line leaves out what is None."""
+    at_once: int | None = None
+    """Of all pairs: 1 if the pairs of the round are timed at the same time (the default), 0 if one after the other."""
+    turned: int | None = None
+    """Of all pairs: 1 if the higher rank of each pair is the client, which sends; 0 (the default) if the lower one."""
 
     @property
     def messages(self) -> int:
@@ -46,6 +53,8 @@ class SeriesRequest:
             return 3 * self.peers
         if self.pattern == "pairs":
             return self.pairs * (self.train * self.window + 4) - 2
+        if self.pattern == ALL_PAIRS:
+            return self.ranks // 2 * ((2 - (self.direction == ONE_WAY)) * self.window + 5)
         if self.pattern == "barrier":
             return 2 * self.ranks * _messages_of_a_rank(self.ranks, self.peers)
         return self.train + self.peers
@@ -57,6 +66,9 @@ class SeriesRequest:
             return 2 * self.peers * self.message_bytes
         if self.pattern == "barrier":
             return self.messages * self.message_bytes
+        if self.pattern == ALL_PAIRS:
+            exchanged = self.window if self.direction == ONE_WAY else 2
+            return self.ranks // 2 * exchanged * self.message_bytes
         answered = self.pattern in ("ping_pong", "prtt", "pairs") and self.direction != ONE_WAY
         return self.pairs * (self.train * self.window + answered) * self.message_bytes
 
@@ -97,7 +109,7 @@ class Request:
         """Messages before the first sample: the payload check and the round trips that delays are found by."""
         named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
         delays = sum(3 if name == "rtt2" else 2 for name in named)
-        links = max((max(one.peers, one.pairs) for one in self.series), default=0)
+        links = max(map(_links, self.series), default=0)
         round_trips = LARGE_DELAY_ROUND_TRIPS if self._is_large else DELAY_ROUND_TRIPS
         return 2 * links * self.check_payload + round_trips * delays
 
@@ -126,7 +138,19 @@ class Request:
 
 
 def _members(part: object) -> dict[str, object]:
-    return {name: value for name, value in vars(part).items() if name != "ranks"}
+    of_all_pairs = ("round", "at_once", "turned")
+    return {
+        name: value
+        for name, value in vars(part).items()
+        if name != "ranks" and not (value is None and name in of_all_pairs)
+    }
+
+
+def _links(series: SeriesRequest) -> int:
+    """Between how many pairs of ranks messages go."""
+    if series.pattern == ALL_PAIRS:
+        return series.ranks // 2
+    return max(series.peers, series.pairs)
 
 
 def _messages_of_a_rank(ranks: int, peers: int) -> int:

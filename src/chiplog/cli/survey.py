@@ -1,0 +1,122 @@
+"""`chiplog survey`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, write_json
+from chiplog.errors import UsageError
+
+
+def survey(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER|RUN.jsonl", help="Where the raw samples go."
+        ),
+    ] = Path("survey"),
+    launcher: Annotated[
+        str | None, typer.Option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Ranks to start; by default as many as the launcher says."),
+    ] = None,
+    sparse: Annotated[
+        int | None,
+        typer.Option(
+            metavar="[N]",
+            help="Measure N random rounds only (by default 10), in each of which a node has one partner.",
+        ),
+    ] = None,
+    latency_bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="Message size for latency.")
+    ] = "1",
+    bandwidth_bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="Message size for bandwidth.")
+    ] = "1MiB",
+    visits: Annotated[int, typer.Option(help="Times that each pair is measured.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of the rounds' choice and order.")] = 1,
+    mpi: Annotated[
+        str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
+    ] = None,
+    rendezvous: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Where launched ranks meet; by default rank 0 is found."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a rank waits for another.")
+    ] = 30.0,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Finish the missing rounds of an interrupted survey.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the plan and its predicted time; touch no network."),
+    ] = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
+    from chiplog.plan.units import parse_bytes
+    from chiplog.survey.job import survey as survey_target
+    from chiplog.survey.job import survey_options
+
+    if budget is not None and not budget > 0:
+        raise UsageError(f"--budget: {budget} is out of range; it accepts seconds above 0.")
+    options = survey_options(
+        target,
+        ranks=ranks,
+        launcher=launcher,
+        latency_bytes=parse_bytes(latency_bytes, "--latency-bytes"),
+        bandwidth_bytes=parse_bytes(bandwidth_bytes, "--bandwidth-bytes"),
+        sparse=sparse,
+        visits=visits,
+        seed=seed,
+    )
+    from chiplog.cli.survey_text import survey_text, sweep_json, sweep_text
+
+    if dry_run:
+        from chiplog.survey.plan import make_sweep
+
+        sweep = make_sweep(options)
+        if json_file:
+            write_json(json_file, sweep_json(target, sweep))
+        else:
+            print(sweep_text(target, sweep))
+        return
+    result = survey_target(
+        target,
+        out,
+        options,
+        ranks_are_given=ranks is not None,
+        launcher=launcher,
+        mpi=mpi,
+        rendezvous=rendezvous,
+        time_limit=time_limit,
+        budget=budget,
+        resume=resume,
+    )
+    if json_file:
+        write_json(json_file, result.to_json())
+    if json_file != "-":
+        again = shlex.join(["chiplog", *sys.argv[1:]])
+        print(survey_text(result, again=again, launcher=launcher))

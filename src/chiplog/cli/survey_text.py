@@ -1,0 +1,110 @@
+"""What `chiplog survey` prints: the plan of a dry run, and one screen of what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chiplog.plan.units import format_bytes
+
+if TYPE_CHECKING:
+    from chiplog.survey.plan import Sweep
+    from chiplog.survey.result import PairValue, Spread, SurveyResult
+
+
+def sweep_json(target: str, sweep: Sweep) -> dict[str, Any]:
+    """The plan of a survey for scripts."""
+    return {
+        "schema": "chiplog.survey-plan/1",
+        "target": target,
+        "options": sweep.options.to_json(),
+        "ranks": sweep.options.ranks,
+        "rounds": len(sweep.rounds),
+        "pairs": sweep.pairs,
+        "pairs_in_all": sweep.all_pairs,
+        "records": len(sweep.requests),
+        "predicted": {"seconds": sweep.seconds},
+    }
+
+
+def sweep_text(target: str, sweep: Sweep) -> str:
+    """The plan of a survey in words."""
+    options = sweep.options
+    which = "" if options.sparse is None else f", drawn by seed {options.seed}"
+    return "\n".join(
+        [
+            f"target     {target}",
+            f"ranks      {options.ranks}, one on each node",
+            f"rounds     {len(sweep.rounds)} of disjoint pairs{which}: "
+            f"{sweep.pairs:,} of {sweep.all_pairs:,} pairs, {_times(options.visits)} each",
+            f"latency    {format_bytes(options.latency_bytes)}, one pair after the other",
+            f"bandwidth  {format_bytes(options.bandwidth_bytes)}, the pairs of a round at once",
+            f"predicted  {_duration(sweep.seconds)}, if links are as fast as those within one host",
+        ]
+    )
+
+
+def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> str:
+    """One screen: nodes, pairs, latency, bandwidth, the slowest pairs, the file and what to do next.
+
+    `again` is the command line of the survey itself.
+    """
+    lines = [
+        f"nodes      {len(result.nodes)}",
+        f"pairs      {result.pairs:,} of {result.pairs_in_all:,}, in {result.rounds} rounds"
+        + ("" if result.complete else "; the survey is not finished"),
+    ]
+    for spread, meaning in (
+        (result.latency, "half a round trip, each pair's minimum"),
+        (result.bandwidth, "each pair's median, from the sender to the receiver"),
+    ):
+        if spread is not None:
+            lines += _spread_lines(spread, meaning)
+    if result.at_once is not None:
+        share = f"{100 * result.at_once.ratio:.0f} % of the bandwidth alone"
+        limit = (
+            ": CPUs or shared links were the limit, so a slow link may not show"
+            if result.at_once.limits
+            else ""
+        )
+        lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
+    lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
+    return "\n".join(lines)
+
+
+def _spread_lines(spread: Spread, meaning: str) -> list[str]:
+    name = f"{spread.kind:<10}"
+    low, median, high = (_value(spread, one) for one in spread.quartiles)
+    failed = f"; {spread.failed} pairs without a sample" if spread.failed else ""
+    return [
+        f"{name} {median} (quartiles {low} to {high}) of {format_bytes(spread.message_bytes)}: {meaning}{failed}",
+        *(f"  slowest  {_pair(spread, one)}" for one in spread.slowest),
+    ]
+
+
+def _pair(spread: Spread, one: PairValue) -> str:
+    joint = "with" if spread.kind == "latency" else "to"
+    return f"{one.client} {joint} {one.server}: {_value(spread, one.value)}"
+
+
+def _value(spread: Spread, value: float) -> str:
+    if spread.kind == "latency":
+        return f"{value * 1e6:.3g} us" if value < 1e-3 else f"{value * 1e3:.3g} ms"
+    return f"{value / 1e9:.3g} GB/s" if value >= 1e9 else f"{value / 1e6:.3g} MB/s"
+
+
+def _next(result: SurveyResult, again: str, launcher: str | None) -> str:
+    if not result.complete:
+        return f"{again} --resume" if "--resume" not in again.split() else again
+    slowest = result.bandwidth.slowest[0] if result.bandwidth else None
+    if slowest and launcher and launcher.split()[:1] == ["srun"] and "#" not in slowest.client:
+        hosts = f"{slowest.client},{slowest.server}"
+        return f'chiplog measure {result.target} --launcher "srun -N 2 -w {hosts}" -o pair.jsonl'
+    return f"chiplog report {result.path} -o survey.html"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

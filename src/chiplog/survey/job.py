@@ -1,0 +1,103 @@
+"""`chiplog survey` as a function: plan, measure, and say what was found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chiplog.measure.limits import NO_LIMITS, within
+from chiplog.measure.progress import ProgressBar
+from chiplog.measure.session import MARGIN_SECONDS
+from chiplog.measure.start import launch_of, transport_of
+from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
+from chiplog.survey.ranks import ranks_of
+from chiplog.survey.run import measure_sweep
+
+if TYPE_CHECKING:
+    from chiplog.survey.result import SurveyResult
+
+DEFAULT_RANKS = 2
+RUN_FILE = "pairs.jsonl"
+SIMULATED = "sim"
+MARGIN_IN_TIME_LIMITS = 4.0
+"""Times that a rank may wait for another, within one record: only then does the probe count as stuck."""
+
+
+def survey_options(
+    target: str,
+    *,
+    ranks: int | None = None,
+    launcher: str | None = None,
+    latency_bytes: int = LATENCY_BYTES,
+    bandwidth_bytes: int = BANDWIDTH_BYTES,
+    sparse: int | None = None,
+    visits: int = 1,
+    seed: int = 1,
+) -> SurveyOptions:
+    """The options of a survey; without `ranks`, those that the launcher's words name.
+
+    Raises UsageError, naming the option, for a value that can't be.
+    """
+    return SurveyOptions(
+        transport_of(target),
+        ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS,
+        latency_bytes,
+        bandwidth_bytes,
+        sparse,
+        visits,
+        seed,
+    )
+
+
+def run_file_of(out: str | os.PathLike[str]) -> Path:
+    """The run file that `-o` names: itself, or a file in the folder of that name."""
+    path = Path(out)
+    return path if path.suffix == ".jsonl" else path / RUN_FILE
+
+
+def survey(
+    target: str,
+    out: str | os.PathLike[str],
+    options: SurveyOptions,
+    *,
+    ranks_are_given: bool = False,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    rendezvous: str | None = None,
+    time_limit: float = 30.0,
+    budget: float | None = None,
+    resume: bool = False,
+) -> SurveyResult:
+    """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
+
+    `out` is a folder or a run file; see `chiplog.survey.run.measure_sweep` for `resume`, `ranks_are_given` and what is
+    raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    """
+    launch = launch_of(
+        target,
+        ranks=options.ranks,
+        launcher=launcher,
+        mpi=mpi,
+        rendezvous=rendezvous,
+        time_limit=time_limit,
+        seed=options.seed,
+    )
+    has_limit = budget is not None and options.transport != SIMULATED
+    with ProgressBar(target) as watcher:
+        dataset = measure_sweep(
+            target,
+            options,
+            run_file_of(out),
+            launch,
+            resume=resume,
+            ranks_are_given=ranks_are_given,
+            watcher=watcher,
+            limits=within(budget or 0.0) if has_limit else NO_LIMITS,
+            margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
+        )
+    from chiplog.survey.result import (
+        survey_result,
+    )  # NumPy, which the ranks' start need not wait for
+
+    return survey_result(dataset)

@@ -1,0 +1,162 @@
+"""The plan of a survey: every two nodes once, in rounds of disjoint pairs, or a few rounds of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.plan.assessment import all_pairs_round, rounds_of
+from chiplog.plan.cost import Nominal, nominal_of
+from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
+
+LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
+"""Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
+KIND = "survey"
+LATENCY_BYTES = 1
+BANDWIDTH_BYTES = 2**20
+SPARSE_ROUNDS = 10
+MOST_VISITS = 100
+STOPS = {
+    LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
+    BANDWIDTH: StopRule(1e-3, 3, 10, 100_000_000),
+    ALONE: StopRule(1e-3, 3, 3, 100_000_000),
+    WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
+}
+"""Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds."""
+FEW_RANKS = 8
+"""Up to so many ranks, the pairs of two rounds are measured alone, too; of one round with more."""
+
+
+@dataclass(frozen=True)
+class SurveyOptions:
+    """All that a survey's plan depends on; stored in the run's header, from which `--resume` makes it again."""
+
+    transport: str
+    ranks: int
+    latency_bytes: int = LATENCY_BYTES
+    bandwidth_bytes: int = BANDWIDTH_BYTES
+    sparse: int | None = None
+    """Rounds taken of all there are, chosen by the seed; None for all of them."""
+    visits: int = 1
+    seed: int = 1
+    kind: str = KIND
+
+    def __post_init__(self) -> None:
+        for option, value, least in (
+            ("--ranks", self.ranks, 2),
+            ("--bandwidth-bytes", self.bandwidth_bytes, 1),
+            ("--sparse", 1 if self.sparse is None else self.sparse, 1),
+            ("--visits", self.visits, 1),
+        ):
+            if value < least:
+                raise UsageError(
+                    f"{option}: {value} is too small; it accepts whole numbers from {least} on."
+                )
+        if self.visits > MOST_VISITS:
+            raise UsageError(
+                f"--visits: {self.visits} is too large; it accepts 1 to {MOST_VISITS}."
+            )
+
+    def to_json(self) -> dict[str, object]:
+        """The options as the run file's header keeps them."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:
+        """The options that a run file's header holds; CorruptFile, naming `source`, where they are of no survey."""
+        if stored.get("kind") != KIND:
+            raise UsageError(
+                f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
+            )
+        fields = SurveyOptions.__dataclass_fields__
+        missing = sorted(set(fields) - set(stored))
+        if missing:
+            raise CorruptFile(
+                f"{source}: line 1: plan.{missing[0]} is missing, so the survey can't be resumed."
+            )
+        return SurveyOptions(**{name: stored[name] for name in fields})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The requests of a survey in their order, and how long they will probably take."""
+
+    options: SurveyOptions
+    rounds: tuple[int, ...]
+    """The numbers of the rounds, in the order in which they are first measured."""
+    requests: tuple[Request, ...]
+    seconds: float
+    """Predicted from nominal figures of the transport within one host."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that are measured: each in one round."""
+        return self.options.ranks // 2 * len(self.rounds)
+
+    @property
+    def all_pairs(self) -> int:
+        """Pairs that there are."""
+        return self.options.ranks * (self.options.ranks - 1) // 2
+
+
+def make_sweep(options: SurveyOptions) -> Sweep:
+    """Latency and bandwidth of each round in turn, rounds in shuffled order, after one cold record.
+
+    A round's pairs are timed one after the other for latency, and at once for bandwidth. Every other round of a visit
+    is turned, so that each node sends in half of its pairs. Some rounds are measured one pair after the other, too.
+    """
+    shuffle = random.Random(options.seed)
+    count = rounds_of(options.ranks)
+    rounds = shuffle.sample(range(count), min(count, options.sparse or count))
+    requests = [_request(0, 0, WARM_UP, rounds[0], options, turned=0)]
+    alone = set(rounds[: 1 + (options.ranks <= FEW_RANKS)])
+    for visit in range(options.visits):
+        for place, number in enumerate(rounds):
+            turned = (place + visit) % 2
+            purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in alone else [])]
+            for purpose in purposes:
+                requests.append(
+                    _request(len(requests), visit, purpose, number, options, turned=turned)
+                )
+    seconds = sum(predicted_seconds(one, options.transport) for one in requests)
+    start_up = nominal_of(options.transport).start_up_seconds
+    return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds)
+
+
+def predicted_seconds(request: Request, transport: str) -> float:
+    """How long a record will probably take: its samples until its time is over, and at least the fewest."""
+    nominal = nominal_of(transport)
+    one = _sample_seconds(request.series[0], nominal)
+    least = request.rounds(request.stop.min_samples) * one
+    most = request.rounds(request.stop.max_samples) * one
+    return min(most, max(least, request.stop.budget_ns * 1e-9))
+
+
+def _request(
+    number: int, visit: int, purpose: str, round_: int, options: SurveyOptions, *, turned: int
+) -> Request:
+    is_latency = purpose in (LATENCY, WARM_UP)
+    series = all_pairs_round(
+        round_,
+        options.latency_bytes if is_latency else options.bandwidth_bytes,
+        options.ranks,
+        direction=None if is_latency else ONE_WAY,
+        at_once=int(purpose == BANDWIDTH),
+        turned=turned,
+    )
+    check_payload = purpose == WARM_UP
+    return Request(
+        number, visit, (series,), STOPS[purpose], {"purpose": purpose}, check_payload=check_payload
+    )
+
+
+def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:
+    """Predicted duration of one sample of a round: of one pair, or of all its pairs one after the other."""
+    ways = 1 if series.direction == ONE_WAY else 2
+    one_pair = 2 * nominal.half_round_trip_seconds + ways * series.message_bytes * (
+        nominal.seconds_per_byte
+    )
+    messages = (ways + 3) * nominal.seconds_per_message
+    return (one_pair + messages) * (1 if series.at_once else series.ranks // 2)

@@ -1,0 +1,178 @@
+"""What a survey found: how latency and bandwidth spread over the pairs, and which pairs are the slowest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
+from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+
+SLOWEST = 5
+LIMITED = 0.9
+"""Share of their bandwidth alone below which pairs at once hold each other up."""
+
+
+@dataclass(frozen=True)
+class PairValue:
+    """The figure of one pair, from the node that sends to the one that receives."""
+
+    client: str
+    server: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The quartiles of one kind of figure over all measured pairs, and the slowest pairs, the worst first."""
+
+    kind: Kind
+    message_bytes: int
+    pairs: int
+    failed: int
+    quartiles: tuple[float, float, float]
+    slowest: tuple[PairValue, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The spread for scripts: latency in seconds, bandwidth in bytes/second."""
+        first, median, third = self.quartiles
+        return {
+            "message_bytes": self.message_bytes,
+            "pairs": self.pairs,
+            "failed": self.failed,
+            "quartile_25": first,
+            "median": median,
+            "quartile_75": third,
+            "slowest": [
+                {"client": one.client, "server": one.server, "value": one.value}
+                for one in self.slowest
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """Bandwidth of pairs at once over that of the same pairs alone: the median, and of how many pairs."""
+
+    ratio: float
+    pairs: int
+
+    @property
+    def limits(self) -> bool:
+        """Whether pairs held each other up: their CPUs or links that they share were the limit."""
+        return self.ratio < LIMITED
+
+    def to_json(self) -> dict[str, Any]:
+        """The ratio for scripts."""
+        return {"ratio": self.ratio, "pairs": self.pairs, "limits": self.limits}
+
+
+@dataclass(frozen=True)
+class SurveyResult:
+    """A survey in figures; None where nothing of a kind was measured."""
+
+    path: Path
+    target: str
+    nodes: tuple[str, ...]
+    pairs: int
+    pairs_in_all: int
+    rounds: int
+    complete: bool
+    latency: Spread | None
+    bandwidth: Spread | None
+    at_once: AtOnce | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result for scripts (chiplog.survey/1)."""
+        spreads = {"latency": self.latency, "bandwidth": self.bandwidth}
+        return {
+            "schema": "chiplog.survey/1",
+            "run": str(self.path),
+            "target": self.target,
+            "complete": self.complete,
+            "nodes": len(self.nodes),
+            "names": list(self.nodes),
+            "pairs": self.pairs,
+            "pairs_in_all": self.pairs_in_all,
+            "rounds": self.rounds,
+            **{name: one and one.to_json() for name, one in spreads.items()},
+            "at_once": self.at_once and self.at_once.to_json(),
+        }
+
+
+def survey_result(dataset: Dataset) -> SurveyResult:
+    """The figures of a survey's run file."""
+    latency, bandwidth = pair_values(dataset, "latency"), pair_values(dataset, "bandwidth")
+    nodes = latency.nodes
+    measured = _ends(latency) | _ends(bandwidth)
+    rounds = {one.round for one in dataset.series if one.pattern == PATTERN and one.by_pair}
+    return SurveyResult(
+        path=Path(dataset.source),
+        target=str(dataset.header.get("target", "")),
+        nodes=nodes,
+        pairs=len(measured),
+        pairs_in_all=len(nodes) * (len(nodes) - 1) // 2,
+        rounds=len(rounds),
+        complete=dataset.complete,
+        latency=_spread(latency, _bytes_of(dataset, LATENCY)),
+        bandwidth=_spread(bandwidth, _bytes_of(dataset, BANDWIDTH)),
+        at_once=_at_once(bandwidth, pair_values(dataset, "bandwidth", ALONE)),
+    )
+
+
+def _ends(values: PairValues) -> set[frozenset[int]]:
+    pairs = zip(values.clients.tolist(), values.servers.tolist(), strict=True)
+    return {frozenset(pair) for pair in pairs}
+
+
+def _bytes_of(dataset: Dataset, purpose: str) -> int:
+    found = dataset.select(pattern=PATTERN, purpose=purpose).series
+    return found[0].message_bytes if found else 0
+
+
+def _spread(values: PairValues, message_bytes: int) -> Spread | None:
+    is_known = np.isfinite(values.values)
+    if not is_known.any():
+        return None
+    quartiles = np.quantile(values.values[is_known], [0.25, 0.5, 0.75])
+    sign = -1.0 if values.kind == "latency" else 1.0
+    order = np.argsort(sign * values.values[is_known], kind="stable")
+    worst = np.flatnonzero(is_known)[order][:SLOWEST]
+    return Spread(
+        values.kind,
+        message_bytes,
+        int(is_known.sum()),
+        int((~is_known).sum()),
+        (float(quartiles[0]), float(quartiles[1]), float(quartiles[2])),
+        tuple(
+            PairValue(
+                values.nodes[values.clients[at]],
+                values.nodes[values.servers[at]],
+                float(values.values[at]),
+            )
+            for at in worst
+        ),
+    )
+
+
+def _at_once(together: PairValues, alone: PairValues) -> AtOnce | None:
+    """The ratio over the pairs that were measured both ways; None where there are none."""
+    known = _by_ends(alone)
+    ratios = [
+        value / known[ends]
+        for ends, value in _by_ends(together).items()
+        if ends in known and np.isfinite(value) and np.isfinite(known[ends])
+    ]
+    return AtOnce(float(np.median(ratios)), len(ratios)) if ratios else None
+
+
+def _by_ends(values: PairValues) -> Mapping[tuple[int, int], float]:
+    ends = zip(values.clients.tolist(), values.servers.tolist(), strict=True)
+    return dict(zip(ends, values.values.tolist(), strict=True))
