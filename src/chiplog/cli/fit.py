@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
 
 
 def fit(
@@ -53,7 +56,7 @@ def fit(
         raise UsageError(
             f"--model: {model} can't be fitted to this run; it accepts {others}."
             if others
-            else f"{run}: no model can be fitted to what it holds; chiplog report shows its times."
+            else f"{run}: no model can be fitted to what it holds{_holds(dataset)}; chiplog report shows its times."
         )
     fits = of_target(fits, target, str(run))
     if out is not None:
@@ -68,3 +71,9 @@ def fit(
         from chiplog.cli.tables import print_fits
 
         print_fits(fits, dataset, run)
+
+
+def _holds(dataset: Dataset) -> str:
+    """What a run holds that no model is about, in parentheses."""
+    is_survey = any(one.pattern == "all_pairs" for one in dataset.series)
+    return " (rounds of all pairs, as of chiplog survey)" if is_survey else ""

@@ -126,7 +126,14 @@ class PlanOptions:
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> PlanOptions:
-        """The options that a run file's header holds; raises CorruptFile, naming `source`, where one is missing."""
+        """The options that a run file's header holds; raises CorruptFile, naming `source`, where one is missing.
+
+        Raises UsageError for a file that another command began.
+        """
+        if "kind" in stored:
+            raise UsageError(
+                f"--resume: {source} was begun by chiplog {stored['kind']}; the same command with --resume finishes it."
+            )
         fields = PlanOptions.__dataclass_fields__
         missing = sorted(set(fields) - set(stored) - NEW_FIELDS)
         if missing:

@@ -111,8 +111,10 @@ def half_round_trips(dataset: Dataset) -> HalfRoundTrips:
 
 def is_bare_round_trip(series: Series) -> bool:
     """Whether a series is PRTT(1,0,s): one message there, one back, nothing in between; or an
-    imported one-way time.
+    imported one-way time. Rounds of all pairs are of many pairs, and of none in particular.
     """
+    if series.pattern == "all_pairs":
+        return False
     bare = series.train == 1 and series.delay_seconds == 0 and len(series.seconds) > 0
     cold = series.tag.get("purpose") == COLD
     return (
