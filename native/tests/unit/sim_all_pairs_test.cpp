@@ -1,6 +1,7 @@
 // Every two ranks once: the rounds, and the exact time of each pair on a simulated network.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -22,7 +23,9 @@ constexpr double G = 1.0;
 constexpr const char* network = "sim:L=5us,o_s=1us,o_r=2us,g=4us,G=1ns,slow=3:2,slow=2:1-4,ranks=";
 
 double cpu_factor(int rank) { return rank == 2 ? 3.0 : 1.0; }
-double link_factor(int one, int other) { return std::pair(one, other) == std::pair(1, 4) ? 2.0 : 1.0; }
+double link_factor(int one, int other) {
+  return std::pair(std::min(one, other), std::max(one, other)) == std::pair(1, 4) ? 2.0 : 1.0;
+}
 
 double round_trip_ns(int client, int server) {
   return 2.0 * link_factor(client, server) * L + (cpu_factor(client) + cpu_factor(server)) * (o_s + o_r);
