@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulation/burst.hpp"
 #include "simulation/goal.hpp"
 #include "simulation/simulator.hpp"
 
@@ -115,6 +116,30 @@ Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& en
           give<OwnIndices>(std::move(outcome.unreceived)), give<OwnBytes>(std::move(outcome.trace))};
 }
 
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OwnTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+// Each column is one draw of costs, and a rank of its own.
+OwnTable after_burst(const Table& columns, std::size_t count) {
+  constexpr std::size_t given = 8;
+  constexpr std::size_t told = 3;
+  if (columns.shape(0) != given) throw std::invalid_argument("needs five costs and three times of a rank");
+  const std::size_t draws = columns.shape(1);
+  std::vector<double> after(told * draws);
+  std::vector<double> arrivals;
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const auto at = [&](std::size_t row) { return columns.data()[row * draws + draw]; };
+    const simulation::RankTimes rank = simulation::after_burst({at(0), at(1), at(2), at(3), at(4)},
+                                                               {at(5), at(6), at(7)}, count, arrivals);
+    after[draw] = rank.free;
+    after[draws + draw] = rank.send_nic;
+    after[2 * draws + draw] = rank.receive_nic;
+  }
+  auto* kept = new std::vector<double>(std::move(after));
+  nb::capsule owner(kept, [](void* vector) noexcept { delete static_cast<std::vector<double>*>(vector); });
+  return OwnTable(kept->data(), {told, draws}, owner);
+}
+
 using LinePair = std::pair<std::int64_t, std::int64_t>;  // picoseconds, attoseconds per byte
 
 simulation::Line line_of(const LinePair& pair) { return {pair.first, pair.second}; }
@@ -189,6 +214,9 @@ void bind_simulation(nb::module_& module) {
              "(ranks, operations, requires_end, requires_start, lines) of a GOAL text; ValueError(line, sentence).");
   module.def("write_goal", &write_goal, "descriptor"_a, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a,
              "Write a schedule as GOAL text.");
+  module.def("after_burst", &after_burst, "columns"_a, "count"_a,
+             "When a rank's CPU and its two NICs are free after a burst, shape (3, draws), from five costs of a message "
+             "and the three times before, shape (8, draws).");
   bind_parameters(module);
   module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, "parameters"_a,
              nb::kw_only(), "trace"_a,

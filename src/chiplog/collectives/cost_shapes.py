@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from chiplog._native import after_burst
 from chiplog.collectives.costs import Message, Rank, Seconds, latest, remembered
 
 BlockMessage = Callable[[int], Message]
@@ -60,25 +61,19 @@ def burst(message: Message, count: int, rank: Rank | None = None) -> Rank:
         return _long_burst(message, count, rank)
     if count > 0 and np.all((count - 1) * message.between_sends <= message.way):
         return _sends_first(message, count, rank)
-    draws = np.arange(message.way.size)
-    arrivals = np.full((count + 1, draws.size), np.inf)
-    sent, received = np.zeros_like(draws), np.zeros_like(draws)
-    cpu, send_nic, receive_nic = (
-        time + 0.0 * message.way for time in (rank.free, rank.send_nic, rank.receive_nic)
-    )
-    for _ in range(2 * count):
-        send_at = np.where(sent < count, np.maximum(cpu, send_nic), np.inf)
-        receive_at = np.maximum(
-            np.maximum(cpu, receive_nic + message.lead), arrivals[received, draws]
+    columns = np.array(
+        np.broadcast_arrays(
+            message.send_busy,
+            message.gap,
+            message.way,
+            message.receive_busy,
+            message.lead,
+            rank.free,
+            rank.send_nic,
+            rank.receive_nic,
         )
-        sends = send_at <= receive_at
-        start = np.minimum(send_at, receive_at)
-        arrivals[sent[sends], draws[sends]] = (start + message.way)[sends]
-        cpu = start + np.where(sends, message.send_busy, message.receive_busy)
-        send_nic = np.where(sends, start + message.gap, send_nic)
-        receive_nic = np.where(sends, receive_nic, start + message.gap - message.lead)
-        sent, received = sent + sends, received + ~sends
-    return Rank(cpu, send_nic, receive_nic)
+    )
+    return Rank(*after_burst(columns, count))
 
 
 def _sends_first(message: Message, count: int, rank: Rank) -> Rank:
@@ -170,17 +165,39 @@ def binomial_combine(message: Message, ranks: int) -> Seconds:
 def run_combine(blocks: BlockMessage, ranks: int) -> Seconds:
     """Up the binomial tree whose subtrees are runs of ranks: the root of P hears from runs of 1, 2, 4, … ranks.
 
-    Child i sends min(2^i, P - 2^i) blocks when its own run is complete.
+    Child i sends min(2^i, P - 2^i) blocks when its own run is complete. Where the last child's blocks come last, all
+    that the root did before is what the root of the other runs does.
     """
 
     @cache
+    def message(run: int) -> Message:
+        return blocks(run)
+
+    @cache
+    def arrival(run: int) -> Seconds:
+        return root(run).send(message(run))[1]
+
+    @cache
+    def last_arrival(count: int) -> Seconds:
+        return latest([arrival(run) for run in _runs(count)])
+
+    @cache
     def root(count: int) -> Rank:
-        runs = [min(1 << i, count - (1 << i)) for i in range(levels(count))]
-        messages = [blocks(run) for run in runs]
-        arrivals = [root(run).send(message)[1] for run, message in zip(runs, messages, strict=True)]
-        return Rank().receive_all(messages, arrivals)
+        runs = _runs(count)
+        if len(runs) > 1 and np.all(last_arrival(count - runs[-1]) <= arrival(runs[-1])):
+            return root(count - runs[-1]).receive(message(runs[-1]), arrival(runs[-1]))
+        return Rank().receive_all([message(run) for run in runs], [arrival(run) for run in runs])
 
     return root(ranks).free + 0.0 * blocks(1).way
+
+
+def _runs(count: int) -> list[int]:
+    """The blocks of each child of a root of `count` ranks.
+
+    >>> _runs(1), _runs(8), _runs(11)
+    ([], [1, 2, 4], [1, 2, 4, 3])
+    """
+    return [min(1 << i, count - (1 << i)) for i in range(levels(count))]
 
 
 def run_release(blocks: BlockMessage, ranks: int) -> Seconds:
@@ -189,8 +206,7 @@ def run_release(blocks: BlockMessage, ranks: int) -> Seconds:
     @cache
     def below(count: int) -> Seconds:
         rank, ends = Rank(), [0.0 * blocks(1).way]
-        for i in reversed(range(levels(count))):
-            run = min(1 << i, count - (1 << i))
+        for run in reversed(_runs(count)):
             message = blocks(run)
             rank, arrival = rank.send(message)
             ends.append(arrival + message.receive_busy + below(run))

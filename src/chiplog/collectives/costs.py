@@ -57,6 +57,11 @@ class Message:
         return np.maximum(self.way, self.send_busy) + self.receive_busy
 
 
+def _costs(message: Message) -> tuple[Seconds | float, ...]:
+    """The costs in the order of `Message`."""
+    return message.send_busy, message.gap, message.way, message.receive_busy, message.lead
+
+
 _REMEMBERED: dict[tuple[object, ...], dict[Any, Any]] = {}
 MOST_REMEMBERED = 128
 """Costs of messages for which results are kept."""
@@ -67,8 +72,8 @@ def remembered(message: Message, *what: object) -> dict[Any, Any]:
 
     Many numbers of ranks have the same subtrees, and the same costs are asked for several times.
     """
-    costs = (message.send_busy, message.gap, message.way, message.receive_busy, message.lead)
-    key = (*what, *((np.shape(one), np.asarray(one, dtype=np.float64).tobytes()) for one in costs))
+    costs = (np.asarray(one, dtype=np.float64) for one in _costs(message))
+    key = (*what, *((one.shape, one.tobytes()) for one in costs))
     if key not in _REMEMBERED:
         if len(_REMEMBERED) >= MOST_REMEMBERED:
             _REMEMBERED.clear()
@@ -109,32 +114,20 @@ class Rank:
         if not arrivals:
             return self
         table = np.stack(np.broadcast_arrays(*arrivals))
-        leads = [message.lead + 0.0 * message.way for message in messages]
         order = np.argsort(table, axis=0, kind="stable")
+        ordered = [
+            np.take_along_axis(np.stack(np.broadcast_arrays(*costs, table[0])[:-1]), order, axis=0)
+            for costs in zip(*map(_costs, messages), strict=True)
+        ]
         rank = self
-        for place in order:
-            chosen = place[np.newaxis]
-            rank = rank.receive(
-                Message(
-                    send_busy=_chosen([one.send_busy for one in messages], chosen),
-                    gap=_chosen([one.gap for one in messages], chosen),
-                    way=_chosen([one.way for one in messages], chosen),
-                    receive_busy=_chosen([one.receive_busy for one in messages], chosen),
-                    lead=_chosen(leads, chosen),
-                ),
-                np.take_along_axis(table, chosen, axis=0)[0],
-            )
+        for *costs, arrival in zip(*ordered, np.take_along_axis(table, order, axis=0), strict=True):
+            rank = rank.receive(Message(*costs), arrival)
         return rank
 
     def exchange(self, message: Message) -> Rank:
         """The rank after a send, and the receive from a partner with the same timeline."""
         after, arrival = self.send(message)
         return after.receive(message, arrival)
-
-
-def _chosen(values: Sequence[Seconds], index: NDArray[np.intp]) -> Seconds:
-    found: Seconds = np.take_along_axis(np.stack(np.broadcast_arrays(*values)), index, axis=0)[0]
-    return found
 
 
 def latest(times: Sequence[Seconds]) -> Seconds:

@@ -108,6 +108,7 @@ class LogGPSpeaker:
         self.fit = fit
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
         self._sizes: dict[tuple[str, str, Task], set[int]] = {}
+        self._spaces: dict[tuple[int, ...], Space] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
         limited = [one for one in self.regimes if not latency_is_unlimited(one)]
         if not limited:
@@ -122,9 +123,14 @@ class LogGPSpeaker:
     def space(self, asked: Sequence[Asked]) -> Space:
         """The vectors of those regimes whose sizes the tasks send."""
         used = sorted({segment_of(self.fit, size) for one in asked for size in self.sizes(*one)})
-        return self._space(used)
+        return self._space(tuple(used))
 
-    def _space(self, used: Sequence[int]) -> Space:
+    def _space(self, used: tuple[int, ...]) -> Space:
+        if used not in self._spaces:
+            self._spaces[used] = self._new_space(used)
+        return self._spaces[used]
+
+    def _new_space(self, used: tuple[int, ...]) -> Space:
         symbols = tuple((one, symbol) for one in used for symbol in self.regimes[one].free)
         unlimited = frozenset(
             place
@@ -139,7 +145,7 @@ class LogGPSpeaker:
             found = algorithm.seconds(task, self.network(used, fractions, whole))
             return by_points(found, len(fractions), whole)
 
-        return Space(self.fit, symbols, tuple(used), unlimited, seconds)
+        return Space(self.fit, symbols, used, unlimited, seconds)
 
     def network(self, used: Sequence[int], fractions: Array, whole: bool) -> RegimeNetwork:
         """Messages of the regimes `used` at some points of their set; the same ones are asked for again and again."""
@@ -235,4 +241,5 @@ def latency_is_unlimited(regime: Regime) -> bool:
 def by_points(found: Seconds, points: int, whole: bool) -> Seconds:
     """Times of flat vectors as (points, rows)."""
     rows = 1 + DRAWS if whole else 1
-    return np.broadcast_to(found, (points * rows,)).reshape(points, rows)
+    flat = found if found.size == points * rows else np.broadcast_to(found, (points * rows,))
+    return flat.reshape(points, rows)

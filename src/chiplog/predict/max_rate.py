@@ -27,7 +27,7 @@ from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.bounds import lower_bound
-from chiplog.predict.loggp import by_points
+from chiplog.predict.loggp import MOST_KEPT, by_points
 from chiplog.predict.network import (
     Asked,
     Recorder,
@@ -53,6 +53,7 @@ class MaxRateSpeaker:
             (int(m[1]) for one in fit.curves if (m := _PAIRS.fullmatch(one.quantity))), default=1
         )
         rate = "R_Cb" if "R_Cb" in load_model(fit.model).symbols else "R_C"
+        self._networks: dict[tuple[tuple[int, ...], bytes, bool], _Network] = {}
         self._ranges = []
         for segment in range(len(fit.segments)):
             parameters = fit.segments[segment].parameters
@@ -94,12 +95,19 @@ class MaxRateSpeaker:
         return Space(self.fit, symbols, tuple(used), unlimited, seconds)
 
     def _network(self, used: Sequence[int], fractions: Array, whole: bool) -> _Network:
-        found, first = {}, 0
-        for one in used:
-            free = len(self._ranges[one].free)
-            found[one] = self._ranges[one].at(fractions[:, first : first + free], whole=whole)
-            first += free
-        return _Network(self, found)
+        """Messages of the protocols `used` at some points of their set; the same ones are asked for again and again."""
+        key = (tuple(used), fractions.tobytes(), whole)
+        if key not in self._networks:
+            if len(self._networks) >= MOST_KEPT:
+                self._networks.clear()
+            found, first = {}, 0
+            for one in used:
+                free = len(self._ranges[one].free)
+                mine = fractions[:, first : first + free]
+                found[one] = self._ranges[one].at(mine, whole=whole)
+                first += free
+            self._networks[key] = _Network(self, found)
+        return self._networks[key]
 
     def _middle(self, *, whole: bool) -> _Network:
         free = sum(len(one.free) for one in self._ranges)
@@ -148,7 +156,7 @@ class _Network:
     def __init__(self, speaker: MaxRateSpeaker, vectors: dict[int, Vectors]) -> None:
         self._fit, self._per_node = speaker.fit, speaker.per_node
         self._model = load_model(speaker.fit.model)
-        self._vectors = vectors
+        self._rows = {segment: list(rows_of(found)) for segment, found in vectors.items()}
         self._known: dict[tuple[int, int], Message] = {}
 
     def message(self, message_bytes: int) -> Message:
@@ -157,19 +165,20 @@ class _Network:
 
     def fastest(self, message_bytes: int) -> Message:
         """The costs under the protocol that is fastest by the first vector."""
-        found = [self._message(segment, message_bytes) for segment in self._vectors]
+        found = [self._message(segment, message_bytes) for segment in self._rows]
         return min(found, key=lambda message: float(message.one_way[0]))
 
     def _message(self, segment: int, message_bytes: int) -> Message:
         if (segment, message_bytes) not in self._known:
-            start = self._one_way(segment, 0)
-            sending = np.maximum(self._one_way(segment, message_bytes) - start, 0.0)
+            start, whole = self._one_way(segment, message_bytes)
+            sending = np.maximum(whole - start, 0.0)
             self._known[segment, message_bytes] = Message(
                 0.0 * start, gap=sending, way=start + sending, receive_busy=0.0 * start
             )
         return self._known[segment, message_bytes]
 
     def _one_way(self, segment: int, message_bytes: int) -> Seconds:
-        asked = points("pairs", message_bytes, pairs=self._per_node)
-        rows = rows_of(self._vectors[segment])
-        return np.array([self._model.seconds(asked, row)[0] / 2.0 for row in rows])
+        """Of a message without a byte, and of this one, shape (2, vectors)."""
+        asked = points("pairs", [0, message_bytes], pairs=self._per_node)
+        times = [self._model.seconds(asked, row) / 2.0 for row in self._rows[segment]]
+        return np.array(times).reshape(-1, 2).T

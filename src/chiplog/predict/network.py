@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -118,8 +120,10 @@ class Recorder:
 
 def segment_of(fit: Fit, message_bytes: int) -> int:
     """The segment that holds a size; the nearest one where none does."""
-    starts = [segment.first_bytes for segment in fit.segments]
-    return max(0, int(np.searchsorted(starts, message_bytes, side="right")) - 1)
+    return max(0, bisect_right(fit.segments, message_bytes, key=_first_bytes) - 1)
+
+
+_first_bytes = attrgetter("first_bytes")
 
 
 def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:

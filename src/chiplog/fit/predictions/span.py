@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -33,6 +34,8 @@ CORNERS = 6
 """Up to so many free parameters all corners are tried, beyond it some of them."""
 INSIDE = 16
 STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
+TRIES = 4
+"""Up to so many moves of each step."""
 
 
 def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
@@ -61,40 +64,55 @@ def extreme_points(
     values = evaluate(points, False)[:, 0]
     ends = [points[int(np.argmin(values))], points[int(np.argmax(values))]]
     best = [float(values.min()), float(values.max())]
-    for step in STEPS:
-        for _ in range(4):
-            moves = np.concatenate([_moves(end, step) for end in ends])
-            found = evaluate(moves, False)[:, 0]
-            half = found.size // 2
-            candidates = (int(np.argmin(found[:half])), half + int(np.argmax(found[half:])))
-            moved = False
-            for which, place in enumerate(candidates):
-                better = found[place] < best[0] if which == 0 else found[place] > best[1]
-                if better:
-                    ends[which], best[which], moved = moves[place], float(found[place]), True
-            if not moved:
-                break
+    steps: Sequence[float] = STEPS
+    tries = 0
+    while steps:
+        found = _first_better(evaluate, ends, best, steps)
+        if found is None:
+            break
+        place, ends, best = found
+        tries = tries + 1 if place == 0 else 1
+        steps = steps[place + (tries == TRIES) :]
+        tries %= TRIES
     return points[0], ends[0], ends[1]
+
+
+def _first_better(
+    evaluate: Evaluate, ends: Sequence[Array], best: Sequence[float], steps: Sequence[float]
+) -> tuple[int, list[Array], list[float]] | None:
+    """The place of the first of the steps that gets either end further, with the new ends and what is best then.
+
+    All steps are asked about at once: mostly none of them does.
+    """
+    moves = np.stack([[_moves(end, step) for end in ends] for step in steps])
+    found = evaluate(moves.reshape(-1, moves.shape[-1]), False)[:, 0].reshape(moves.shape[:3])
+    least, most = found[:, 0].min(axis=1), found[:, 1].max(axis=1)
+    better = np.flatnonzero((least < best[0]) | (most > best[1]))
+    if not better.size:
+        return None
+    place = int(better[0])
+    ends, best = list(ends), list(best)
+    if least[place] < best[0]:
+        ends[0], best[0] = moves[place, 0, np.argmin(found[place, 0])], float(least[place])
+    if most[place] > best[1]:
+        ends[1], best[1] = moves[place, 1, np.argmax(found[place, 1])], float(most[place])
+    return place, ends, best
 
 
 def _moves(point: Array, step: float) -> Array:
     """One parameter at a time further up or down, or to one of its ends."""
-    free = point.size
-    moves = np.repeat(point[np.newaxis], 4 * free, axis=0)
-    for place in range(free):
-        here = point[place]
-        moves[4 * place : 4 * place + 4, place] = (
-            max(0.0, here - step),
-            min(1.0, here + step),
-            0.0,
-            1.0,
-        )
-    return moves
+    free = np.arange(point.size)
+    moves = np.repeat(point[np.newaxis], 4 * point.size, axis=0).reshape(-1, 4, point.size)
+    moves[free, 0, free] = np.maximum(0.0, point - step)
+    moves[free, 1, free] = np.minimum(1.0, point + step)
+    moves[free, 2, free] = 0.0
+    moves[free, 3, free] = 1.0
+    return moves.reshape(-1, point.size)
 
 
-def first_points(free: int, ties: Sequence[int] = ()) -> Array:
-    """The middle, corners, and points inside; shape (points, free)."""
-    kinds = np.array(ties if len(ties) else range(free))
+@cache
+def _first_points(free: int, ties: tuple[int, ...]) -> Array:
+    kinds = np.array(ties or range(free))
     count = int(kinds.max()) + 1 if free else 0
     rng = np.random.default_rng(free)
     if count <= CORNERS:
@@ -102,4 +120,11 @@ def first_points(free: int, ties: Sequence[int] = ()) -> Array:
     else:
         ends = np.array([[0.0] * free, [1.0] * free])
     more = rng.integers(0, 2, (2 * INSIDE, free)).astype(np.float64)
-    return np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
+    found = np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
+    found.flags.writeable = False
+    return found
+
+
+def first_points(free: int, ties: Sequence[int] = ()) -> Array:
+    """The middle, corners, and points inside; shape (points, free)."""
+    return _first_points(free, tuple(ties))
