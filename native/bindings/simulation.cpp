@@ -129,8 +129,8 @@ OwnTable after_burst(const Table& columns, std::size_t count) {
   std::vector<double> arrivals;
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto at = [&](std::size_t row) { return columns.data()[row * draws + draw]; };
-    const simulation::RankTimes rank = simulation::after_burst({at(0), at(1), at(2), at(3), at(4)},
-                                                               {at(5), at(6), at(7)}, count, arrivals);
+    const simulation::RankTimes rank =
+        simulation::after_burst({at(0), at(1), at(2), at(3), at(4)}, {at(5), at(6), at(7)}, count, arrivals);
     after[draw] = rank.free;
     after[draws + draw] = rank.send_nic;
     after[2 * draws + draw] = rank.receive_nic;
@@ -214,9 +214,10 @@ void bind_simulation(nb::module_& module) {
              "(ranks, operations, requires_end, requires_start, lines) of a GOAL text; ValueError(line, sentence).");
   module.def("write_goal", &write_goal, "descriptor"_a, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a,
              "Write a schedule as GOAL text.");
-  module.def("after_burst", &after_burst, "columns"_a, "count"_a,
-             "When a rank's CPU and its two NICs are free after a burst, shape (3, draws), from five costs of a message "
-             "and the three times before, shape (8, draws).");
+  module.def(
+      "after_burst", &after_burst, "columns"_a, "count"_a,
+      "When a rank's CPU and its two NICs are free after a burst, shape (3, draws), from five costs of a message "
+      "and the three times before, shape (8, draws).");
   bind_parameters(module);
   module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, "parameters"_a,
              nb::kw_only(), "trace"_a,
