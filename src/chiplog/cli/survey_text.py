@@ -95,11 +95,21 @@ def _value(spread: Spread, value: float) -> str:
 def _next(result: SurveyResult, again: str, launcher: str | None) -> str:
     if not result.complete:
         return f"{again} --resume" if "--resume" not in again.split() else again
-    slowest = result.bandwidth.slowest[0] if result.bandwidth else None
+    slowest = _slowest(result)
     if slowest and launcher and launcher.split()[:1] == ["srun"] and "#" not in slowest.client:
         hosts = f"{slowest.client},{slowest.server}"
         return f'chiplog measure {result.target} --launcher "srun -N 2 -w {hosts}" -o pair.jsonl'
     return f"chiplog report {result.path} -o survey.html"
+
+
+def _slowest(result: SurveyResult) -> PairValue | None:
+    """The pair that is furthest from the median of its kind, as a factor."""
+    factors = [
+        (max(spread.slowest[0].value / median, median / spread.slowest[0].value), spread.slowest[0])
+        for spread in (result.latency, result.bandwidth)
+        if spread is not None and (median := spread.quartiles[1]) > 0
+    ]
+    return max(factors, key=lambda one: one[0])[1] if factors else None
 
 
 def _times(count: int) -> str:

@@ -20,11 +20,14 @@ SPARSE_ROUNDS = 10
 MOST_VISITS = 100
 STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
-    BANDWIDTH: StopRule(1e-3, 3, 10, 100_000_000),
+    BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
 }
-"""Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds."""
+"""Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds.
+
+Where one sample takes longer than the time, there is only one beside the warm-up.
+"""
 FEW_RANKS = 8
 """Up to so many ranks, the pairs of two rounds are measured alone, too; of one round with more."""
 

@@ -1,0 +1,143 @@
+"""What a survey does with ranks that are not those it was planned for, and with ranks that are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from chiplog.cli.survey_text import survey_text
+from chiplog.dataset.lines import encode_line
+from chiplog.dataset.run_file import read_run
+from chiplog.errors import RunFailed, UsageError
+from chiplog.measure.limits import Limits
+from chiplog.measure.run import Launch
+from chiplog.measure.session import Session
+from chiplog.plan.request import Request
+from chiplog.survey.plan import SurveyOptions
+from chiplog.survey.result import survey_result
+from chiplog.survey.run import measure_sweep
+
+HOSTS = ("n1", "n2", "n3", "n4")
+OVER = Limits(0.0, 0.0, 0.0)
+
+
+class Ranks:
+    """Stands for a session: the pair of the first two ranks takes as long as its round says."""
+
+    def __init__(self, hosts: Sequence[str] = HOSTS, fail_at: int | None = None) -> None:
+        self.fail_at = fail_at
+        self.error: BaseException = RunFailed("rank 2 closed its connection.")
+        self.header: dict[str, Any] = {
+            "type": "header",
+            "schema": "chiplog.run/1",
+            "chiplog": "0",
+            "run_id": "0" * 16,
+            "created": "2026-01-01T00:00:00Z",
+            "target": "tcp",
+            "transport": "tcp",
+            "ranks": len(hosts),
+            "hosts": list(hosts),
+        }
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def measure(self, request: Request, *, margin_seconds: float | None) -> str:
+        if request.id == self.fail_at:
+            raise self.error
+        (one,) = request.series
+        samples = [9, 1000 + (one.round or 0), 2000]
+        series = {
+            "pattern": one.pattern,
+            "operation": "send",
+            "posting": "normal",
+            "direction": one.direction or "round-trip",
+            "message_bytes": one.message_bytes,
+            "train": 1,
+            "delay_ns": 0,
+            "warmup": 1,
+            "messages": 1,
+            "bytes": 1,
+            "round": one.round,
+            "at_once": one.at_once,
+            "samples_ns": samples,
+            "by_pair": [{"client": 0, "server": 1, "samples_ns": samples}],
+        }
+        record = {"id": request.id, "elapsed_ns": 1, "tag": request.tag, "series": [series]}
+        return encode_line({"type": "record", **record}).decode()
+
+
+def sweep(ranks: Ranks, out: Path, planned: int = 4, **more: Any) -> Any:
+    def launch(number: int) -> Session:
+        return cast(Session, ranks)
+
+    return measure_sweep("tcp", SurveyOptions("tcp", planned), out, cast(Launch, launch), **more)
+
+
+def test_as_many_ranks_as_have_started_are_planned_for(tmp_path: Path) -> None:
+    found = sweep(Ranks(), tmp_path / "pairs.jsonl", planned=2, ranks_are_given=False)
+    assert {one.round for one in found.series} == {0, 1, 2}
+
+
+def test_ranks_that_were_asked_for_must_start(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--ranks: the launcher started 4 ranks, not 2"):
+        sweep(Ranks(), tmp_path / "pairs.jsonl", planned=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_host_names_that_differ_in_case_are_refused_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UsageError, match="n1 and N1"):
+        sweep(Ranks(("n1", "n2", "N1", "n4")), tmp_path / "pairs.jsonl")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lost_node_is_named_and_resume_measures_the_rest_on_the_same_hosts(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "new" / "pairs.jsonl"
+    with pytest.raises(RunFailed, match=r"rank 2 is n3.*The 3 finished records are kept"):
+        sweep(Ranks(fail_at=3), out)
+    partial = read_run(out)
+    assert not partial.complete
+    with pytest.raises(UsageError, match=r"other hosts \(n1, n2, n3, n4\) than those of now"):
+        sweep(Ranks(("n1", "n2", "n3", "n5")), out, resume=True)
+    with pytest.raises(UsageError, match="exists already"):
+        sweep(Ranks(), out)
+    assert sweep(Ranks(), out, resume=True).complete
+    ids = [one.record_id for one in read_run(out).series]
+    assert len(set(ids)) == len(ids)
+
+
+def test_an_interruption_leaves_a_valid_file(tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    ranks = Ranks(fail_at=2)
+    ranks.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        sweep(ranks, out)
+    assert not read_run(out).complete
+    assert sweep(Ranks(), out, resume=True).complete
+
+
+def test_when_time_is_over_one_record_is_taken_and_the_screen_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
+    result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl", limits=OVER))
+    assert (result.complete, result.latency, result.bandwidth) == (False, None, None)
+    said = survey_text(result, again="chiplog survey tcp", launcher=None)
+    assert "the survey is not finished" in said
+    assert said.endswith("next       chiplog survey tcp --resume")
+
+
+def test_the_next_command_measures_the_pair_that_is_furthest_off(tmp_path: Path) -> None:
+    result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl"))
+    assert result.at_once is not None
+    said = survey_text(result, again="chiplog survey tcp", launcher="srun -N 4")
+    assert 'chiplog measure tcp --launcher "srun -N 2 -w n1,n2" -o pair.jsonl' in said
