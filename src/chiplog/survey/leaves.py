@@ -1,0 +1,227 @@
+"""The leaves of a machine as its pairs show them, held against the declared ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from chiplog.survey.pair_fit import slowness
+from chiplog.survey.robust import MAD_TO_SIGMA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+
+    BoolArray = NDArray[np.bool_]
+
+LEAST_NODES = 4
+LEAST_MEASURED = 0.5
+"""The share of all pairs from which leaves are inferred: random matchings rarely pair neighbours."""
+LEAST_GAIN = 0.01
+"""Two classes must explain the figures better than one by this log likelihood a pair."""
+LEAST_GAIN_OF_ALL = 10.0
+"""Likewise by this over all pairs, so that a few wild figures of a small group make no class."""
+LEAST_GAP = 4.0
+"""Standard deviations within a class that the two classes must be apart: a normal one, cut in half, shows 2.7."""
+FAR_QUANTILE = 0.75
+"""Of a node's pairs at least a quarter are taken to be between leaves; what it costs there is the node's own."""
+ALIKE = 0.5
+"""Two nodes are of one leaf if they share this part of the nodes that are near to either."""
+NEAR_WITHIN = 0.8
+NEAR_BETWEEN = 0.2
+_THRESHOLDS = 512
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A node that is not where the file says, as the measurement shows it."""
+
+    node: str
+    declared: str | None
+    measured: str | None
+    """None where it is near to the nodes of no declared leaf."""
+
+    @property
+    def text(self) -> str:
+        """The difference as a sentence."""
+        at = (
+            f"under {self.measured}"
+            if self.measured
+            else "apart from the nodes of every declared leaf"
+        )
+        if self.declared is None:
+            return f"{self.node} is not declared; it is measured {at}."
+        return f"{self.node} is declared under {self.declared}, but measured {at}."
+
+
+def infer_leaves(values: PairValues) -> IntArray | None:
+    """(n,) the number of each node's leaf, -1 of one that can't be told; None where the pairs show no leaves.
+
+    Pairs fall into two classes, near and far, where that explains their figures; nodes that are near to the same nodes
+    are of one leaf. Each group is divided again as long as its pairs fall into two classes, so the leaves of a deeper
+    tree are found, too. Bandwidths show leaves only where these are not as fast between as within.
+    """
+    nodes = len(values.nodes)
+    slow = _matrix(values)
+    measured = np.isfinite(slow).sum() / max(1, nodes * (nodes - 1))
+    if nodes < LEAST_NODES or measured < LEAST_MEASURED:
+        return None
+    groups = _divide(slow)
+    if groups is None:
+        return None
+    leaves = np.full(nodes, -1, dtype=np.int64)
+    waiting = [np.flatnonzero(groups == one) for one in np.unique(groups[groups >= 0])]
+    number = 0
+    while waiting:
+        members = waiting.pop(0)
+        parts = _divide(slow[np.ix_(members, members)]) if members.size >= LEAST_NODES else None
+        if parts is None or np.unique(parts[parts >= 0]).size < 2:
+            leaves[members] = number
+            number += 1
+        else:
+            waiting += [members[parts == one] for one in np.unique(parts[parts >= 0])]
+    return leaves
+
+
+def differences(
+    nodes: tuple[str, ...], declared: IntArray, leaf_names: tuple[str, ...], measured: IntArray
+) -> tuple[Difference, ...]:
+    """The nodes whose measured leaf is not the declared one; nodes whose leaf can't be told are left out.
+
+    A measured leaf has the name of the declared one that it shares most nodes with, each name once.
+    """
+    name_of: dict[int, int] = {}
+    both = (declared >= 0) & (measured >= 0)
+    shared = np.zeros((int(measured.max(initial=-1)) + 1, len(leaf_names)), dtype=np.int64)
+    np.add.at(shared, (measured[both], declared[both]), 1)
+    while shared.size and shared.max() > 0:
+        group, leaf = np.unravel_index(int(shared.argmax()), shared.shape)
+        name_of[int(group)] = int(leaf)
+        shared[group, :] = 0
+        shared[:, leaf] = 0
+    found = []
+    for place, node in enumerate(nodes):
+        group = int(measured[place])
+        leaf = name_of.get(group, -1)
+        if group >= 0 and (leaf != declared[place] or leaf < 0):
+            was = leaf_names[declared[place]] if declared[place] >= 0 else None
+            found.append(Difference(node, was, leaf_names[leaf] if leaf >= 0 else None))
+    return tuple(found)
+
+
+def _matrix(values: PairValues) -> FloatArray:
+    """(n, n) the slowness of each pair, the mean of both ways; NaN where neither was measured."""
+    nodes = len(values.nodes)
+    one_way = np.full((nodes, nodes), np.nan)
+    one_way[values.clients, values.servers] = slowness(values)
+    there, back = np.isfinite(one_way), np.isfinite(one_way.T)
+    total = np.nan_to_num(one_way) + np.nan_to_num(one_way.T)
+    count = there.astype(np.float64) + back
+    result = np.divide(total, count, out=np.full((nodes, nodes), np.nan), where=count > 0)
+    np.fill_diagonal(result, np.nan)
+    return result
+
+
+def _divide(slow: FloatArray) -> IntArray | None:
+    """(n,) groups of nodes that are near to each other, -1 of a node that is near to none; None where all are alike."""
+    near = _near(slow)
+    if near is None:
+        return None
+    measured = np.isfinite(slow)
+    groups = _grouped(near)
+    for _ in range(_ROUNDS):
+        before = groups
+        groups = _assigned(near, measured, groups)
+        if np.array_equal(before, groups):
+            break
+    return groups if _is_consistent(near, measured, groups) else None
+
+
+def _near(slow: FloatArray) -> BoolArray | None:
+    """(n, n) the pairs of the nearer class; None where one class explains all pairs."""
+    own = np.nan_to_num(np.nanquantile(slow, FAR_QUANTILE, axis=1))
+    even = slow - own[:, None] - own[None, :] + np.median(own)
+    upper = np.triu_indices(len(slow), 1)
+    logs = even[upper]
+    logs = np.sort(logs[np.isfinite(logs)])
+    if logs.size < LEAST_NODES:
+        return None
+    middle = float(np.median(logs))
+    upper_half = logs[logs >= middle] - middle
+    width = MAD_TO_SIGMA * float(np.median(upper_half))
+    logs = np.minimum(logs, middle + 4 * max(width, 1e-9))  # spikes make no class of their own
+    threshold = _threshold(logs)
+    return None if threshold is None else np.asarray(np.nan_to_num(even, nan=np.inf) < threshold)
+
+
+def _threshold(logs: FloatArray) -> float | None:
+    """Where two normal classes of one width fit the sorted values best; None where one class fits as well."""
+    count = logs.size
+    centred = logs - logs.mean()
+    sums, squares = np.cumsum(centred), np.cumsum(centred**2)
+    width = float(logs[-1] - logs[0])
+    if width <= 0:
+        return None
+    # thresholds evenly spaced in value, so that a small class is not skipped
+    at = np.unique(np.searchsorted(logs, np.linspace(logs[0], logs[-1], _THRESHOLDS)[1:-1]))
+    at = at[(at > 0) & (at < count)]
+    if not at.size:
+        return None
+    below = at.astype(np.float64)
+    above = count - below
+    low, high = sums[at - 1] / below, (sums[-1] - sums[at - 1]) / above
+    within = squares[-1] - below * low**2 - above * high**2
+    floor = (1e-4 * width) ** 2 * count
+    share = below / count
+    entropy = -share * np.log(share) - (1 - share) * np.log(1 - share)
+    gain = 0.5 * np.log((squares[-1] + floor) / (within + floor)) - entropy
+    best = int(np.argmax(gain))
+    gap = high[best] - low[best]
+    if gain[best] < max(LEAST_GAIN, LEAST_GAIN_OF_ALL / count):
+        return None
+    if gap**2 < LEAST_GAP**2 * within[best] / count:
+        return None
+    return float((low[best] + high[best]) / 2 + logs.mean())
+
+
+def _grouped(near: BoolArray) -> IntArray:
+    """(n,) first groups: nodes that are linked by sharing most of what is near to them."""
+    own = (near | np.eye(len(near), dtype=bool)).astype(np.float32)
+    shared = own @ own.T
+    sizes = own.sum(axis=1)
+    either = sizes[:, None] + sizes[None, :] - shared
+    _, groups = connected_components(shared > ALIKE * either, directed=False)
+    groups = groups.astype(np.int64)
+    alone = np.bincount(groups)[groups] == 1
+    return np.where(alone, -1, groups)
+
+
+def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArray:
+    """(n,) each node in the group whose members are most often near to it, if half of them are."""
+    names = np.unique(groups[groups >= 0])
+    if not names.size:
+        return groups
+    member = (groups[:, None] == names[None, :]).astype(np.float32)
+    hits = near.astype(np.float32) @ member
+    tried = measured.astype(np.float32) @ member
+    share = np.divide(hits, tried, out=np.zeros_like(hits), where=tried > 0)
+    best = share.argmax(axis=1)
+    clear = share[np.arange(len(share)), best] >= 0.5
+    return np.where(clear, names[best], -1)
+
+
+def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
+    """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
+    told = groups >= 0
+    if np.unique(groups[told]).size < 2 or told.mean() < 0.5:
+        return False
+    same = (groups[:, None] == groups[None, :]) & told[:, None] & measured
+    other = (groups[:, None] != groups[None, :]) & told[:, None] & told[None, :] & measured
+    if not same.any() or not other.any():
+        return False
+    return bool(near[same].mean() >= NEAR_WITHIN and near[other].mean() <= NEAR_BETWEEN)

@@ -1,0 +1,114 @@
+"""Centres, scales and sums over groups that a few wild values don't move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    IntArray = NDArray[np.int64]
+    FloatArray = NDArray[np.float64]
+
+MAD_TO_SIGMA = 1.4826
+"""The standard deviation of normal values over their median absolute deviation."""
+TUKEY_CUT = 4.685
+"""Standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
+SCALE_EFFICIENCY = 0.7
+"""Degrees of freedom of `scale`, as a share of those of the standard deviation of normal values: with 15 values and
+more its t quantiles are right within a fifth up to one in 10,000, by simulation."""
+ENOUGH = 15
+"""Values from which that holds."""
+_BIWEIGHT_CUT = 9.0
+_FEW = 5
+
+
+def mad(values: FloatArray) -> float:
+    """The standard deviation by the median absolute deviation from the median; 0 without values."""
+    if not values.size:
+        return 0.0
+    return MAD_TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
+
+
+def scale(values: FloatArray) -> float:
+    """The standard deviation of most of the values (biweight midvariance; of fewer than 5, that of all); 0 of one.
+
+    Source: Mosteller and Tukey, Data Analysis and Regression, 1977, section 10.
+    """
+    if values.size < _FEW:
+        return float(values.std(ddof=1)) if values.size > 1 else 0.0
+    deviations = values - np.median(values)
+    width = float(np.median(np.abs(deviations)))
+    if width == 0:
+        return 0.0
+    squares = (deviations / (_BIWEIGHT_CUT * width)) ** 2
+    inside = squares < 1
+    above = np.sum(deviations[inside] ** 2 * (1 - squares[inside]) ** 4)
+    below = float(np.sum((1 - squares[inside]) * (1 - 5 * squares[inside])))
+    count = values.size
+    return float(np.sqrt(count * count / (count - 1) * above)) / abs(below)
+
+
+def spread_of_controls(values: FloatArray) -> tuple[float, float]:
+    """The standard deviation of healthy values and its degrees of freedom, with which t quantiles are right.
+
+    Of fewer than 15 values it is the plain one: one wild control then costs power, and no confidence.
+    """
+    if values.size >= ENOUGH:
+        return scale(values), degrees_of_freedom(values.size)
+    sigma = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    return sigma, max(1.0, values.size - 1.0)
+
+
+def degrees_of_freedom(count: int) -> float:
+    """The degrees of freedom of `scale` over that many values."""
+    return max(1.0, SCALE_EFFICIENCY * (count - 1))
+
+
+def upper_quantile(probability: float, freedom: float) -> float:
+    """What Student's t with `freedom` degrees of freedom, infinity for the normal, exceeds with this probability."""
+    return float(-ndtri(probability) if np.isinf(freedom) else -stdtrit(freedom, probability))
+
+
+def tukey_weights(standardized: FloatArray) -> FloatArray:
+    """Weights between 1, in the middle, and 0, beyond TUKEY_CUT."""
+    squares = np.minimum((standardized / TUKEY_CUT) ** 2, 1.0)
+    return np.asarray((1 - squares) ** 2)
+
+
+def group_means(
+    values: FloatArray, groups: IntArray, count: int, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(count,) weighted mean of each group, 0 where it has no weight, and (count,) sum of its weights."""
+    total = np.bincount(groups, weights, count).astype(np.float64)
+    sums = np.bincount(groups, weights * values, count)
+    return np.divide(sums, total, out=np.zeros(count), where=total > 0), total
+
+
+def group_medians(values: FloatArray, groups: IntArray, count: int) -> FloatArray:
+    """(count,) median of each group; NaN of an empty one."""
+    return group_order_statistics(values, groups, count, 0.5)
+
+
+def group_order_statistics(
+    values: FloatArray, groups: IntArray, count: int, share: float
+) -> FloatArray:
+    """(count,) the value of each group that `share` of its values lie below; NaN of an empty group.
+
+    It is the mean of the two neighbours where the place falls between two of them.
+    """
+    order = np.lexsort((values, groups))
+    sizes = np.bincount(groups, minlength=count)
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    place = share * (sizes - 1)
+    filled = sizes > 0
+    result = np.full(count, np.nan)
+    if filled.any():
+        sorted_values = values[order]
+        low = starts[filled] + np.floor(place[filled]).astype(np.int64)
+        high = starts[filled] + np.ceil(place[filled]).astype(np.int64)
+        result[filled] = (sorted_values[low] + sorted_values[high]) / 2
+    return result

@@ -1,0 +1,227 @@
+"""Who is to be measured again: nodes, uplinks and pairs that stand out, and healthy nodes to hold them against.
+
+The thresholds are loose: about one healthy node, half an uplink and one pair a node are expected among the suspects.
+Nobody is accused here, so that costs time and no confidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.pair_values import FloatArray, IntArray
+
+EXPECTED_NODES = 1.0
+"""Healthy nodes that are expected among the suspects, of small machines; of large ones SUSPECT_SHARE."""
+SUSPECT_SHARE = 0.01
+EXPECTED_UPLINKS = 0.5
+MOST_NODES = 0.25
+"""At most this share of the nodes is measured again."""
+MOST_PAIR_SHARE = 0.05
+LEAST_OF_PAIRS = 0.25
+"""The share of all pairs from which single ones are judged: with fewer the nodes' effects are too uncertain."""
+LEAST_CONTROLS = 3
+CONTROLS = 32
+UPLINK_MEMBERS = 8
+"""Nodes of a suspected uplink's leaf, and as many of others, that are measured again."""
+REPEATS = 5
+"""How often each pair should be measured again."""
+BOTH, OUT, IN = "both", "out", "in"
+WAYS = (BOTH, OUT, IN)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How far each node and uplink stands out in standard deviations, slow above 0."""
+
+    node_slowness: FloatArray
+    """(3, n) both, out, in; all the same where the fit is not directed."""
+    node_scores: FloatArray
+    node_spread: FloatArray
+    """(3,) the standard deviation of healthy nodes."""
+    node_freedom: float
+    uplink_slowness: FloatArray
+    """(3, leaves)"""
+    uplink_scores: FloatArray
+    uplink_spread: FloatArray
+    """(3, leaves) the standard deviation of a healthy one."""
+    uplink_freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """Numbers of the nodes, leaves and pairs to be measured again, the worst first."""
+
+    nodes: IntArray
+    uplinks: IntArray
+    pairs: IntArray
+    """(k, 2) client and server."""
+    thresholds: dict[str, float]
+    """Of nodes, uplinks and pairs the score from which one was taken."""
+
+
+def three_ways(effects: FloatArray) -> FloatArray:
+    """(3, n) both, out and in, from (2, n) out and in."""
+    return np.vstack((effects.mean(axis=0), effects))
+
+
+def scores(fit: PairFit) -> Scores:
+    """The scores of a fit's nodes and uplinks, against the spread that most nodes of the same fit have."""
+    slow = three_ways(fit.node_effects)
+    seen = np.isfinite(slow[0])
+    spread = np.array([max(scale(row[seen]), 1e-5) for row in slow])
+    errors = three_ways(fit.node_errors)
+    errors[0] = np.sqrt((fit.node_errors**2).sum(axis=0)) / 2 if fit.is_directed else errors[1]
+    typical = np.array([np.median(row[seen]) if seen.any() else 0.0 for row in errors])
+    extra = np.maximum(0.0, errors**2 - typical[:, None] ** 2)
+    node_scores = slow / np.sqrt(spread[:, None] ** 2 + extra)
+    uplinks = three_ways(fit.uplink_effects)
+    uplink_spread = _uplink_spread(fit, uplinks, spread, seen)
+    leaves = max(1, int(np.isfinite(uplinks[0]).sum()))
+    return Scores(
+        slow,
+        node_scores,
+        spread,
+        degrees_of_freedom(int(seen.sum())),
+        uplinks,
+        uplinks / uplink_spread,
+        uplink_spread,
+        degrees_of_freedom(max(2, int(seen.sum()) - leaves)),
+    )
+
+
+def _uplink_spread(
+    fit: PairFit, uplinks: FloatArray, spread: FloatArray, seen: NDArray[np.bool_]
+) -> FloatArray:
+    """(3, leaves) by the nodes behind each uplink; by the leaves' own spread, too, where there are many."""
+    members = np.maximum(1, np.bincount(fit.leaves[seen], minlength=fit.leaf_count))
+    crossing = fit.scales[fit.classes == 1]
+    noise = float(np.median(crossing)) if crossing.size else 0.0
+    by_nodes = (np.pi / 2) * spread[:, None] ** 2 / members[None, :]
+    by_pairs = 2 * noise**2 / np.maximum(1, fit.uplink_pairs)[None, :]
+    known = np.isfinite(uplinks[0])
+    many = known.sum() >= 8
+    of_leaves = np.array([scale(row[known]) if many else 0.0 for row in uplinks])
+    return np.asarray(np.sqrt(np.maximum(by_nodes + by_pairs, of_leaves[:, None] ** 2)))
+
+
+def suspects(fit: PairFit) -> Suspects:
+    """The nodes, uplinks and pairs that are to be measured again."""
+    found = scores(fit)
+    nodes = int(np.isfinite(found.node_slowness[0]).sum())
+    ways = 3 if fit.is_directed else 1
+    share = min(0.25, max(EXPECTED_NODES / max(1, nodes), SUSPECT_SHARE))
+    of_nodes = upper_quantile(share / ways, found.node_freedom)
+    most = max(1, int(MOST_NODES * nodes))
+    slow_nodes = _worst(found.node_scores, of_nodes, most)
+    leaves = int(np.isfinite(found.uplink_slowness[0]).sum())
+    of_uplinks = upper_quantile(
+        min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, found.uplink_freedom
+    )
+    slow_uplinks = _worst(found.uplink_scores, of_uplinks, max(1, leaves // 4))
+    of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
+    limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
+    return Suspects(slow_nodes, slow_uplinks, pairs, limits)
+
+
+def _worst(by_way: FloatArray, threshold: float, most: int) -> IntArray:
+    if not by_way.shape[1]:
+        return np.zeros(0, dtype=np.int64)
+    best = np.nan_to_num(by_way, nan=-np.inf).max(axis=0)
+    order = np.argsort(-best, kind="stable")[:most]
+    return np.asarray(order[best[order] > threshold])
+
+
+def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
+    """(u,) how far each usable pair stands out, where the nodes `apart` have an effect of their own on each class.
+
+    A slow node may cost pairs of its leaf more than others, in logarithms. Pairs between two such nodes score 0.
+    """
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    rest = fit.residuals.copy()
+    is_apart = np.zeros(len(fit.values.nodes), dtype=bool)
+    is_apart[apart] = True
+    for ends in (clients, servers):
+        own = np.flatnonzero(is_apart[ends])
+        groups = ends[own] * 2 + fit.classes[own]
+        shifts = group_medians(rest[own], groups, 2 * is_apart.size)
+        rest[own] -= shifts[groups]
+    rest[is_apart[clients] & is_apart[servers]] = 0.0
+    return rest / fit.scales
+
+
+def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntArray]:
+    pairs = fit.usable.size
+    none = np.zeros((0, 2), dtype=np.int64)
+    if pairs < LEAST_OF_PAIRS * nodes * (nodes - 1) / 2 or pairs <= 2 * nodes:
+        return np.inf, none
+    threshold = upper_quantile(min(MOST_PAIR_SHARE, nodes / pairs), np.inf)
+    far = pair_scores(fit, apart)
+    order = np.argsort(-far, kind="stable")[:nodes]
+    taken = fit.usable[order[far[order] > threshold]]
+    return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
+
+
+def controls(fit: PairFit, suspected: Suspects, seed: int = 0) -> IntArray:
+    """Healthy nodes, drawn at random, to be measured again beside the suspects.
+
+    They are not chosen as the best ones: their spread is what a suspect is held against. Where uplinks are suspected,
+    nodes of these leaves are among them.
+    """
+    rng = np.random.default_rng(seed)
+    seen = np.flatnonzero(np.isfinite(fit.node_effects[0]))
+    healthy = rng.permutation(np.setdiff1d(seen, suspected.nodes))
+    behind = np.isin(fit.leaves[healthy], suspected.uplinks)
+    members = [
+        healthy[fit.leaves[healthy] == leaf][:UPLINK_MEMBERS] for leaf in suspected.uplinks.tolist()
+    ]
+    return np.sort(np.concatenate((healthy[~behind][:CONTROLS], *members)))
+
+
+def pairs_again(
+    fit: PairFit, suspected: Suspects, healthy: IntArray, repeats: int = REPEATS
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Clients, servers and rounds (m,) to measure again: suspects and controls alike, `repeats` times interleaved.
+
+    All pairs of controls, each suspected node with each control, and the suspected pairs; bandwidths in both
+    directions. No node is in two pairs of a round.
+    """
+    one, other = np.triu_indices(healthy.size, 1)
+    nodes, across = np.meshgrid(suspected.nodes, healthy, indexing="ij")
+    pairs = np.concatenate(
+        (
+            np.stack((healthy[one], healthy[other]), axis=1),
+            np.stack((nodes.reshape(-1), across.reshape(-1)), axis=1),
+        )
+    )
+    pairs = np.concatenate((pairs, suspected.pairs))
+    if fit.values.kind == "bandwidth":
+        pairs = np.concatenate((pairs, pairs[:, ::-1]))
+    pairs = np.unique(pairs, axis=0)
+    rounds = _disjoint_rounds(pairs)
+    count = int(rounds.max(initial=-1)) + 1
+    clients, servers = np.tile(pairs[:, 0], repeats), np.tile(pairs[:, 1], repeats)
+    return clients, servers, (rounds[None, :] + count * np.arange(repeats)[:, None]).reshape(-1)
+
+
+def _disjoint_rounds(pairs: IntArray) -> IntArray:
+    """(m,) a round for each pair so that no node is twice in one: the first that is free for both."""
+    rounds = np.zeros(len(pairs), dtype=np.int64)
+    taken: dict[int, int] = {}
+    rng = np.random.default_rng(0)
+    for place in rng.permutation(len(pairs)).tolist():
+        client, server = pairs[place].tolist()
+        busy = taken.get(client, 0) | taken.get(server, 0)
+        free = ~busy & (busy + 1)
+        rounds[place] = free.bit_length() - 1
+        taken[client] = taken.get(client, 0) | free
+        taken[server] = taken.get(server, 0) | free
+    return rounds

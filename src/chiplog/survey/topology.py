@@ -1,0 +1,235 @@
+"""The leaves of a machine as Slurm's topology.conf declares them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.dataset.input_file import open_input
+from chiplog.errors import CorruptFile, UsageError
+
+if TYPE_CHECKING:
+    import os
+
+    from chiplog.survey.pair_values import IntArray
+
+MOST_NAMES = 1_000_000
+"""A file that names more nodes than this is refused."""
+MOST_BYTES = 64 << 20
+UNDECLARED = -1
+_KEYS = frozenset({"switchname", "nodes", "switches", "linkspeed"})
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
+_LIST_COMMA = re.compile(r",(?![^\[\]]*\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The leaves by name, each with the names of its nodes, and the switch above each switch."""
+
+    leaves: Mapping[str, tuple[str, ...]]
+    parents: Mapping[str, str]
+
+
+def read_topology(path: str | os.PathLike[str]) -> Topology:
+    """Reads a topology.conf; UsageError where it can't be opened, CorruptFile with the line where it is not one."""
+    with open_input(path) as stream:
+        raw = stream.read(MOST_BYTES + 1)
+    name = str(path)
+    if len(raw) > MOST_BYTES:
+        raise CorruptFile(f"{name} has more than {MOST_BYTES} bytes: it is no topology.conf.")
+    try:
+        return parse_topology(raw.decode(), name)
+    except UnicodeDecodeError as error:
+        raise CorruptFile(f"{name} is not UTF-8 text (byte {error.start}).") from error
+
+
+def parse_topology(text: str, name: str = "topology.conf") -> Topology:
+    """The topology in the text of a topology.conf, or of `scontrol show topology`.
+
+    Keys may be in any case; # begins a comment; a backslash at its end goes on in the next line. A node under two
+    leaves, a switch named twice, a switch that is nowhere defined and a circle of switches are refused: CorruptFile.
+    """
+    nodes: dict[str, tuple[str, ...]] = {}
+    below: dict[str, tuple[str, ...]] = {}
+    known: dict[str, str] = {}
+    total = 0
+    for number, line in _lines(text):
+        where = f"{name}, line {number}"
+        fields = _fields(line, where)
+        (switch,) = _names(fields["switchname"], where, 1)
+        if _key(switch) in known:
+            raise CorruptFile(f"{where}: the switch {switch} is defined twice.")
+        known[_key(switch)] = switch
+        below[switch] = _names(fields.get("switches", ""), where, MOST_NAMES)
+        # scontrol names all nodes below a switch of a higher level, too
+        own = "" if below[switch] else fields.get("nodes", "")
+        nodes[switch] = _names(own, where, MOST_NAMES)
+        total += len(nodes[switch])
+        if total > MOST_NAMES:
+            raise CorruptFile(f"{where}: the file names more than {MOST_NAMES} nodes.")
+    leaves = {switch: own for switch, own in nodes.items() if own}
+    if not leaves:
+        raise CorruptFile(
+            f"{name} declares no switch with nodes: SwitchName=... Nodes=... is missing."
+        )
+    _refuse_two_leaves(leaves, name)
+    return Topology(leaves, _parents(below, known, name))
+
+
+def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, tuple[str, ...]]:
+    """(n,) the leaf of each node as a place in the names that come with it; UNDECLARED where the file has it not.
+
+    Names are compared without upper and lower case, and without the domain where one of both has none. UsageError
+    where none of the nodes is declared, so the file is another machine's.
+    """
+    names = tuple(topology.leaves)
+    full: dict[str, int] = {}
+    short: dict[str, set[int]] = {}
+    has_domain: dict[str, set[bool]] = {}
+    for number, members in enumerate(topology.leaves.values()):
+        for member in members:
+            full[_key(member)] = number
+            short.setdefault(_short(member), set()).add(number)
+            has_domain.setdefault(_short(member), set()).add("." in member)
+    leaves = np.full(len(nodes), UNDECLARED, dtype=np.int64)
+    for place, node in enumerate(nodes):
+        plain = node.partition("#")[0]
+        found = full.get(_key(plain))
+        if found is None and ("." not in plain or False in has_domain.get(_short(plain), ())):
+            candidates = short.get(_short(plain), set())
+            found = next(iter(candidates)) if len(candidates) == 1 else None
+        leaves[place] = UNDECLARED if found is None else found
+    if len(nodes) and (leaves == UNDECLARED).all():
+        raise UsageError(
+            f"the topology declares none of the measured nodes ({nodes[0]}, ...), but "
+            f"{next(iter(topology.leaves.values()))[0]}, ...: give the file of this machine."
+        )
+    return leaves, names
+
+
+def expand_hosts(text: str) -> Iterator[str]:
+    """The names that a host list stands for.
+
+    >>> list(expand_hosts("n[08-10,12],login"))
+    ['n08', 'n09', 'n10', 'n12', 'login']
+    """
+    for part in _LIST_COMMA.split(text):
+        pieces = re.split(r"\[([^\[\]]*)\]", part)
+        if any(mark in piece for piece in pieces[::2] for mark in "[]") or not part:
+            raise ValueError(f"{part!r} is not a host list")
+        choices = [
+            [piece] if place % 2 == 0 else _numbers(piece) for place, piece in enumerate(pieces)
+        ]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if count > MOST_NAMES:
+            raise ValueError(f"{part!r} stands for more than {MOST_NAMES} names")
+        yield from ("".join(one) for one in itertools.product(*choices))
+
+
+def _numbers(text: str) -> list[str]:
+    numbers: list[str] = []
+    for part in text.split(","):
+        match = _RANGE.match(part.strip())
+        if match is None or max(map(len, part.split("-"))) > 18:
+            raise ValueError(f"{part!r} is not a range of numbers")
+        first, last = match[1], match[2] or match[1]
+        if int(last) < int(first) or int(last) - int(first) >= MOST_NAMES - len(numbers):
+            raise ValueError(f"{part!r} is an empty range, or one of more than {MOST_NAMES} names")
+        numbers += [str(one).zfill(len(first)) for one in range(int(first), int(last) + 1)]
+    return numbers
+
+
+def _key(name: str) -> str:
+    return name.casefold().rstrip(".")
+
+
+def _short(name: str) -> str:
+    return _key(name).partition(".")[0]
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, those that go on joined, with the number of the first."""
+    begun, first = "", 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.partition("#")[0].rstrip()
+        first = first or number
+        if line.endswith("\\"):
+            begun += line[:-1] + " "
+            continue
+        if (begun + line).strip():
+            yield first, (begun + line).strip()
+        begun, first = "", 0
+    if begun.strip():
+        yield first, begun.strip()
+
+
+def _fields(line: str, where: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for word in line.split():
+        key, is_there, value = word.partition("=")
+        key = key.casefold()
+        if not is_there:
+            raise CorruptFile(f"{where}: {word[:80]!r} is not KEY=VALUE.")
+        if key in fields:
+            raise CorruptFile(f"{where}: {key} is given twice.")
+        if key not in _KEYS and key != "level":
+            raise CorruptFile(
+                f"{where}: {key[:80]!r} is no key of it; there are SwitchName, Nodes, Switches, LinkSpeed."
+            )
+        fields[key] = value
+    if not fields.get("switchname"):
+        raise CorruptFile(f"{where}: SwitchName= is missing.")
+    if not fields.get("nodes") and not fields.get("switches"):
+        raise CorruptFile(f"{where}: the switch has neither Nodes= nor Switches=.")
+    return fields
+
+
+def _names(text: str, where: str, most: int) -> tuple[str, ...]:
+    if not text or text.casefold() == "(null)":
+        return ()
+    try:
+        names = tuple(itertools.islice(expand_hosts(text), most + 1))
+    except ValueError as error:
+        raise CorruptFile(f"{where}: {error}.") from error
+    if len(names) > most:
+        raise CorruptFile(f"{where}: {text[:80]!r} stands for more than {most} names.")
+    return names
+
+
+def _refuse_two_leaves(leaves: Mapping[str, tuple[str, ...]], name: str) -> None:
+    home: dict[str, str] = {}
+    for leaf, members in leaves.items():
+        for member in members:
+            other = home.setdefault(_key(member), leaf)
+            if other != leaf:
+                raise CorruptFile(
+                    f"{name}: the node {member} is under two leaves, {other} and {leaf}."
+                )
+
+
+def _parents(
+    below: Mapping[str, tuple[str, ...]], known: Mapping[str, str], name: str
+) -> dict[str, str]:
+    parents: dict[str, str] = {}
+    for switch, children in below.items():
+        for child in children:
+            if _key(child) not in known:
+                raise CorruptFile(
+                    f"{name}: the switch {child}, below {switch}, is defined nowhere."
+                )
+            parents[known[_key(child)]] = switch
+    for switch in below:
+        seen, above = {switch}, parents.get(switch)
+        while above is not None:
+            if above in seen:
+                raise CorruptFile(f"{name}: the switch {switch} is above itself.")
+            seen.add(above)
+            above = parents.get(above)
+    return parents

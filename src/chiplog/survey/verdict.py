@@ -1,0 +1,200 @@
+"""Who is slow: suspects that were measured again, held against healthy nodes measured beside them.
+
+The rate of false accusations is bounded for a whole sweep, whatever its noise has in common: a suspect is judged by
+fresh figures only, against the spread of controls in the same rounds, at a level divided by the number of all nodes,
+uplinks and pairs of the sweep (docs/explanation/slow-nodes.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chiplog.survey.again import Again, Judged, judge_again
+from chiplog.survey.pair_fit import PairFit, fit_pairs
+from chiplog.survey.robust import upper_quantile
+from chiplog.survey.suspects import (
+    BOTH,
+    IN,
+    LEAST_CONTROLS,
+    OUT,
+    Scores,
+    Suspects,
+    controls,
+    pair_scores,
+    pairs_again,
+    scores,
+    suspects,
+)
+
+if TYPE_CHECKING:
+    from chiplog.survey.pair_values import FloatArray, Kind, PairValues
+
+__all__ = [
+    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "controls", "fit_pairs", "pairs_again", "suspects",
+]  # fmt: skip
+
+FAMILY_ERROR = 0.01
+"""The probability that a sweep of a healthy machine accuses anybody."""
+POWER_QUANTILE = 1.645
+"""A fault of the smallest detectable effect is found with a probability of 95 %."""
+LEAST_EFFECT = 0.02
+"""A slowness below this is not worth a technician: never accused."""
+
+FoundKind = Literal["node", "uplink", "pair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A node, an uplink or a pair, with its effect on its pairs' figures and an interval for it."""
+
+    kind: FoundKind
+    name: str
+    peer: str | None
+    """The server of a pair; None of all others."""
+    direction: Literal["both", "out", "in"]
+    quantity: Kind
+    effect: float
+    """The relative change: -0.05 of a bandwidth that is 5 % smaller, 0.1 of a latency that is 10 % longer."""
+    low: float
+    high: float
+    reason: str | None = None
+    """Why nothing is concluded; None of an accused one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a sweep and its second measurement say together."""
+
+    accused: tuple[Finding, ...]
+    inconclusive: tuple[Finding, ...]
+    detectable: dict[str, float | None]
+    """Of `node`, `uplink` and `pair` the smallest relative change that this run finds with a probability of 95 %.
+    None where it finds none."""
+
+
+def confirmed(
+    first: PairFit, again: PairValues | None, leaf_names: tuple[str, ...] = ()
+) -> Verdict:
+    """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
+
+    `leaf_names` are the names of the leaves by number, for uplinks.
+    """
+    suspected = suspects(first)
+    found = scores(first)
+    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR)
+    accused: list[Finding] = []
+    inconclusive: list[Finding] = []
+    namer = _Namer(first, leaf_names)
+    for one in _judgements(first, suspected, found, fresh):
+        finding = namer.finding(one)
+        if one.is_slow and one.slowness > LEAST_EFFECT:
+            accused.append(finding)
+        elif one.reason is not None:
+            inconclusive.append(finding)
+    return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
+
+
+def _judgements(
+    first: PairFit, suspected: Suspects, found: Scores, fresh: Again | None
+) -> list[Judged]:
+    if fresh is not None:
+        return fresh.judged
+    untested = "it was not measured again"
+    strict_node = _strict(len(first.values.nodes), found.node_freedom)
+    strict_uplink = _strict(first.leaf_count, found.uplink_freedom)
+    strict_pair = _strict(first.usable.size, np.inf)
+    result = []
+    for node in suspected.nodes.tolist():
+        if np.nanmax(found.node_scores[:, node]) > strict_node:
+            slow, spread = float(found.node_slowness[0, node]), float(found.node_spread[0])
+            result.append(
+                Judged("node", node, None, BOTH, slow, strict_node * spread, False, untested)
+            )
+    for leaf in suspected.uplinks.tolist():
+        if np.nanmax(found.uplink_scores[:, leaf]) > strict_uplink:
+            slow = float(found.uplink_slowness[0, leaf])
+            half = strict_uplink * float(found.uplink_spread[0, leaf])
+            result.append(Judged("uplink", leaf, None, BOTH, slow, half, False, untested))
+    far = pair_scores(first, suspected.nodes)
+    places = np.flatnonzero(far > strict_pair)
+    for place in places[np.argsort(-far[places])][: len(suspected.pairs)].tolist():
+        pair = first.usable[place]
+        client, server = int(first.values.clients[pair]), int(first.values.servers[pair])
+        spread = float(first.scales[place])
+        slow = float(far[place]) * spread
+        result.append(
+            Judged("pair", client, server, OUT, slow, strict_pair * spread, False, untested)
+        )
+    return result
+
+
+def _strict(tests: int, freedom: float) -> float:
+    """The score that a healthy one of so many exceeds with the error rate of a family."""
+    return upper_quantile(FAMILY_ERROR / 3 / max(1, tests), freedom)
+
+
+class _Namer:
+    def __init__(self, fit: PairFit, leaf_names: tuple[str, ...]) -> None:
+        self._nodes = fit.values.nodes
+        self._kind = fit.values.kind
+        self._leaves = leaf_names
+
+    def finding(self, one: Judged) -> Finding:
+        ends = (one.slowness, one.slowness - one.half_width, one.slowness + one.half_width)
+        effect, *interval = (self._change(end) for end in ends)
+        direction: Literal["both", "out", "in"] = (
+            "out" if one.way == OUT else "in" if one.way == IN else "both"
+        )
+        return Finding(
+            kind=one.kind,
+            name=self._name(one),
+            peer=None if one.other is None else self._nodes[one.other],
+            direction=direction,
+            quantity=self._kind,
+            effect=effect,
+            low=min(interval),
+            high=max(interval),
+            reason=one.reason,
+        )
+
+    def _change(self, slow: float) -> float:
+        return float(np.expm1(slow if self._kind == "latency" else -slow))
+
+    def _name(self, one: Judged) -> str:
+        if one.kind != "uplink":
+            return self._nodes[one.number]
+        return self._leaves[one.number] if one.number < len(self._leaves) else f"leaf {one.number}"
+
+
+def _detectable(
+    first: PairFit, suspected: Suspects, found: Scores, fresh: Again | None
+) -> dict[str, float | None]:
+    """What both measurements together miss with a probability of 5 %: the weaker of the two decides."""
+    spreads: dict[str, float | None] = {
+        "node": float(found.node_spread[0]),
+        "uplink": _typical(found.uplink_spread[0], found.uplink_slowness[0]),
+        "pair": float(np.median(first.scales)) if first.scales.size else None,
+    }
+    if np.isfinite(found.node_slowness[0]).sum() <= LEAST_CONTROLS:
+        spreads["node"] = None
+    result: dict[str, float | None] = {}
+    for kind, spread in spreads.items():
+        limit = suspected.thresholds[kind]
+        if spread is None or not np.isfinite(limit):
+            result[kind] = None
+            continue
+        slow = (limit + POWER_QUANTILE) * spread
+        if fresh is not None and kind in fresh.critical:
+            critical, error = fresh.critical[kind]
+            slow = max(slow, critical + POWER_QUANTILE * error)
+        slow = max(slow, LEAST_EFFECT)
+        result[kind] = float(np.expm1(slow) if first.values.kind == "latency" else -np.expm1(-slow))
+    return result
+
+
+def _typical(spread: FloatArray, slow: FloatArray) -> float | None:
+    known = np.isfinite(slow)
+    return float(np.median(spread[known])) if known.any() else None

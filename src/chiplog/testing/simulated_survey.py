@@ -1,0 +1,160 @@
+"""Sweeps of a machine that does not exist: faults that are known, and noise that is correlated as real noise is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.survey.pair_values import PairValues
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from chiplog.survey.pair_values import FloatArray, IntArray, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What a pair's figure varies by; each is the standard deviation of a logarithm unless it says otherwise."""
+
+    pair: float = 0.02
+    node: float = 0.003
+    """What healthy nodes differ by, for good."""
+    node_today: float = 0.003
+    """What a node's figures share within one measurement."""
+    round: float = 0.01
+    spike_share: float = 0.003
+    """The share of figures that are slower by a factor of 1.1 to 10."""
+    drift: float = 0.02
+    """How much the machine slows down from the first round to the last."""
+    slow_share: float = 0.2
+    """The share of the time that the machine spends in a slower state."""
+    slow_state: float = 0.05
+    tail: float = 4.0
+    """Degrees of freedom of the t distribution that a pair's noise has."""
+
+
+QUIET = Noise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Nodes in leaves of one size; faults are slowness: 0.05 makes a bandwidth 5 % smaller."""
+
+    nodes: int
+    leaf_size: int = 16
+    kind: Kind = "bandwidth"
+    slow_nodes: Mapping[int, float] = field(default_factory=dict)
+    slow_out: Mapping[int, float] = field(default_factory=dict)
+    slow_uplinks: Mapping[int, float] = field(default_factory=dict)
+    slow_pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    late_nodes: Mapping[int, float] = field(default_factory=dict)
+    """Seconds that each message to or from a node takes more; of latency only."""
+    within: float = 1e9
+    """The figure of a pair within a leaf, in bytes a second or in seconds."""
+    across: float = 1e9
+
+    @property
+    def leaves(self) -> IntArray:
+        """(n,) the leaf of each node."""
+        return np.arange(self.nodes, dtype=np.int64) // self.leaf_size
+
+
+def matchings(nodes: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Clients, servers and rounds of all pairs, once each, by the circle method; an odd node rests a round."""
+    even = nodes + nodes % 2
+    steps, places = np.meshgrid(np.arange(even - 1), np.arange(even // 2), indexing="ij")
+    one = np.where(places == 0, even - 1, (steps + places) % (even - 1))
+    other = (steps - places) % (even - 1)
+    turn = (
+        np.random.default_rng(0).random(steps.shape) < 0.5
+    )  # each is client about as often as server
+    clients, servers = np.where(turn, one, other), np.where(turn, other, one)
+    kept = (clients < nodes) & (servers < nodes)
+    return clients[kept], servers[kept], steps[kept]
+
+
+def sparse_matchings(
+    nodes: int, count: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Clients, servers and rounds of that many random matchings; of an odd number one node rests each time."""
+    order = np.array([rng.permutation(nodes)[: nodes // 2 * 2] for _ in range(count)])
+    return (
+        order[:, ::2].reshape(-1),
+        order[:, 1::2].reshape(-1),
+        np.repeat(np.arange(count), nodes // 2),
+    )
+
+
+class SimulatedSurvey:
+    """A machine whose healthy differences stay while it is measured as often as one likes."""
+
+    def __init__(self, machine: Machine, noise: Noise, seed: int) -> None:
+        self.machine = machine
+        self.noise = noise
+        self.rng = np.random.default_rng(seed)
+        self.lasting = self.rng.normal(0, noise.node, machine.nodes)
+        self.names = tuple(f"n{one + 1:04d}" for one in range(machine.nodes))
+
+    def full(self) -> PairValues:
+        """A sweep of all pairs."""
+        return self.measure(*matchings(self.machine.nodes))
+
+    def sparse(self, count: int = 10) -> PairValues:
+        """A sweep of random matchings."""
+        return self.measure(*sparse_matchings(self.machine.nodes, count, self.rng))
+
+    def measure(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> PairValues:
+        """The figures of these pairs in these rounds."""
+        machine = self.machine
+        crossing = machine.leaves[clients] != machine.leaves[servers]
+        base = np.where(crossing, machine.across, machine.within)
+        slow = self._faults(clients, servers, crossing) + self._noise(clients, servers, rounds)
+        values = base * np.exp(slow if machine.kind == "latency" else -slow)
+        for node, seconds in machine.late_nodes.items():
+            values = values + seconds * ((clients == node) | (servers == node))
+        return PairValues(self.names, clients, servers, values, machine.kind, rounds)
+
+    def _faults(
+        self, clients: IntArray, servers: IntArray, crossing: NDArray[np.bool_]
+    ) -> FloatArray:
+        machine = self.machine
+        slow = np.zeros(clients.size)
+        for node, how_much in machine.slow_nodes.items():
+            slow += -np.log1p(-how_much) * ((clients == node) | (servers == node))
+        for node, how_much in machine.slow_out.items():
+            slow += -np.log1p(-how_much) * (clients == node)
+        for leaf, how_much in machine.slow_uplinks.items():
+            touched = (machine.leaves[clients] == leaf) | (machine.leaves[servers] == leaf)
+            slow += -np.log1p(-how_much) * (crossing & touched)
+        for (one, other), how_much in machine.slow_pairs.items():
+            there = (clients == one) & (servers == other)
+            back = (clients == other) & (servers == one)
+            slow += -np.log1p(-how_much) * (there | back)
+        return slow
+
+    def _noise(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> FloatArray:
+        noise, rng, pairs = self.noise, self.rng, clients.size
+        _, number = np.unique(rounds, return_inverse=True)
+        number = number.reshape(-1)
+        count = int(number.max(initial=0)) + 1
+        today = self.lasting + rng.normal(0, noise.node_today, self.machine.nodes)
+        single = (
+            rng.standard_t(noise.tail, pairs) * noise.pair / np.sqrt(noise.tail / (noise.tail - 2))
+        )
+        spikes = np.log(rng.uniform(1.1, 10, pairs)) * (rng.random(pairs) < noise.spike_share)
+        state = noise.slow_state * _slow_rounds(count, noise.slow_share, rng)
+        of_round = rng.normal(0, noise.round, count) + state
+        of_round += np.linspace(0, noise.drift, count)
+        return np.asarray(today[clients] + today[servers] + single + spikes + of_round[number])
+
+
+def _slow_rounds(count: int, share: float, rng: np.random.Generator) -> FloatArray:
+    """(count,) 1 in the rounds of a slower state, which comes in stretches of about a tenth of the run."""
+    stretch = max(1, count // 10)
+    starts = rng.random(count // stretch + 1) < share
+    return np.repeat(starts, stretch)[:count].astype(np.float64)
