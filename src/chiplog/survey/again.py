@@ -46,6 +46,7 @@ CLEARLY_ONE_WAY = 3.0
 HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
+DOUBT = "it is slow in both measurements, but not beyond doubt"
 LEAST_SPREAD = 1e-5
 
 
@@ -218,8 +219,8 @@ def _judge_nodes(result: Again, fresh: _Fresh, suspected: Suspects, error: float
         is_slow = bool(slow[way] > critical * wide[way])
         reason: str | None = None
         if not is_slow and slow[way] > max(LEAST_HINT, hint * wide[way]):
-            reason = "it is slow in both measurements, but not beyond doubt"
-        elif not is_slow and np.nanmax(was_clear[:, node]) > strict:
+            reason = DOUBT
+        elif not is_slow and was_clear[0, node] > strict:
             reason = "it was slow in the sweep, but not when measured again"
         half = critical * float(wide[way])
         result.judged.append(
@@ -249,8 +250,8 @@ def _judge_uplinks(result: Again, fresh: _Fresh, suspected: Suspects, error: flo
     for leaf in suspected.uplinks.tolist():
         slow = fresh.uplinks[:, leaf]
         if not np.isfinite(slow).all():
-            reason = "too few nodes of its leaf, or of other leaves, were measured again"
-            result.judged.append(_unknown("uplink", leaf, reason))
+            few = "too few nodes of its leaf, or of other leaves, were measured again"
+            result.judged.append(_unknown("uplink", leaf, few))
             continue
         share = 1 / members[leaf] + 1 / max(1, core_nodes.size - members[leaf])
         by_nodes = np.pi / 2 * fresh.spread**2 * share
@@ -259,7 +260,7 @@ def _judge_uplinks(result: Again, fresh: _Fresh, suspected: Suspects, error: flo
         way, named = _way(slow, sigma, critical)
         is_slow = bool(slow[way] > critical * sigma[way])
         doubtful = not is_slow and slow[way] > max(LEAST_HINT, hint * sigma[way])
-        reason = "it is slow in both measurements, but not beyond doubt" if doubtful else None
+        reason = DOUBT if doubtful else None
         half = critical * float(sigma[way])
         result.critical["uplink"] = half, float(sigma[way])
         result.judged.append(
@@ -288,7 +289,7 @@ def _judge_pairs(result: Again, fresh: _Fresh, suspected: Suspects, error: float
             continue
         is_slow = bool(slow[place] > critical * sigma[place])
         doubtful = not is_slow and slow[place] > max(LEAST_HINT, hint * sigma[place])
-        reason = "it is slow in both measurements, but not beyond doubt" if doubtful else None
+        reason = DOUBT if doubtful else None
         one_way = back_repeats[place] >= LEAST_REPEATS and back[place] < slow[place] / 2
         twin = (
             back_repeats[place] >= LEAST_REPEATS

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     BoolArray = NDArray[np.bool_]
 
 LEAST_NODES = 4
+LEAST_TO_DIVIDE = 8
+"""Nodes from which a group is divided again: among fewer, two spikes look like a class."""
 LEAST_MEASURED = 0.5
 """The share of all pairs from which leaves are inferred: random matchings rarely pair neighbours."""
 LEAST_GAIN = 0.01
@@ -79,7 +81,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     number = 0
     while waiting:
         members = waiting.pop(0)
-        parts = _divide(slow[np.ix_(members, members)]) if members.size >= LEAST_NODES else None
+        parts = _divide(slow[np.ix_(members, members)]) if members.size >= LEAST_TO_DIVIDE else None
         if parts is None or np.unique(parts[parts >= 0]).size < 2:
             leaves[members] = number
             number += 1
@@ -100,10 +102,10 @@ def differences(
     shared = np.zeros((int(measured.max(initial=-1)) + 1, len(leaf_names)), dtype=np.int64)
     np.add.at(shared, (measured[both], declared[both]), 1)
     while shared.size and shared.max() > 0:
-        group, leaf = np.unravel_index(int(shared.argmax()), shared.shape)
-        name_of[int(group)] = int(leaf)
-        shared[group, :] = 0
-        shared[:, leaf] = 0
+        row, column = divmod(int(shared.argmax()), shared.shape[1])
+        name_of[row] = column
+        shared[row, :] = 0
+        shared[:, column] = 0
     found = []
     for place, node in enumerate(nodes):
         group = int(measured[place])
@@ -122,7 +124,8 @@ def _matrix(values: PairValues) -> FloatArray:
     there, back = np.isfinite(one_way), np.isfinite(one_way.T)
     total = np.nan_to_num(one_way) + np.nan_to_num(one_way.T)
     count = there.astype(np.float64) + back
-    result = np.divide(total, count, out=np.full((nodes, nodes), np.nan), where=count > 0)
+    result = np.full((nodes, nodes), np.nan)
+    np.divide(total, count, out=result, where=count > 0)
     np.fill_diagonal(result, np.nan)
     return result
 

@@ -232,6 +232,8 @@ def class_scales(rest: FloatArray, classes: IntArray) -> FloatArray:
 
 def solve(terms: Terms) -> FloatArray:
     """Fits the terms in place; returns (u,) the weights of the pairs, at most 1."""
+    if not terms.data.size:
+        return np.zeros(0)
     for one in (0, 1):
         if (terms.classes == one).any():
             terms.class_values[one] = np.median((terms.data - terms.fixed)[terms.classes == one])

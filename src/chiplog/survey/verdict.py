@@ -103,8 +103,9 @@ def _judgements(
     if fresh is not None:
         return fresh.judged
     untested = "it was not measured again"
-    strict_node = _strict(len(first.values.nodes), found.node_freedom)
-    strict_uplink = _strict(first.leaf_count, found.uplink_freedom)
+    ways = 3 if first.is_directed else 1
+    strict_node = _strict(ways * len(first.values.nodes), found.node_freedom)
+    strict_uplink = _strict(ways * first.leaf_count, found.uplink_freedom)
     strict_pair = _strict(first.usable.size, np.inf)
     result = []
     for node in suspected.nodes.tolist():

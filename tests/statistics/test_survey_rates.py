@@ -1,0 +1,147 @@
+"""How often a survey accuses the healthy, and how often it finds what is slow, where the truth is known.
+
+The noise is correlated: each node has a share that lasts and one of the day, each round one of its own, the machine
+drifts and changes between two states; single figures have heavy tails and spikes (`Noise` says how much of each).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+from many_runs import LONG, MISTAKE
+from scipy.stats import binom
+
+from chiplog.survey.leaves import differences, infer_leaves
+from chiplog.survey.pair_fit import fit_pairs
+from chiplog.survey.suspects import controls, pairs_again, suspects
+from chiplog.survey.verdict import FAMILY_ERROR, confirmed
+from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
+
+Name = tuple[str, str, str | None, str]
+NODE: Name = ("node", "n0006", None, "both")
+UPLINK: Name = ("uplink", "leaf 2", None, "both")
+FAULTS: dict[str, tuple[Machine, set[Name]]] = {
+    "a node at -5 %": (Machine(64, slow_nodes={5: 0.05}), {NODE}),
+    "one direction of a link at -10 %": (
+        Machine(64, slow_out={5: 0.1}),
+        {("node", "n0006", None, "out")},
+    ),
+    "an uplink at -10 %": (Machine(64, slow_uplinks={2: 0.1}), {UPLINK}),
+    "a pair at -20 %": (
+        Machine(64, slow_pairs={(3, 60): 0.2}),
+        {("pair", "n0004", "n0061", "both")},
+    ),
+    "100 us more at a node": (
+        Machine(64, kind="latency", late_nodes={5: 1e-4}, within=2e-5, across=4e-5),
+        {NODE},
+    ),
+    "a node and an uplink": (
+        Machine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}),
+        {NODE, UPLINK},
+    ),
+}
+SPARSE: dict[str, tuple[Machine, set[Name]]] = {
+    "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),
+    "one direction of a link at -10 %": (
+        Machine(1024, slow_out={5: 0.1}),
+        {("node", "n0006", None, "out")},
+    ),
+}
+
+
+def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
+    survey = SimulatedSurvey(machine, Noise(), seed)
+    first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
+    suspected = suspects(first)
+    again = survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    verdict = confirmed(first, again)
+    return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
+
+
+def all_accused(
+    pool: ProcessPoolExecutor, machine: Machine, sweeps: int, *, sparse: bool, first_seed: int
+) -> list[set[Name]]:
+    run = partial(_accused_of_seed, machine, sparse)
+    return list(
+        pool.map(run, range(first_seed, first_seed + sweeps), chunksize=max(1, sweeps // 16))
+    )
+
+
+def _accused_of_seed(machine: Machine, sparse: bool, seed: int) -> set[Name]:
+    return accused(machine, sparse=sparse, seed=seed)
+
+
+def is_possible(times: int, runs: int, probability: float) -> bool:
+    """Whether an event of at most this probability happens so often, but for one series in a million."""
+    return bool(binom.sf(times - 1, runs, probability) > MISTAKE)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sparse", "sweeps"),
+    [
+        (16, False, 1000 if LONG else 20),
+        (64, False, 1000 if LONG else 10),
+        (1024, True, 1000 if LONG else 2),
+    ]
+    + ([(1024, False, 100)] if LONG else []),
+)
+def test_a_healthy_machine_is_rarely_accused(
+    pool: ProcessPoolExecutor, nodes: int, sparse: bool, sweeps: int
+) -> None:
+    machine = Machine(nodes, 16 if nodes > 16 else 4)
+    found = all_accused(pool, machine, sweeps, sparse=sparse, first_seed=50_000)
+    false = sum(bool(one) for one in found)
+    print(f"{nodes} nodes, sparse={sparse}: {false} of {sweeps} sweeps accused somebody")
+    assert is_possible(false, sweeps, FAMILY_ERROR)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_and_nobody_else_accused(pool: ProcessPoolExecutor, fault: str) -> None:
+    _check_power(pool, *FAULTS[fault], sparse=False, sweeps=400 if LONG else 6)
+
+
+@pytest.mark.parametrize("fault", SPARSE)
+def test_ten_matchings_find_a_node(pool: ProcessPoolExecutor, fault: str) -> None:
+    _check_power(pool, *SPARSE[fault], sparse=True, sweeps=200 if LONG else 2)
+
+
+def _check_power(
+    pool: ProcessPoolExecutor, machine: Machine, truth: set[Name], *, sparse: bool, sweeps: int
+) -> None:
+    found = all_accused(pool, machine, sweeps, sparse=sparse, first_seed=70_000)
+    missed = sum(not truth <= one for one in found)
+    false = sum(bool({one[:2] for one in names} - {one[:2] for one in truth}) for names in found)
+    print(f"missed in {missed}, others accused in {false} of {sweeps} sweeps")
+    assert is_possible(missed, sweeps, 0.05)
+    assert is_possible(false, sweeps, FAMILY_ERROR)
+
+
+def miswired_is_named(seed: int) -> bool:
+    rng = np.random.default_rng(seed)
+    size, leaves = int(rng.choice([4, 8, 16])), int(rng.integers(3, 9))
+    factor = float(rng.uniform(1.2, 2))
+    machine = Machine(size * leaves, size, "latency", within=1e-6, across=factor * 1e-6)
+    values = SimulatedSurvey(machine, Noise(), seed).full()
+    declared, names = machine.leaves.copy(), tuple(f"leaf{one}" for one in range(leaves))
+    wrong = rng.choice(machine.nodes, int(rng.integers(0, 4)), replace=False)
+    wrong = wrong[
+        np.unique(machine.leaves[wrong], return_index=True)[1]
+    ]  # most of a leaf stays where it is
+    declared[wrong] = (declared[wrong] + rng.integers(1, leaves, wrong.size)) % leaves
+    measured = infer_leaves(values)
+    if measured is None:
+        return False
+    found = {
+        (one.node, one.measured) for one in differences(values.nodes, declared, names, measured)
+    }
+    return found == {(values.nodes[one], names[machine.leaves[one]]) for one in wrong}
+
+
+def test_miswired_nodes_are_named_in_nearly_all_trees(pool: ProcessPoolExecutor) -> None:
+    trees = 1000 if LONG else 40
+    wrong = trees - sum(pool.map(miswired_is_named, range(90_000, 90_000 + trees), chunksize=10))
+    print(f"{wrong} of {trees} trees wrong")
+    assert is_possible(wrong, trees, 0.01)

@@ -1,0 +1,196 @@
+"""Who is accused on small machines whose faults are known, and what is not concluded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chiplog.survey.pair_fit import PairFit, fit_pairs
+from chiplog.survey.pair_values import PairValues
+from chiplog.survey.suspects import controls, pairs_again, suspects
+from chiplog.survey.verdict import Verdict, confirmed
+from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
+
+SMALL = 16
+NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
+    survey = SimulatedSurvey(machine, noise, seed)
+    first = fit_pairs(survey.full(), machine.leaves)
+    suspected = suspects(first)
+    again = survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    return confirmed(first, again)
+
+
+def accused(verdict: Verdict) -> set[tuple[str, str, str | None, str]]:
+    return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
+
+
+@pytest.mark.parametrize("kind", ["bandwidth", "latency"])
+def test_a_slow_node_is_accused_and_nobody_else(kind: str) -> None:
+    slow = 0.05 if kind == "bandwidth" else 0.2
+    verdict = judged(Machine(SMALL, 4, kind, slow_nodes={5: slow}))  # type: ignore[arg-type]
+    assert accused(verdict) == {("node", "n0006", None, "both")}
+    (one,) = verdict.accused
+    expected = -slow if kind == "bandwidth" else slow / (1 - slow)
+    assert one.low < expected < one.high
+
+
+def test_one_direction_of_a_nodes_link_is_accused_alone() -> None:
+    verdict = judged(Machine(SMALL, 4, slow_out={5: 0.1}))
+    assert accused(verdict) == {("node", "n0006", None, "out")}
+
+
+def test_an_uplink_is_accused_and_none_of_its_nodes() -> None:
+    assert accused(judged(Machine(SMALL, 4, slow_uplinks={1: 0.1}))) == {
+        ("uplink", "leaf 1", None, "both")
+    }
+
+
+def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
+    assert accused(judged(Machine(SMALL, 4, slow_pairs={(3, 12): 0.2}))) == {
+        ("pair", "n0004", "n0013", "both")
+    }
+
+
+def test_two_faults_are_both_found() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1})
+    assert accused(judged(machine)) == {
+        ("node", "n0006", None, "both"),
+        ("uplink", "leaf 2", None, "both"),
+    }
+
+
+# In logarithms, 100 us cost pairs within a leaf more than others: these must not look like slow pairs.
+def test_a_late_node_is_accused_and_none_of_its_pairs() -> None:
+    machine = Machine(SMALL, 4, "latency", late_nodes={5: 100e-6}, within=20e-6, across=40e-6)
+    assert accused(judged(machine)) == {("node", "n0006", None, "both")}
+
+
+def test_nobody_is_accused_without_noise_and_without_a_fault() -> None:
+    verdict = judged(Machine(SMALL, 4), NO_NOISE)
+    assert verdict.accused == verdict.inconclusive == ()
+
+
+def test_without_a_second_measurement_nobody_is_accused() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={5: 0.2})
+    verdict = confirmed(fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves), None)
+    assert not verdict.accused
+    assert verdict.inconclusive[0].name == "n0006"
+    assert {one.reason for one in verdict.inconclusive} == {"it was not measured again"}
+
+
+def test_a_node_that_is_slow_only_in_the_sweep_is_inconclusive() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={5: 0.2})
+    first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
+    suspected = suspects(first)
+    healed = SimulatedSurvey(replace(machine, slow_nodes={}), QUIET, 3)
+    verdict = confirmed(
+        first, healed.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    )
+    assert not verdict.accused
+    assert [(one.name, one.reason) for one in verdict.inconclusive] == [
+        ("n0006", "it was slow in the sweep, but not when measured again")
+    ]
+
+
+def test_a_spike_of_a_pair_is_no_fault() -> None:
+    machine = Machine(SMALL, 4)
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    values = survey.full()
+    values.values[7] /= 10
+    first = fit_pairs(values, machine.leaves)
+    suspected = suspects(first)
+    assert [values.clients[7], values.servers[7]] in suspected.pairs.tolist()
+    assert not confirmed(
+        first, survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    ).accused
+
+
+def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:
+    machine = Machine(SMALL, 8, slow_uplinks={1: 0.3})
+    verdict = judged(machine)
+    assert not verdict.accused
+    assert verdict.detectable["uplink"] is None
+
+
+def test_what_a_run_can_find_is_smaller_with_less_noise() -> None:
+    quiet, loud = (
+        judged(Machine(64), Noise(pair=pair)).detectable["pair"] for pair in (0.01, 0.05)
+    )
+    assert quiet is not None and loud is not None
+    assert 0 < quiet < loud < 1
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+def test_a_machine_of_few_nodes_accuses_nobody(nodes: int) -> None:
+    machine = Machine(nodes, 16, slow_nodes={1: 0.05})
+    verdict = judged(machine, Noise())
+    assert not verdict.accused
+
+
+def test_pairs_that_failed_are_left_out() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={5: 0.05})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    values = survey.full()
+    dead = (values.clients == 9) | (values.servers == 9)
+    values.values[dead] = np.nan
+    first = fit_pairs(values, machine.leaves)
+    suspected = suspects(first)
+    healthy = controls(first, suspected)
+    assert np.isnan(first.node_effects[:, 9]).all()
+    assert 9 not in healthy.tolist() + suspected.nodes.tolist()
+    assert accused(confirmed(first, survey.measure(*pairs_again(first, suspected, healthy)))) == {
+        ("node", "n0006", None, "both")
+    }
+
+
+def test_a_sweep_without_any_figure_concludes_nothing() -> None:
+    values = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).full()
+    values.values[:] = np.nan
+    verdict = confirmed(fit_pairs(values, Machine(SMALL, 4).leaves), None)
+    assert verdict.accused == verdict.inconclusive == ()
+    assert set(verdict.detectable.values()) == {None}
+
+
+def test_no_node_is_in_two_pairs_of_a_round_of_the_second_measurement() -> None:
+    machine = Machine(64, slow_nodes={5: 0.05})
+    first = fit_pairs(SimulatedSurvey(machine, Noise(), 3).full(), machine.leaves)
+    suspected = suspects(first)
+    clients, servers, rounds = pairs_again(first, suspected, controls(first, suspected), 2)
+    for number in range(int(rounds.max()) + 1):
+        busy = np.concatenate((clients[rounds == number], servers[rounds == number]))
+        assert np.unique(busy).size == busy.size
+
+
+def renumbered(values: PairValues, order: np.ndarray) -> PairValues:  # type: ignore[type-arg]
+    place = np.argsort(order)
+    names = tuple(values.nodes[one] for one in order)
+    return replace(
+        values, nodes=names, clients=place[values.clients], servers=place[values.servers]
+    )
+
+
+def effects_by_name(fit: PairFit) -> dict[str, float]:
+    return dict(zip(fit.values.nodes, fit.node_effects.mean(axis=0).tolist(), strict=True))
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), slow=st.floats(0.05, 0.5), node=st.integers(0, 11))
+def test_effects_do_not_depend_on_the_nodes_order_or_the_unit(
+    seed: int, slow: float, node: int
+) -> None:
+    values = SimulatedSurvey(Machine(12, 12, slow_nodes={node: slow}), Noise(), seed).full()
+    first = effects_by_name(fit_pairs(values))
+    order = np.random.default_rng(seed).permutation(12)
+    other = effects_by_name(fit_pairs(renumbered(values, order)))
+    scaled = effects_by_name(fit_pairs(replace(values, values=values.values * 1000)))
+    assert max(first, key=lambda one: first[one]) == f"n{node + 1:04d}"
+    for name, effect in first.items():
+        assert other[name] == pytest.approx(effect, abs=2e-3)
+        assert scaled[name] == pytest.approx(effect, abs=1e-6)
