@@ -46,7 +46,9 @@ def survey(
     bandwidth_bytes: Annotated[
         str, typer.Option(metavar="SIZE", help="Message size for bandwidth.")
     ] = "1MiB",
-    visits: Annotated[int, typer.Option(help="Times that each pair is measured.")] = 1,
+    visits: Annotated[
+        int, typer.Option(help="Times that each pair is measured; with 7, slow nodes are named.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Of the rounds' choice and order.")] = 1,
     mpi: Annotated[
         str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
@@ -64,6 +66,12 @@ def survey(
         float | None,
         typer.Option(
             metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+        ),
+    ] = None,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Slurm's topology.conf: are the nodes where it says they are?"
         ),
     ] = None,
     resume: Annotated[
@@ -114,6 +122,7 @@ def survey(
         time_limit=time_limit,
         budget=budget,
         resume=resume,
+        topology=topology,
     )
     if json_file:
         write_json(json_file, result.to_json())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chiplog.cli.verdict_text import verdict_lines
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
             else ""
         )
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
+    lines += verdict_lines(result.verdict)
     lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(lines)
 

@@ -68,12 +68,19 @@ def survey(
     time_limit: float = 30.0,
     budget: float | None = None,
     resume: bool = False,
+    topology: str | os.PathLike[str] | None = None,
 ) -> SurveyResult:
     """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
 
     `out` is a folder or a run file; see `chiplog.survey.run.measure_sweep` for `resume`, `ranks_are_given` and what is
     raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    `topology` is a topology.conf, which the measured leaves are held against.
     """
+    declared = None
+    if topology is not None:
+        from chiplog.survey.topology import read_topology
+
+        declared = read_topology(topology)
     launch = launch_of(
         target,
         ranks=options.ranks,
@@ -100,4 +107,4 @@ def survey(
         survey_result,
     )  # NumPy, which the ranks' start need not wait for
 
-    return survey_result(dataset)
+    return survey_result(dataset, declared)

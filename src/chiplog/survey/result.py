@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
+    from chiplog.survey.topology import Topology
 
 SLOWEST = 5
 LIMITED = 0.9
@@ -88,6 +90,7 @@ class SurveyResult:
     latency: Spread | None
     bandwidth: Spread | None
     at_once: AtOnce | None
+    verdict: MachineVerdict
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts (chiplog.survey/1)."""
@@ -104,11 +107,12 @@ class SurveyResult:
             "rounds": self.rounds,
             **{name: one and one.to_json() for name, one in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
+            **self.verdict.to_json(),
         }
 
 
-def survey_result(dataset: Dataset) -> SurveyResult:
-    """The figures of a survey's run file."""
+def survey_result(dataset: Dataset, topology: Topology | None = None) -> SurveyResult:
+    """The figures and the verdict of a survey's run file; `topology` is what the machine is declared as."""
     latency, bandwidth = pair_values(dataset, "latency"), pair_values(dataset, "bandwidth")
     nodes = latency.nodes
     measured = _ends(latency) | _ends(bandwidth)
@@ -124,6 +128,7 @@ def survey_result(dataset: Dataset) -> SurveyResult:
         latency=_spread(latency, _bytes_of(dataset, LATENCY)),
         bandwidth=_spread(bandwidth, _bytes_of(dataset, BANDWIDTH)),
         at_once=_at_once(bandwidth, pair_values(dataset, "bandwidth", ALONE)),
+        verdict=verdict_of_run(dataset, topology),
     )
 
 

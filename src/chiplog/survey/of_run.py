@@ -1,0 +1,145 @@
+"""The verdict of a survey's run file: its first visit is the sweep, the later ones are the second measurement."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chiplog.survey.leaves import Difference, differences, infer_leaves
+from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
+from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
+from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+    from chiplog.survey.pair_values import IntArray
+
+KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
+LINK = "link"
+"""What scripts call the detectable effect of a single pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineVerdict:
+    """What a survey says of the machine: of bandwidths and of latencies, and of its leaves."""
+
+    verdicts: dict[Kind, Verdict]
+    visits: int
+    """How often each pair was measured: with one visit nobody is accused."""
+    leaves: int | None
+    """The number of leaves; None where neither a file nor the pairs show any."""
+    agrees: bool | None
+    """Whether the declared leaves are the measured ones; None where one of both is missing."""
+    differences: tuple[Difference, ...]
+
+    @property
+    def accused(self) -> tuple[Finding, ...]:
+        """All accused ones."""
+        return tuple(one for verdict in self.verdicts.values() for one in verdict.accused)
+
+    @property
+    def inconclusive(self) -> tuple[Finding, ...]:
+        """All suspects of which nothing is concluded."""
+        return tuple(one for verdict in self.verdicts.values() for one in verdict.inconclusive)
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
+        detectable = {
+            kind: {
+                LINK if name == "pair" else name: least for name, least in one.detectable.items()
+            }
+            for kind, one in self.verdicts.items()
+        }
+        first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
+        return {
+            "detectable": {**first, **detectable},
+            "accused": [_finding_json(one) for one in self.accused],
+            "inconclusive": [_finding_json(one) for one in self.inconclusive],
+            "topology": {
+                "leaves": self.leaves,
+                "agrees": self.agrees,
+                "differences": [asdict(one) for one in self.differences],
+            },
+        }
+
+
+def _finding_json(one: Finding) -> dict[str, Any]:
+    bounds = {"low": one.low, "high": one.high}
+    known = {name: value if np.isfinite(value) else None for name, value in bounds.items()}
+    return {**asdict(one), **known}
+
+
+def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> MachineVerdict:
+    """Judges a survey; `topology` is the declared one, which the measured leaves are held against.
+
+    Leaves are those that the pairs show (latency first), else the declared ones. UsageError where the topology
+    declares none of the nodes.
+    """
+    visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
+    sweeps = {kind: _sweep(dataset, kind, visits[:1]) for kind in KINDS}
+    known = {kind: one for kind, one in sweeps.items() if np.isfinite(one.values).any()}
+    nodes = sweeps["latency"].nodes
+    declared, names = leaf_numbers(topology, nodes) if topology else (None, ())
+    measured = _measured_leaves(known)
+    found: tuple[Difference, ...] = ()
+    agrees = None
+    if declared is not None and measured is not None:
+        found = differences(nodes, declared, names, measured)
+        agrees = not found
+        measured, names = _named(measured, declared, names)
+    leaves = measured if measured is not None else declared
+    verdicts = {}
+    for kind, sweep in known.items():
+        again = _sweep(dataset, kind, visits[1:]) if len(visits) > 1 else None
+        fit = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
+        verdicts[kind] = confirmed(fit, again, names)
+    count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
+    return MachineVerdict(verdicts, len(visits), count, agrees, found)
+
+
+def _sweep(dataset: Dataset, kind: Kind, visits: list[int]) -> PairValues:
+    """The figures of these visits, each visit's rounds after those of the one before."""
+    parts = []
+    first_round = 0
+    for visit in visits or [-1]:
+        series = tuple(one for one in dataset.series if one.visit == visit)
+        part = pair_values(replace(dataset, series=series), kind)
+        parts.append(replace(part, rounds=part.rounds + first_round))
+        first_round += int(part.rounds.max(initial=-1)) + 1
+    return replace(
+        parts[0],
+        clients=np.concatenate([one.clients for one in parts]),
+        servers=np.concatenate([one.servers for one in parts]),
+        values=np.concatenate([one.values for one in parts]),
+        rounds=np.concatenate([one.rounds for one in parts]),
+    )
+
+
+def _measured_leaves(known: dict[Kind, PairValues]) -> IntArray | None:
+    for kind in ("latency", "bandwidth"):
+        if kind in known:
+            leaves = infer_leaves(known[kind])
+            if leaves is not None:
+                return leaves
+    return None
+
+
+def _named(
+    measured: IntArray, declared: IntArray, names: tuple[str, ...]
+) -> tuple[IntArray, tuple[str, ...]]:
+    """The measured leaves, with the declared names by number where most of a leaf's nodes have one."""
+    named = []
+    for number in range(int(measured.max(initial=-1)) + 1):
+        theirs = declared[(measured == number) & (declared != UNDECLARED)]
+        named.append(names[np.bincount(theirs).argmax()] if theirs.size else f"leaf {number}")
+    return measured, tuple(named)
+
+
+def _each_its_own(leaves: IntArray) -> IntArray:
+    """Leaves in which each node of unknown leaf has one of its own."""
+    unknown = np.flatnonzero(leaves < 0)
+    result = leaves.copy()
+    result[unknown] = int(leaves.max(initial=-1)) + 1 + np.arange(unknown.size)
+    return result
