@@ -107,3 +107,29 @@ def test_other_commands_do_not_take_all_pairs_for_a_ping_pong(
     assert "ping_pong (" not in said.stdout + said.stderr
     if command == "report":
         assert "hockney" not in (tmp_path / "page.md").read_text()
+
+
+def test_a_slow_node_is_named_when_measured_again(tmp_path: Path) -> None:
+    target = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.01,seed=7,slow=3:2"
+    result, screen = tmp_path / "survey.json", tmp_path / "survey"
+    measured = chiplog(
+        "survey", target, "--ranks", 8, "--visits", 7, "-o", screen, "--json", result
+    )
+    assert measured.code == 0, measured.stderr
+    found = json.loads(result.read_text())
+    validate(found)
+    named = {
+        (one["kind"], one["name"].partition("#")[2], one["quantity"]) for one in found["accused"]
+    }
+    assert named == {("node", "2", "latency")}
+    assert found["detectable"]["latency"]["node"] < found["accused"][0]["effect"]
+    assert "slow       node" in measured.stdout
+
+
+def test_a_topology_that_lies_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    lying = tmp_path / "topology.conf"
+    lying.write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
+    refused = chiplog("survey", TARGET, "--ranks", 6, "-o", tmp_path / "s", "--topology", lying)
+    assert refused.code == 5
+    assert "the node n1 is under two leaves, a and b" in refused.stderr
+    assert not (tmp_path / "s").exists()
