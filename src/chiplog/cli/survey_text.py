@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from chiplog.cli.verdict_text import verdict_lines
@@ -10,6 +11,9 @@ from chiplog.plan.units import format_bytes
 if TYPE_CHECKING:
     from chiplog.survey.plan import Sweep
     from chiplog.survey.result import PairValue, Spread, SurveyResult
+
+LEAST_SPREAD = 0.005
+"""Pairs whose quartiles are closer than this, as logarithms, count as alike."""
 
 
 def sweep_json(target: str, sweep: Sweep) -> dict[str, Any]:
@@ -105,13 +109,18 @@ def _next(result: SurveyResult, again: str, launcher: str | None) -> str:
 
 
 def _slowest(result: SurveyResult) -> PairValue | None:
-    """The pair that is furthest from the median of its kind, as a factor."""
-    factors = [
-        (max(spread.slowest[0].value / median, median / spread.slowest[0].value), spread.slowest[0])
+    """The pair that is furthest from the median of its kind, in logarithms, beside how far the quartiles are apart."""
+    found = [
+        (_distance(spread, spread.slowest[0].value), spread.slowest[0])
         for spread in (result.latency, result.bandwidth)
-        if spread is not None and (median := spread.quartiles[1]) > 0
+        if spread is not None
     ]
-    return max(factors, key=lambda one: one[0])[1] if factors else None
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _distance(spread: Spread, value: float) -> float:
+    first, median, third = spread.quartiles
+    return abs(math.log(value / median)) / max(math.log(third / first), LEAST_SPREAD)
 
 
 def _times(count: int) -> str:
