@@ -185,7 +185,7 @@ def effects_by_name(fit: PairFit) -> dict[str, float]:
 def test_effects_do_not_depend_on_the_nodes_order_or_the_unit(
     seed: int, slow: float, node: int
 ) -> None:
-    values = SimulatedSurvey(Machine(12, 12, slow_nodes={node: slow}), Noise(), seed).full()
+    values = SimulatedSurvey(Machine(12, 12, slow_nodes={node: slow}), QUIET, seed).full()
     first = effects_by_name(fit_pairs(values))
     order = np.random.default_rng(seed).permutation(12)
     other = effects_by_name(fit_pairs(renumbered(values, order)))
