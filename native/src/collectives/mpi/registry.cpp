@@ -20,7 +20,7 @@ namespace {
 
 // The attribute of a communicator that has had a barrier.
 struct Entry {
-  int own_barriers = 0;
+  int own_left = settings().barriers_before;
   bool is_settled = false;           // set up, or left to the MPI for good
   std::unique_ptr<Barrier> barrier;  // null where the MPI's own must do
 };
@@ -105,22 +105,18 @@ Entry* attribute_of(MPI_Comm communicator) {
   return entry.release();
 }
 
-// The same, asking the MPI only where this thread's last one was another.
-Entry* entry_of(MPI_Comm communicator) {
-#ifdef CHIPLOG_SMPI
-  return attribute_of(communicator);  // a thread runs many simulated ranks
-#else
-  struct Counted {
-    std::uint64_t changes = 0;
-    MPI_Comm communicator{};
-    Entry* entry = nullptr;
-  };
-  static thread_local constinit Counted last;
-  const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
-  if (last.entry == nullptr || last.communicator != communicator || last.changes != changes) {
-    last = {changes, communicator, attribute_of(communicator)};
-  }
-  return last.entry;
+// Lets this thread count the next barriers without asking for the entry.
+void remember([[maybe_unused]] MPI_Comm communicator, [[maybe_unused]] Entry& entry) {
+#ifndef CHIPLOG_SMPI
+  const bool holds =
+      recent.communicator == communicator && recent.changes == registry_changes.load(std::memory_order_relaxed);
+  if (holds) recent.own_left = &entry.own_left;
+#endif
+}
+
+void stop_counting([[maybe_unused]] MPI_Comm communicator) {
+#ifndef CHIPLOG_SMPI
+  if (recent.communicator == communicator) recent.own_left = nullptr;
 #endif
 }
 
@@ -130,17 +126,17 @@ Recent look_up(MPI_Comm communicator) {
   const std::lock_guard lock(mutex);
   const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
   const auto found = settled.find(communicator);
-  if (found == settled.end()) return {changes, communicator, nullptr, false};
-  return {changes, communicator, found->second->barrier.get(), true};
+  if (found == settled.end()) return {changes, communicator, nullptr, false, nullptr};
+  return {changes, communicator, found->second->barrier.get(), true, nullptr};
 }
 
 void before_own_barrier() { (void)phase_now(); }
 
 void after_own_barrier(MPI_Comm communicator) {
   if (phase.load(std::memory_order_acquire) != Phase::open || communicator == being_freed) return;
-  Entry* entry = entry_of(communicator);
+  Entry* entry = attribute_of(communicator);
   if (entry == nullptr || entry->is_settled) return;
-  if (++entry->own_barriers < settings().barriers_before) return;
+  if (--entry->own_left > 0) return remember(communicator, *entry);
   entry->barrier = set_up(communicator, *world);
   entry->is_settled = true;
   const std::lock_guard lock(mutex);
@@ -149,6 +145,7 @@ void after_own_barrier(MPI_Comm communicator) {
 }
 
 MPI_Comm begin_to_free(MPI_Comm communicator) {
+  stop_counting(communicator);
   remove_from_table(communicator);
   return std::exchange(being_freed, communicator);
 }
