@@ -25,18 +25,19 @@ Function* next_of([[maybe_unused]] const char* name, Function* of_mpi) {
     return found;                                                  \
   }()
 
-// The commonest of the MPI's own: nothing but the count is the library's.
-int counted_barrier(MPI_Comm communicator, int& left) {
+// Apart from MPI_Barrier, which is to stay as short as it can be where the library serves.
+[[gnu::noinline]] int own_barrier(MPI_Comm communicator, const chiplog::collectives::Recent& known) {
+  if (known.is_settled) return CHIPLOG_NEXT(Barrier)(communicator);
+  int* const left = known.own_left;  // `known` may change during the barrier
+  const bool is_only_counted = left != nullptr && *left > 1;
+  if (!is_only_counted) chiplog::collectives::before_own_barrier();
   const int error = CHIPLOG_NEXT(Barrier)(communicator);
-  if (error == MPI_SUCCESS) --left;
-  return error;
-}
-
-[[gnu::noinline]] int own_barrier(MPI_Comm communicator, bool is_settled) {
-  if (is_settled) return CHIPLOG_NEXT(Barrier)(communicator);
-  chiplog::collectives::before_own_barrier();
-  const int error = CHIPLOG_NEXT(Barrier)(communicator);
-  if (error == MPI_SUCCESS) chiplog::collectives::after_own_barrier(communicator);
+  if (error != MPI_SUCCESS) return error;
+  if (is_only_counted) {
+    --*left;
+  } else {
+    chiplog::collectives::after_own_barrier(communicator);
+  }
   return error;
 }
 
@@ -54,10 +55,7 @@ extern "C" {
 
 CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
   const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
-  if (known.barrier == nullptr) {
-    if (known.own_left != nullptr && *known.own_left > 1) return counted_barrier(communicator, *known.own_left);
-    return own_barrier(communicator, known.is_settled);
-  }
+  if (known.barrier == nullptr) return own_barrier(communicator, known);
   const int error = known.barrier->wait();
   if (error == MPI_SUCCESS) [[likely]] {
     return error;
