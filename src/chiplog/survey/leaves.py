@@ -33,6 +33,8 @@ FAR_QUANTILE = 0.75
 """Of a node's pairs at least a quarter are taken to be between leaves; what it costs there is the node's own."""
 ALIKE = 0.5
 """Two nodes are of one leaf if they share this part of the nodes that are near to either."""
+LEAST_TOLD = 0.75
+"""The share of the nodes whose group must be clear, or else there are no groups."""
 NEAR_WITHIN = 0.8
 NEAR_BETWEEN = 0.2
 _THRESHOLDS = 512
@@ -221,7 +223,7 @@ def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArra
 def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
     """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
     told = groups >= 0
-    if np.unique(groups[told]).size < 2 or told.mean() < 0.5:
+    if np.unique(groups[told]).size < 2 or told.mean() < LEAST_TOLD:
         return False
     same = (groups[:, None] == groups[None, :]) & told[:, None] & measured
     other = (groups[:, None] != groups[None, :]) & told[:, None] & told[None, :] & measured

@@ -28,6 +28,8 @@ MOST_NODES = 0.25
 MOST_PAIR_SHARE = 0.05
 LEAST_OF_PAIRS = 0.25
 """The share of all pairs from which single ones are judged: with fewer the nodes' effects are too uncertain."""
+MOST_PAIRS = 4
+"""At most so many pairs for each node are measured again: spikes must not push out what is slow for good."""
 LEAST_CONTROLS = 3
 CONTROLS = 32
 UPLINK_MEMBERS = 8
@@ -165,7 +167,7 @@ def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntAr
         return np.inf, none
     threshold = upper_quantile(min(MOST_PAIR_SHARE, nodes / pairs), np.inf)
     far = pair_scores(fit, apart)
-    order = np.argsort(-far, kind="stable")[:nodes]
+    order = np.argsort(-far, kind="stable")[: MOST_PAIRS * nodes]
     taken = fit.usable[order[far[order] > threshold]]
     return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
 
