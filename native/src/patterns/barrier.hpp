@@ -1,9 +1,9 @@
 // The n-way dissemination barrier of all ranks, message by message: the rounds that libchiplog_coll runs over MPI.
 #pragma once
 
-#include <utility>
-#include <vector>
+#include <cstdint>
 
+#include "core/barrier_algorithms.hpp"
 #include "core/dissemination.hpp"
 #include "patterns/part.hpp"
 
@@ -36,30 +36,17 @@ struct Barrier {
   template <MessageView M>
   static constexpr bool runs_over = !M::has_passive_targets;
 
-  // The ranks to which this one sends in a round, and those for which it then waits.
-  struct Round {
-    std::vector<Rank> told;
-    std::vector<Rank> awaited;
-  };
-  static std::vector<Round> rounds_of(const SeriesSetup& setup) {
-    std::vector<Round> rounds;
-    for (const std::vector<int>& steps : dissemination_steps(setup.ranks, static_cast<int>(setup.peers))) {
-      Round& round = rounds.emplace_back();
-      for (const int step : steps) {
-        round.told.push_back((setup.self + step) % setup.ranks);
-        round.awaited.push_back((setup.self - step + setup.ranks) % setup.ranks);
-      }
-    }
-    return rounds;
+  static BarrierSchedule schedule_of(const SeriesSetup& setup) {
+    return barriers::n_way(setup.ranks, setup.self, static_cast<int>(setup.peers));
   }
 
   // All sends are completed at the end, since no two go to the same peer.
   template <MessageView M, Clock C>
-  static void pass(Workspace<M, C>& work, const std::vector<Round>& rounds, std::size_t bytes) {
+  static void pass(Workspace<M, C>& work, const BarrierSchedule& rounds, std::size_t bytes) {
     auto& [messages, clock, out, in] = work;
-    for (const Round& round : rounds) {
-      for (const Rank peer : round.told) messages.post_send(peer, out, bytes);
-      for (const Rank peer : round.awaited) messages.recv(peer, in, bytes);
+    for (const BarrierRound& round : rounds) {
+      for (const Rank peer : round.tells) messages.post_send(peer, out, bytes);
+      for (const Rank peer : round.hears) messages.recv(peer, in, bytes);
     }
     messages.wait_sends();
   }
@@ -67,7 +54,7 @@ struct Barrier {
   // The first barrier only brings the ranks together.
   template <MessageView M, Clock C>
   static Part client(Workspace<M, C>& work, const SeriesSetup& setup) {
-    return [&work, setup, rounds = rounds_of(setup)] {
+    return [&work, setup, rounds = schedule_of(setup)] {
       const std::size_t bytes = setup.message_bytes;
       const std::int64_t batch = setup.batch;
       pass(work, rounds, bytes);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "chiplog/median.hpp"
 #include "collectives/mpi/leader_rounds.hpp"
 
 namespace chiplog::collectives {
@@ -46,15 +47,9 @@ bool run_in_turn(std::vector<Tried>& all) {
   return true;
 }
 
-double median_seconds(Tried& one) {
-  const auto middle = one.seconds.begin() + turns / 2;
-  std::nth_element(one.seconds.begin(), middle, one.seconds.end());
-  return *middle;
-}
-
 int fastest(std::vector<Tried>& all) {
   const auto least = std::min_element(all.begin(), all.end(),
-                                      [](Tried& a, Tried& b) { return median_seconds(a) < median_seconds(b); });
+                                      [](Tried& a, Tried& b) { return median(a.seconds) < median(b.seconds); });
   return static_cast<int>(least - all.begin());
 }
 
