@@ -215,10 +215,11 @@ class Probe {
 #endif
   }
 
-  // What rank 0 says, too, or what only follows from its end.
+  // What rank 0 says, too, or what only follows from its end or from that of a rank that it names.
   [[nodiscard]] bool is_echo(const Error& error) const {
-    return rank_ != 0 &&
-           (error.exit_code() == ExitCode::wrong_usage || dynamic_cast<const PeerLost*>(&error) != nullptr);
+    if (rank_ == 0) return false;
+    if (error.exit_code() == ExitCode::wrong_usage) return true;
+    return dynamic_cast<const PeerLost*>(&error) != nullptr && meeting_.bootstrap->await_end_of_rank_0();
   }
 
   int fail(int exit_code, const char* message, bool silent) {

@@ -39,6 +39,13 @@ class Bootstrap {
   // Describes how the process of a lost rank ended, such as "was killed by signal 9 (Killed)"; empty if that is not
   // known. Blocks for a moment at most.
   virtual std::string fate(Rank /*peer*/) { return {}; }
+
+  // After a loss, so that the rank that was lost is named and not one that only noticed it.
+  // On rank 0: who is lost and how, without a full stop; empty if this bootstrap can't tell. Blocks for a moment at
+  // most.
+  virtual std::string who_is_lost() { return {}; }
+  // On the others, before their process ends: waits until rank 0 has ended, for some seconds at most. True if it has.
+  virtual bool await_end_of_rank_0() { return true; }
 };
 
 }  // namespace chiplog

@@ -5,7 +5,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "bootstrap/frame.hpp"
@@ -29,6 +31,12 @@ void prepare_connection(int fd) {
 }
 
 constexpr Rank root = 0;
+// A process that is killed closes its connections one by one, and so do the ranks of a node.
+constexpr std::chrono::milliseconds first_end_patience(500);
+constexpr std::chrono::milliseconds further_ends_patience(100);
+constexpr std::size_t most_ends_told = 4;
+// Rank 0 notices a loss at the latest when it waits for the answer of the lost rank.
+constexpr std::chrono::seconds rank_0_patience(3);
 
 }  // namespace
 
@@ -108,10 +116,41 @@ std::string StarBootstrap::receive_blob(Rank peer, const Deadline& deadline) {
 
 void StarBootstrap::check(IoResult result, Rank peer) {
   if (result == IoResult::done) return;
-  const std::string who = "rank " + std::to_string(peer);
-  if (result == IoResult::timed_out) throw TimedOut(who + " has not answered within " + seconds_text(time_limit_));
+  if (result == IoResult::timed_out)
+    throw TimedOut("rank " + std::to_string(peer) + " has not answered within " + seconds_text(time_limit_));
+  throw PeerLost(end_of(peer));
+}
+
+std::string StarBootstrap::end_of(Rank peer) {
   const std::string how = fate(peer);
-  throw PeerLost(who + " " + (how.empty() ? "closed its connection" : how));
+  return "rank " + std::to_string(peer) + " " + (how.empty() ? "closed its connection" : how);
+}
+
+// The ranks of a node end together, though not at once. What they sent before may not have been read yet.
+std::string StarBootstrap::who_is_lost() {
+  if (closed_within(first_end_patience).empty()) return {};
+  std::this_thread::sleep_for(further_ends_patience);
+  const std::vector<Rank> lost = closed_within(std::chrono::nanoseconds(0));
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lost.size(), most_ends_told); ++i) {
+    text += (text.empty() ? "" : ", ") + end_of(lost[i]);
+  }
+  if (lost.size() > most_ends_told) text += " and so on, " + std::to_string(lost.size()) + " ranks in all";
+  return text;
+}
+
+bool StarBootstrap::await_end_of_rank_0() { return !closed_within(rank_0_patience).empty(); }
+
+std::vector<Rank> StarBootstrap::closed_within(std::chrono::nanoseconds limit) const {
+  const Deadline deadline = Deadline::in(limit);
+  std::vector<pollfd> ends;
+  for (Rank peer = 0; peer < (rank_ == root ? size_ : 1); ++peer) ends.push_back({connection(peer), POLLRDHUP, 0});
+  while (poll(ends.data(), ends.size(), deadline.poll_timeout_ms()) < 0 && errno == EINTR) continue;
+  std::vector<Rank> closed;
+  for (std::size_t peer = 0; peer < ends.size(); ++peer) {
+    if (ends[peer].fd < 0 ? rank_ != root : ends[peer].revents != 0) closed.push_back(static_cast<Rank>(peer));
+  }
+  return closed;
 }
 
 // Rank 0 may be reached over several interfaces: that of a rank on another host counts.

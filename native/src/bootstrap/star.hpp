@@ -26,6 +26,8 @@ class StarBootstrap : public Bootstrap {
   std::vector<std::string> gather(std::string_view blob) override;
   void barrier() override;
   [[nodiscard]] std::string address() const override;
+  std::string who_is_lost() override;
+  bool await_end_of_rank_0() override;
 
  protected:
   [[nodiscard]] std::chrono::nanoseconds time_limit() const { return time_limit_; }
@@ -37,6 +39,9 @@ class StarBootstrap : public Bootstrap {
   void send_blob(Rank peer, std::string_view blob, const Deadline& deadline);
   std::string receive_blob(Rank peer, const Deadline& deadline);
   void check(IoResult result, Rank peer);
+  std::string end_of(Rank peer);
+  // The ranks whose connections the other end has closed, as soon as there are some.
+  [[nodiscard]] std::vector<Rank> closed_within(std::chrono::nanoseconds limit) const;
 
   Rank rank_;
   int size_;

@@ -104,10 +104,13 @@ class Leader : public Session {
     try {
       take_requests();
       bootstrap_.broadcast(std::string(1, do_quit));
+    } catch (const PeerLost& lost) {
+      const std::string who = bootstrap_.who_is_lost();
+      const PeerLost first(who.empty() ? lost.what() : who);
+      end_with(first, footer);
+      throw first;
     } catch (const Error& error) {
-      footer.complete = false;
-      footer.reason = error.what();
-      write_ending(footer, static_cast<int>(error.exit_code()));
+      end_with(error, footer);
       throw;
     }
     footer.complete = !interrupted();
@@ -149,6 +152,12 @@ class Leader : public Session {
     record.launch = settings_.launch;
     records_.write(record_json(request, record));
     ++record_count_;
+  }
+
+  void end_with(const Error& error, FooterFacts& footer) {
+    footer.complete = false;
+    footer.reason = error.what();
+    write_ending(footer, static_cast<int>(error.exit_code()));
   }
 
   // `exit_code` is 0 for an end without error. An earlier error matters more than a footer that can't be written.

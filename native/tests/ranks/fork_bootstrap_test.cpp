@@ -95,6 +95,26 @@ TEST(ForkBootstrap, ARankThatEndsIsReportedWithItsExitCode) {
   EXPECT_EQ(outcome, "PeerLost: rank 1 ended with exit code 7");
 }
 
+// Ranks 1 and 4 notice it before rank 0 looks.
+TEST(ForkBootstrap, TheLostAreToldFromThoseThatNoticed) {
+  const std::string outcome = run_forked(5, patient, [](Bootstrap& bootstrap) -> std::string {
+    if (bootstrap.rank() == 2) std::raise(SIGKILL);
+    if (bootstrap.rank() == 3) _exit(7);
+    if (bootstrap.rank() != 0) return bootstrap.await_end_of_rank_0() ? "" : "too soon";
+    return bootstrap.who_is_lost();
+  });
+  EXPECT_EQ(outcome, "rank 2 was killed by signal 9 (Killed), rank 3 ended with exit code 7");
+}
+
+TEST(ForkBootstrap, WhereNobodyIsLostNobodyIsNamed) {
+  const std::string outcome = run_forked(3, patient, [](Bootstrap& bootstrap) -> std::string {
+    const std::string lost = bootstrap.rank() == 0 ? bootstrap.who_is_lost() : "";
+    bootstrap.barrier();
+    return lost;
+  });
+  EXPECT_EQ(outcome, "");
+}
+
 // Rank 2 is lost while rank 1, which is asked first, is silent.
 TEST(ForkBootstrap, ALossIsNoticedBehindASilentRank) {
   const std::string outcome = run_forked(3, patient, [](Bootstrap& bootstrap) -> std::string {

@@ -224,6 +224,21 @@ TEST(Rendezvous, ARankThatIsKilledIsLostToAll) {
   EXPECT_EQ(texts[3], "PeerLost: rank 0 closed its connection");
 }
 
+TEST(Rendezvous, ManyThatAreLostAreCounted) {
+  const std::uint16_t port = free_port();
+  const auto texts = run_ranks(9, [&](int rank) -> std::string {
+    const auto bootstrap = meet(port, rank, 9);
+    bootstrap->barrier();
+    if (rank == 0) return bootstrap->who_is_lost();
+    if (rank > 2) std::raise(SIGKILL);
+    return bootstrap->await_end_of_rank_0() ? "rank 0 has ended" : "rank 0 goes on";
+  });
+  EXPECT_EQ(texts[0],
+            "rank 3 closed its connection, rank 4 closed its connection, rank 5 closed its connection, "
+            "rank 6 closed its connection and so on, 6 ranks in all");
+  EXPECT_EQ(texts[1], "rank 0 has ended");
+}
+
 // One who knows the secret and then announces 4 GiB.
 TEST(Rendezvous, ALengthBeyondTheLimitIsCorrupt) {
   const std::uint16_t port = free_port();
