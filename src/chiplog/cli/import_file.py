@@ -29,7 +29,7 @@ def import_file(
     from chiplog.dataset.importers import import_file as import_measurements
 
     written = import_measurements(
-        kind, file, out, pattern=pattern, direction=direction, transport=transport
+        kind, file, out, pattern=pattern, direction=direction, transport=transport, note=note
     )
     note(f"imported into {written}.")
 

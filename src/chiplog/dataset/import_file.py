@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from chiplog.dataset.fields import LARGEST
 from chiplog.dataset.import_values import ROUNDING
 from chiplog.dataset.importer import (
     IMPORTERS,
+    Imported,
     ImportedRecord,
     ImportedSeries,
     Importer,
@@ -28,6 +31,8 @@ from chiplog.dataset.patterns import PATTERNS
 from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import RunWriter
 from chiplog.errors import CorruptFile, UsageError
+
+_Line = dict[str, object]
 
 MAX_SOURCE_BYTES = 1 << 30
 """Longest source, unpacked, that an importer takes."""
@@ -41,10 +46,12 @@ def import_file(
     pattern: str | None = None,
     direction: str | None = None,
     transport: str | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Path:
     """Writes the measurements of another tool's file as a run file at `out`, replacing it, and returns its path.
 
-    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured.
+    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured. `note` gets a
+    sentence for each warning, which the run file's header holds as well.
 
     Raises UsageError for an unknown kind, pattern or direction, and where the file needs one that is not given;
     CorruptFile that names file, line and field where the file is not what the kind says.
@@ -53,7 +60,7 @@ def import_file(
     _among("--pattern", pattern, tuple(PATTERNS))
     _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
     options = Options(pattern=pattern, direction=direction, transport=transport)
-    return _write(importer, Path(path), Path(out), options)
+    return _write(importer, Path(path), Path(out), options, note)
 
 
 def _among(option: str, value: str | None, known: tuple[str, ...]) -> None:
@@ -61,11 +68,48 @@ def _among(option: str, value: str | None, known: tuple[str, ...]) -> None:
         raise UsageError(f"{option} {value!r} is unknown; it accepts {', '.join(known)}.")
 
 
-def _write(importer: Importer, path: Path, out: Path, options: Options) -> Path:
+def _read(importer: Importer, source: Source, options: Options) -> tuple[Imported, list[_Line]]:
+    """What `importer` reads, and the record lines; CorruptFile names the right kind where it is another tool's file."""
+    try:
+        imported = importer.read(source, options)
+        lines = [_record(index, record) for index, record in enumerate(imported.records)]
+        if not lines:
+            raise source.where(1).corrupt(None, "the file holds no measurement")
+    except CorruptFile:
+        if (other := _other_kind(importer, source)) is None:
+            raise
+        what = f"this is no file of kind {importer.name}, but one of {other.summary}: use chiplog import {other.name}"
+        raise source.where(1).corrupt(None, what) from None
+    return imported, lines
+
+
+def _other_kind(importer: Importer, source: Source) -> Importer | None:
+    """The importer whose sign the file bears, unless it bears that of `importer`."""
+    signed = [
+        one
+        for one in IMPORTERS.all()
+        if one.sign and re.search(one.sign, source.text, re.MULTILINE)
+    ]
+    return None if not signed or importer.name in {one.name for one in signed} else signed[0]
+
+
+def _sentence(warning: Mapping[str, object]) -> str:
+    unit = str(warning["unit"])
+    counted = f"{warning['number']} {unit.removesuffix('s') if warning['number'] == 1 else unit}"
+    return f"{warning['fact']}: {counted}; {warning['remedy']}."
+
+
+def _write(
+    importer: Importer,
+    path: Path,
+    out: Path,
+    options: Options,
+    note: Callable[[str], None] | None,
+) -> Path:
     source = read_source(path)
     if out.exists() and out.samefile(path):
         raise UsageError(f"-o {out} is the file to import; name another one.")
-    imported = importer.read(source, options)
+    imported, lines = _read(importer, source, options)
     header = {
         "schema": SCHEMA,
         "chiplog": chiplog.__version__,
@@ -79,15 +123,16 @@ def _write(importer: Importer, path: Path, out: Path, options: Options) -> Path:
             "file": path.name,
             "sha256": source.sha256,
             "convention": imported.convention,
+            **({"statistic": imported.statistic} if imported.statistic else {}),
         },
         "warnings": list(imported.warnings),
     }
-    lines = [_record(index, record) for index, record in enumerate(imported.records)]
-    if not lines:
-        raise source.where(1).corrupt(None, "the file holds no measurement")
     with RunWriter.create(out, header, overwrite=True) as writer:
         for line in lines:
             writer.append(line)
+    if note is not None:
+        for warning in imported.warnings:
+            note(_sentence(warning))
     return out
 
 

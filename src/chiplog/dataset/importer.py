@@ -85,6 +85,8 @@ class Imported:
     transport: str | None = None
     ranks: int = 2
     warnings: tuple[Mapping[str, object], ...] = ()
+    statistic: str | None = None
+    """What one number of the source stands for many times by: "mean", "median"; None where samples are raw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,8 @@ class Importer:
     name: str
     summary: str
     """What the files are, in a few words, for help and lists."""
+    sign: str | None = None
+    """A regular expression that only this tool's files match: it names the right KIND for a file of another one."""
     read: Callable[[Source, Options], Imported]
     """What a file holds; CorruptFile names line and field of what is wrong, UsageError what the caller must say."""
 

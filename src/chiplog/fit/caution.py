@@ -17,10 +17,15 @@ def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     """The dataset without its first record, and a sentence about it, where nothing says that it was warm.
 
     That is so for imported totals of one sample each: the first size is cold there. Where series have samples of their
-    own, the first ones are marked as warm-up already, and the dataset comes back as it is.
+    own, the first ones are marked as warm-up already, and the dataset comes back as it is; also where a number stands
+    for many times, as a tool's mean or median does, which took its warm-up itself.
     """
     series = dataset.series
-    if not series or any(one.seconds.size > 1 or one.warmup_seconds.size for one in series):
+    if (
+        _is_summary(dataset)
+        or not series
+        or any(one.seconds.size > 1 or one.warmup_seconds.size for one in series)
+    ):
         return dataset, ()
     first = min(one.record_id for one in series)
     kept = tuple(one for one in series if one.record_id != first)
@@ -32,6 +37,12 @@ def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
         "so it was taken cold."
     )
     return Dataset(dataset.header, kept, dataset.complete, dataset.source), (sentence,)
+
+
+def _is_summary(dataset: Dataset) -> bool:
+    """Were means or medians imported instead of raw samples?"""
+    provenance = dataset.header.get("provenance")
+    return isinstance(provenance, dict) and provenance.get("statistic") is not None
 
 
 def without_questions(dataset: Dataset) -> Dataset:

@@ -3,10 +3,11 @@
     # Benchmarking PingPong                    #bytes #repetitions t[usec] Mbytes/sec
     # Benchmarking Multi-PingPong              #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec
     # ( 4 groups of 2 processes each running simultaneous )
+                                               Group #bytes #repetitions t[usec] Mbytes/sec         of -multi 1
 
 A time is half a ping-pong, the mean over the repetitions. PingPong becomes a one-way ping_pong, Multi-PingPong one-way
-pairs with the slowest group's t_max. A benchmark that stands in the file again with as many groups is another launch;
-tables of other benchmarks are not read.
+pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. A benchmark that
+stands in the file again with as many groups is another launch; tables of other benchmarks are not read.
 
 Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δt/2").
 """
@@ -15,10 +16,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_text import (
+    Paths,
+    Skipped,
+    clean_lines,
+    is_number,
+    is_row,
+    lacks_value,
+    refuse_unlike_launches,
+)
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -35,7 +46,10 @@ MICROSECOND = 1e-6
 CONVENTION = "half a ping-pong in microseconds, one-way, the mean over the repetitions (of several groups, the slowest)"
 _NAMES = {"PingPong": "ping_pong", "PingPongSpecificSource": "ping_pong", "Multi-PingPong": "pairs"}
 _TITLE = re.compile(r"#\s*Benchmarking\s+(\S+)\s*")
-_GROUPS = re.compile(r"#\s*\(\s*(\S+) groups of (\S+) processes each running simultaneous\s*\)?\s*")
+_GROUPS = re.compile(
+    r"#\s*\(\s*(\S+) groups? of (\S+) processes each running simultaneous(?:ly)?\s*\)?\s*"
+)
+_HEADER = re.compile(r"#bytes\b|Group\s+#bytes\b")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\S+)\s*")
 
 
@@ -44,39 +58,117 @@ class _Table:
     """The table that is being read."""
 
     name: str
+    where: Where
     pairs: int = 1
     columns: list[str] = field(default_factory=list)
     launch: int = 0
-    sizes: set[int] = field(default_factory=set)
+    sizes: dict[int, dict[int, float]] = field(default_factory=dict)
+    """The seconds of each group by size; of group 0 alone where the groups have no rows of their own."""
+    repetitions: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def pattern(self) -> str:
+        """The pattern that its rows become."""
+        return _NAMES[self.name]
+
+    @property
+    def time_column(self) -> str | None:
+        """The column with the time of the slowest group, or of the only one; None where there is no such column."""
+        wanted = (
+            ["t_max[usec]", "t[usec]"] if self.pattern == "pairs" else ["t[usec]", "t_avg[usec]"]
+        )
+        if self.pattern == "pairs" and not self.has_groups:
+            wanted = wanted[:1]
+        return next((name for name in wanted if name in self.columns), None)
+
+    @property
+    def has_groups(self) -> bool:
+        """Has each group a row of its own?"""
+        return self.columns[:1] == ["Group"]
+
+
+@dataclass
+class _File:
+    """What was read of a file so far."""
+
+    options: Options
+    tables: list[_Table] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
+    paths: Paths = field(default_factory=Paths)
+    seen: Counter[tuple[str, int]] = field(default_factory=Counter)
+    table: _Table | None = None
+    titles: int = 0
+
+    def title(self, name: str, where: Where) -> None:
+        """Begins the table of a benchmark, or passes it over."""
+        self.titles += 1
+        self.table = None
+        if name not in _NAMES:
+            known = ", ".join(_NAMES)
+            what = f"the benchmark {name[:60]!r} can't be imported; known are {known}"
+            self.skipped.table(where, name, what)
+            return
+        self.paths.enter(where)
+        self.table = _Table(name, where)
+        self.tables.append(self.table)
+
+    def header(self, table: _Table, line: str) -> None:
+        """Takes the names of the columns, with which the rows begin."""
+        table.columns = line.split()
+        table.launch = self.seen[table.name, table.pairs]
+        self.seen[table.name, table.pairs] += 1
 
 
 def read(source: Source, options: Options) -> Imported:
     """The PingPong tables of an IMB output; CorruptFile names line and column of what is wrong."""
     if options.direction not in (None, "one-way"):
         raise UsageError(f"--direction {options.direction} does not fit: IMB's times are one-way.")
-    records: list[ImportedRecord] = []
-    seen: Counter[tuple[str, int]] = Counter()
-    table: _Table | None = None
-    for number, line in enumerate(source.lines(), start=1):
-        where, text = source.where(number), line.strip()
-        if match := _TITLE.fullmatch(text):
-            table = _Table(match[1]) if match[1] in _NAMES else None
-        elif table is None:
-            continue
-        elif match := _GROUPS.fullmatch(text):
-            table.pairs = whole(match[1], "groups", where, minimum=1, maximum=1 << 20)
-            _two(match[2], where)
-        elif match := _PROCESSES.fullmatch(text):
-            _two(match[1], where)
-        elif text.startswith("#bytes"):
-            table.columns = text.split()
-            table.launch = seen[table.name, table.pairs]
-            seen[table.name, table.pairs] += 1
-        elif text and not text.startswith("#"):
-            records.append(_record(text.split(), table, where))
+    file = _File(options)
+    for where, line in clean_lines(source):
+        _read_line(file, line, where)
+    records = [record for table in file.tables for record in _records(table, file.skipped)]
     _check_pattern(records, options)
+    file.skipped.refuse_if_empty(records)
+    _refuse_mixed_paths(file, records)
     most = max((one.pairs for record in records for one in record.series), default=1)
-    return Imported(records, CONVENTION, ranks=2 * most)
+    return Imported(
+        records,
+        CONVENTION,
+        ranks=2 * most,
+        warnings=file.skipped.warnings(),
+        statistic="mean",
+    )
+
+
+def _read_line(file: _File, line: str, where: Where) -> None:
+    table = file.table
+    if match := _TITLE.fullmatch(line):
+        file.title(match[1], where)
+    elif not line:
+        return
+    elif table is not None and (match := _GROUPS.fullmatch(line)):
+        table.pairs = whole(match[1], "groups", where, minimum=1, maximum=1 << 20)
+        _two(match[2], where)
+    elif table is not None and (match := _PROCESSES.fullmatch(line)):
+        _two(match[1], where)
+    elif table is not None and _HEADER.match(line):
+        file.header(table, line)
+    elif line.startswith("#") or _HEADER.match(line):
+        file.paths.read(line)
+    elif table is not None and is_number(line.split()[0]):
+        _row(line, table, file.skipped, where)
+    elif not is_row(line.split()) or not file.titles:
+        file.skipped.foreign_line(where, line)
+        file.paths.read(line)
+
+
+def _refuse_mixed_paths(file: _File, records: list[ImportedRecord]) -> None:
+    begins: dict[tuple[str, int], dict[int, Where]] = {}
+    for table in file.tables:
+        begins.setdefault((table.name, table.pairs), {}).setdefault(table.launch, table.where)
+    for (name, pairs), places in begins.items():
+        mine = [one for one in records if (one.tag["imb"], one.series[0].pairs) == (name, pairs)]
+        refuse_unlike_launches(mine, places, name)
 
 
 def _two(word: str, where: Where) -> None:
@@ -85,32 +177,51 @@ def _two(word: str, where: Where) -> None:
         raise where.corrupt("#processes", f"a ping-pong has 2 processes, not {processes}")
 
 
-def _record(words: list[str], table: _Table, where: Where) -> ImportedRecord:
-    wanted = "t_max[usec]" if _NAMES[table.name] == "pairs" else "t[usec]"
-    if wanted not in table.columns:
-        raise where.corrupt(wanted, "no line before names such a column")
+def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
+    words, wanted = line.split(), table.time_column
+    if wanted is None:
+        missing = "t_max[usec]" if table.pattern == "pairs" else "t[usec]"
+        raise where.corrupt(missing, "no line before names such a column")
+    of_size = 1 if table.has_groups else 0
+    if len(words) > of_size + 1 and not is_number(words[of_size + 1]):
+        skipped.row(where, line, "#repetitions", f"{words[of_size + 1][:20]!r} is no number")
+        return
     if len(words) != len(table.columns):
-        missing = table.columns[len(words)] if len(words) < len(table.columns) else None
+        missing_name = table.columns[len(words)] if len(words) < len(table.columns) else None
         what = f"the row has {len(words)} columns, its header {len(table.columns)}"
-        raise where.corrupt(missing, what)
-    size = whole(words[0], "#bytes", where)
-    if size in table.sizes:
+        raise where.corrupt(missing_name, what)
+    group = whole(words[0], "Group", where) if table.has_groups else 0
+    size = whole(words[of_size], "#bytes", where)
+    if group in table.sizes.get(size, {}):
         raise where.corrupt("#bytes", f"{size} stands twice in one table")
-    table.sizes.add(size)
-    repetitions = whole(words[1], "#repetitions", where, minimum=1)
-    seconds = time(words[table.columns.index(wanted)], wanted, where, factor=MICROSECOND)
-    series = ImportedSeries(
-        pattern=_NAMES[table.name],
-        direction="one-way",
-        message_bytes=size,
-        seconds=np.array([seconds]),
-        messages_per_sample=2 * table.pairs,
-        bytes_per_sample=2 * table.pairs * size,
-        pairs=table.pairs,
-    )
-    return ImportedRecord(
-        (series,), launch=table.launch, tag={"imb": table.name, "repetitions": repetitions}
-    )
+    word = words[table.columns.index(wanted)]
+    if is_number(word) and lacks_value(word):
+        skipped.row(where, line, wanted, f"is {word}: there is no time for that")
+        return
+    seconds = time(word, wanted, where, factor=MICROSECOND)
+    table.repetitions[size] = whole(words[of_size + 1], "#repetitions", where, minimum=1)
+    table.sizes.setdefault(size, {})[group] = seconds
+
+
+def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
+    """A record a size, of the slowest group; a size that lacks a group's row is left out."""
+    groups = table.pairs if table.has_groups else 1
+    for size, seconds in table.sizes.items():
+        if len(seconds) != groups:
+            what = f"the size {size} has rows of {len(seconds)} groups, not of {groups}"
+            skipped.row(table.where, f"{table.name}, {size} bytes", "Group", what)
+            continue
+        series = ImportedSeries(
+            pattern=table.pattern,
+            direction="one-way",
+            message_bytes=size,
+            seconds=np.array([max(seconds.values())]),
+            messages_per_sample=2 * table.pairs,
+            bytes_per_sample=2 * table.pairs * size,
+            pairs=table.pairs,
+        )
+        tag = {"imb": table.name, "repetitions": table.repetitions[size]}
+        yield ImportedRecord((series,), launch=table.launch, tag=tag)
 
 
 def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
@@ -124,5 +235,6 @@ def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
 IMB = Importer(
     name="imb",
     summary="Intel MPI Benchmarks: PingPong, also of -multi",
+    sign=r"#\s*Benchmarking\s+\S+|Intel\(R\) MPI Benchmarks",
     read=read,
 )

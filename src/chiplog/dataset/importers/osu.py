@@ -1,15 +1,18 @@
-"""OSU micro-benchmarks: osu_latency, osu_bw and osu_mbw_mr, one value a size.
+"""OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat and tests of MPI_Put and MPI_Get.
 
     # OSU MPI Latency Test                                 size, latency in µs: half a ping-pong
+    # OSU MPI Multi Latency Test                           the same, the mean over all pairs
     # OSU MPI Bandwidth Test                               size, MB/s of 1e6 B/s: windows of messages, each answered
     # OSU MPI Multiple Bandwidth / Message Rate Test       size, MB/s and messages/s of all pairs together
     # [ pairs: 4 ] [ window size: 64 ]
+    # OSU MPI_Get latency Test                             size, latency in µs: a whole read
 
 A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one window. osu_mbw_mr becomes pairs, one-way:
-the time of a window by its number of messages, from the rate of messages, which has more digits. A test that stands in
-the file again is another launch. Columns beyond these are not read.
+the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become
+operations of their own, where MPI_Win_flush ends them: with another synchronization its time is part of every number.
+A test that stands in the file again is another launch. Columns beyond these are not read.
 
-Source: the OSU micro-benchmarks' output, versions 4 to 7.
+Source: the OSU micro-benchmarks' output, versions 3 to 7.
 """
 
 from __future__ import annotations
@@ -21,6 +24,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_text import (
+    Paths,
+    Skipped,
+    clean_lines,
+    is_number,
+    is_row,
+    lacks_value,
+    refuse_unlike_launches,
+)
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -36,14 +48,19 @@ from chiplog.errors import UsageError
 DEFAULT_WINDOW = 64
 MEGABYTE = 1e6
 MICROSECOND = 1e-6
+ATOMIC_BYTES = 8
 AGREEMENT = 0.01
 """Share, and megabytes per second, by which the two columns of osu_mbw_mr may differ for rounding."""
 CONVENTION = (
-    "means, one-way: half a ping-pong (osu_latency), a window of messages (osu_bw), a window by its number of messages "
-    "(osu_mbw_mr); 1 MB/s = 1e6 B/s"
+    "means, one-way: half a ping-pong (osu_latency, osu_multi_lat), a window of messages (osu_bw), a window by its "
+    "number of messages (osu_mbw_mr); a whole operation (osu_get_latency, osu_fop_latency); 1 MB/s = 1e6 B/s"
 )
-_TITLE = re.compile(r"#\s*OSU MPI\S* (.*?)(?:\s+v[\d.]+.*)?\s*")
-_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\S+?)\s*\]\s*\[\s*window size:\s*(\S+?)\s*\]\s*")
+_TITLE = re.compile(r"#\s*OSU\s+(.*?)(?:\s+v\d[\w.]*.*)?\s*")
+_MPI = re.compile(r"(?:One Sided )?MPI(?:_(\w+))?(?:-(\w+))? (.*)")
+_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\S+?)\s*\](?:\s*\[\s*window size:\s*(\S+?)\s*\])?\s*")
+_BUFFERS = re.compile(r"#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*")
+_DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?")
+_SYNCHRONIZATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*")
 
 
 @dataclass
@@ -51,17 +68,42 @@ class _Test:
     """The test whose rows are being read."""
 
     name: str
+    reader: _Reader
+    where: Where
+    operation: str = "send"
     launch: int = 0
     pairs: int | None = None
     window: int = DEFAULT_WINDOW
+    synchronization: str | None = None
+    accelerator: str | None = None
+    buffers: str | None = None
+    datatype: str = "MPI_CHAR"
     sizes: set[int] = field(default_factory=set)
+
+    @property
+    def path(self) -> str:
+        """What kind of buffers the messages are in."""
+        where = self.buffers or (
+            f"{self.accelerator} buffers" if self.accelerator else "host buffers"
+        )
+        return where if self.datatype == "MPI_CHAR" else f"{where} of {self.datatype}"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How the rows of a test are read."""
+
+    pattern: str
+    series: Callable[[list[str], int, _Test, Where], ImportedSeries]
+    columns: tuple[str, ...]
+    """The names of the columns behind the size that it needs."""
 
 
 def _latency(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
-    del test
     return ImportedSeries(
         pattern="ping_pong",
         direction="one-way",
+        operation=test.operation,
         message_bytes=size,
         seconds=np.array([time(words[1], "Latency (us)", where, factor=MICROSECOND)]),
         messages_per_sample=2,
@@ -69,11 +111,44 @@ def _latency(words: list[str], size: int, test: _Test, where: Where) -> Imported
     )
 
 
+def _whole_operation(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
+    if test.operation == "atomic" and size != ATOMIC_BYTES:
+        raise where.corrupt("Size", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}")
+    return ImportedSeries(
+        pattern="ping_pong",
+        direction="round-trip",
+        operation=test.operation,
+        message_bytes=size,
+        seconds=np.array([time(words[1], "Latency (us)", where, factor=MICROSECOND)]),
+        messages_per_sample=1,
+        bytes_per_sample=size,
+    )
+
+
+def _several_latencies(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
+    if test.pairs is None:
+        what = (
+            "osu_multi_lat does not print how many pairs there are: put a line '# [ pairs: N ]' below its title, "
+            "N being half of the number of ranks"
+        )
+        raise test.where.corrupt("pairs", what)
+    return ImportedSeries(
+        pattern="pairs",
+        direction="one-way",
+        message_bytes=size,
+        seconds=np.array([time(words[1], "Latency (us)", where, factor=MICROSECOND)]),
+        messages_per_sample=2 * test.pairs,
+        bytes_per_sample=2 * test.pairs * size,
+        pairs=test.pairs,
+    )
+
+
 def _bandwidth(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
-    rate = _positive(words[1], "Bandwidth (MB/s)", where) * MEGABYTE
+    rate = number(words[1], "Bandwidth (MB/s)", where) * MEGABYTE
     return ImportedSeries(
         pattern="flood",
         direction="round-trip",
+        operation=test.operation,
         message_bytes=size,
         seconds=np.array([_bounded(test.window * size / rate, "Bandwidth (MB/s)", where)]),
         messages_per_sample=test.window + 1,
@@ -86,7 +161,7 @@ def _several(words: list[str], size: int, test: _Test, where: Where) -> Imported
     if test.pairs is None:
         raise where.corrupt("pairs", "no line before says how many pairs there are")
     megabytes = number(words[1], "MB/s", where)
-    rate = _positive(words[2], "Messages/s", where)
+    rate = number(words[2], "Messages/s", where)
     said = size * rate / MEGABYTE
     if abs(said - megabytes) > AGREEMENT * (1.0 + said):
         raise where.corrupt("MB/s", f"is {megabytes:g}, but the rate of messages gives {said:g}")
@@ -104,75 +179,182 @@ def _several(words: list[str], size: int, test: _Test, where: Where) -> Imported
     )
 
 
-_Reader = Callable[[list[str], int, _Test, Where], ImportedSeries]
-TESTS: Mapping[str, tuple[str, int, _Reader]] = {
-    "Latency Test": ("ping_pong", 2, _latency),
-    "Bandwidth Test": ("flood", 2, _bandwidth),
-    "Multiple Bandwidth / Message Rate Test": ("pairs", 3, _several),
+_BANDWIDTH = _Reader("flood", _bandwidth, ("Bandwidth (MB/s)",))
+_WHOLE = _Reader("ping_pong", _whole_operation, ("Latency (us)",))
+TESTS: Mapping[str, _Reader] = {
+    "Latency Test": _Reader("ping_pong", _latency, ("Latency (us)",)),
+    "Multi Latency Test": _Reader("pairs", _several_latencies, ("Latency (us)",)),
+    "Bandwidth Test": _BANDWIDTH,
+    "Multiple Bandwidth / Message Rate Test": _Reader("pairs", _several, ("MB/s", "Messages/s")),
+    "MPI_Put Bandwidth Test": _BANDWIDTH,
+    "MPI_Get Bandwidth Test": _BANDWIDTH,
+    "MPI_Get Latency Test": _WHOLE,
+    "MPI_Fetch_and_op Latency Test": _WHOLE,
 }
-"""By title: the pattern, how many columns are read, and what reads them."""
+"""What reads the rows of a test, by its title without 'OSU MPI'."""
+_OPERATIONS = {"Put": "rdma-write", "Get": "rdma-read", "Fetch_and_op": "atomic"}
+_BY_LOWER_CASE = {name.lower(): name for name in TESTS}
+_FLUSH = "MPI_Win_flush"
+
+
+@dataclass
+class _File:
+    """What was read of a file so far."""
+
+    source: Source
+    options: Options
+    records: list[ImportedRecord] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
+    paths: Paths = field(default_factory=Paths)
+    seen: Counter[tuple[str, int]] = field(default_factory=Counter)
+    tables: dict[tuple[str, int], dict[int, Where]] = field(default_factory=dict)
+    test: _Test | None = None
+    titles: int = 0
+
+    def title(self, name: str, where: Where) -> None:
+        """Begins the test `name`, or passes it over where it can't be imported."""
+        self.titles += 1
+        self.test, reason = _begun(name, self.options, where)
+        if self.test is None:
+            self.skipped.table(where, name, reason)
+        else:
+            self.paths.enter(where)
+
+    def row(self, words: list[str], line: str, test: _Test, where: Where) -> None:
+        """Reads a row of `test`, unless it has no usable number."""
+        needed = test.reader.columns
+        size = whole(words[0], "Size", where)
+        if len(words) <= len(needed):
+            what = f"the row has {len(words)} columns, not {1 + len(needed)}"
+            self.skipped.row(where, line, None, what)
+            return
+        for name, word in zip(needed, words[1:], strict=False):
+            if not is_number(word):
+                self.skipped.row(where, line, name, f"{word[:20]!r} is no number")
+                return
+            if lacks_value(word) and not (name == "MB/s" and size == 0):
+                self.skipped.row(where, line, name, f"is {word[:20]}: there is no time for that")
+                return
+        if size in test.sizes:
+            raise where.corrupt("Size", f"{size} stands twice in one test")
+        if not test.sizes and not self._enter(test, where):
+            return
+        series = test.reader.series(words, size, test, where)
+        test.sizes.add(size)
+        self.records.append(ImportedRecord((series,), launch=test.launch, tag={"osu": test.name}))
+
+    def _enter(self, test: _Test, where: Where) -> bool:
+        """Begins a table with its first row, when all that is said about it is known; False where it can't be read."""
+        if test.operation != "send" and test.synchronization != _FLUSH:
+            ends = test.synchronization or "a synchronization that the file does not name"
+            what = (
+                f"{test.name} ends with {ends}, whose time is in every number: run it with -s flush"
+            )
+            self.skipped.table(test.where, test.name, what)
+            self.test = None
+            return False
+        self.paths.buffers(test.path, where)
+        key = (test.name, test.pairs or 1)
+        test.launch = self.seen[key]
+        self.seen[key] += 1
+        self.tables.setdefault(key, {})[test.launch] = test.where
+        return True
+
+    def refuse_mixed_paths(self) -> None:
+        """Raises CorruptFile where two tables of one test can't be of one path."""
+        for (name, pairs), begins in self.tables.items():
+            mine = [
+                one
+                for one in self.records
+                if one.tag["osu"] == name and one.series[0].pairs == pairs
+            ]
+            refuse_unlike_launches(mine, begins, name)
 
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of one or more OSU tests; CorruptFile names line and column of what is wrong."""
     if options.direction not in (None, "one-way"):
         raise UsageError(f"--direction {options.direction} does not fit: OSU's times are one-way.")
-    records: list[ImportedRecord] = []
-    seen: Counter[tuple[str, int]] = Counter()
-    test: _Test | None = None
-    for index, line in enumerate(source.lines(), start=1):
-        where, words = source.where(index), line.split()
-        if match := _TITLE.fullmatch(line.strip()):
-            test = _begun(match[1], options, where)
-            if test.name != "Multiple Bandwidth / Message Rate Test":
-                test.launch = _again(seen, test)
-        elif test is not None and (match := _PAIRS.fullmatch(line.strip())):
-            test.pairs = whole(match[1], "pairs", where, minimum=1, maximum=1 << 20)
-            test.window = whole(match[2], "window size", where, minimum=1, maximum=1 << 20)
-            test.launch = _again(seen, test)
-        elif test is not None and words and not words[0].startswith("#"):
-            records.append(_record(words, test, where))
-    if test is None:
+    file = _File(source, options)
+    for where, line in clean_lines(source):
+        _read_line(file, line, where)
+    if not file.titles:
         raise source.where(1).corrupt("title", "no line says which OSU test this is")
-    most = max((one.pairs for record in records for one in record.series), default=1)
-    return Imported(records, CONVENTION, ranks=2 * most, warnings=_warnings(records))
+    file.skipped.refuse_if_empty(file.records)
+    file.refuse_mixed_paths()
+    most = max((one.pairs for record in file.records for one in record.series), default=1)
+    warnings = (*_warnings(file.records), *file.skipped.warnings())
+    return Imported(file.records, CONVENTION, ranks=2 * most, warnings=warnings, statistic="mean")
 
 
-def _begun(name: str, options: Options, where: Where) -> _Test:
-    if name not in TESTS:
-        raise where.corrupt(
-            "title", f"{name[:60]!r} can't be imported; known are {', '.join(TESTS)}"
+def _read_line(file: _File, line: str, where: Where) -> None:
+    words, test = line.split(), file.test
+    if match := _TITLE.fullmatch(line):
+        file.title(match[1], where)
+    elif not words:
+        return
+    elif words[0].startswith("#") or not is_row(words):
+        if not words[0].startswith("#") and not _cut_row(words, test):
+            file.skipped.foreign_line(where, line)
+        elif not words[0].startswith("#"):
+            file.skipped.row(where, line, None, "the row has no number behind its size")
+        file.paths.read(line)
+        if test is not None:
+            _read_comment(test, line, where)
+    elif test is not None:
+        file.row(words, line, test, where)
+    elif not file.titles:
+        file.skipped.foreign_line(where, line)
+
+
+def _cut_row(words: list[str], test: _Test | None) -> bool:
+    """Is it a row of which words of another program took the place of the number?"""
+    return test is not None and words[0].isascii() and words[0].isdigit()
+
+
+def _read_comment(test: _Test, line: str, where: Where) -> None:
+    if match := _PAIRS.fullmatch(line):
+        if test.sizes:
+            raise where.corrupt("pairs", "the rows before belong to another number of pairs")
+        test.pairs = whole(match[1], "pairs", where, minimum=1, maximum=1 << 20)
+        if match[2]:
+            test.window = whole(match[2], "window size", where, minimum=1, maximum=1 << 20)
+    elif match := _BUFFERS.fullmatch(line):
+        from_where, to_where = match[1].lower(), match[3].lower()
+        test.buffers = (
+            f"{from_where} buffers"
+            if from_where == to_where
+            else (f"{from_where} to {to_where} buffers")
         )
-    pattern = TESTS[name][0]
-    if options.pattern not in (None, pattern):
-        raise UsageError(f"--pattern {options.pattern} does not fit: {name} holds {pattern}.")
-    return _Test(name)
+    elif match := _DATATYPE.fullmatch(line):
+        test.datatype = match[1]
+    elif match := _SYNCHRONIZATION.fullmatch(line):
+        test.synchronization = match[1]
 
 
-def _again(seen: Counter[tuple[str, int]], test: _Test) -> int:
-    key = (test.name, test.pairs or 1)
-    seen[key] += 1
-    return seen[key] - 1
+def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, str]:
+    """The test that a title begins, or None and why it can't be imported."""
+    match = _MPI.fullmatch(title)
+    call = f"MPI_{match[1]} " if match and match[1] else ""
+    name = _BY_LOWER_CASE.get(f"{call}{match[3]}".lower()) if match else None
+    if match is None or name is None:
+        return None, f"{title[:60]!r} can't be imported{_why(title)}; known are {', '.join(TESTS)}"
+    reader = TESTS[name]
+    if options.pattern not in (None, reader.pattern):
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}."
+        )
+    operation = _OPERATIONS[match[1]] if match[1] else "send"
+    return _Test(name, reader, where, operation, accelerator=match[2]), ""
 
 
-def _record(words: list[str], test: _Test, where: Where) -> ImportedRecord:
-    _, columns, reader = TESTS[test.name]
-    size = whole(words[0], "Size", where)
-    if len(words) < columns:
-        raise where.corrupt(None, f"the row has {len(words)} columns, not {columns}")
-    if size in test.sizes:
-        raise where.corrupt("Size", f"{size} stands twice in one test")
-    test.sizes.add(size)
-    return ImportedRecord(
-        (reader(words, size, test, where),), launch=test.launch, tag={"osu": test.name}
-    )
-
-
-def _positive(word: str, name: str, where: Where) -> float:
-    value = number(word, name, where)
-    if value == 0.0:
-        raise where.corrupt(name, "is 0: there is no time for that")
-    return value
+def _why(title: str) -> str:
+    lower = title.lower()
+    if "mpi_" in lower or "one sided" in lower:
+        return ": no pattern of chiplog times this one-sided operation together with its completion"
+    if "bi-directional" in lower:
+        return ": no pattern of chiplog sends both ways at once"
+    return ""
 
 
 def _bounded(seconds: float, name: str, where: Where) -> float:
@@ -182,9 +364,9 @@ def _bounded(seconds: float, name: str, where: Where) -> float:
 
 
 def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
-    patterns = {one.pattern for record in records for one in record.series}
+    series = [one for record in records for one in record.series]
     found: list[Mapping[str, object]] = []
-    if "flood" in patterns:
+    if any(one.pattern == "flood" for one in series):
         found.append(
             {
                 "fact": "osu_bw does not print its window; the default was taken",
@@ -193,10 +375,8 @@ def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]
                 "remedy": "run osu_bw without -W",
             }
         )
-    if "pairs" in patterns:
-        windows = [
-            one.batch for record in records for one in record.series if one.pattern == "pairs"
-        ]
+    windows = [one.batch for one in series if one.pattern == "pairs" and one.batch > 1]
+    if windows:
         found.append(
             {
                 "fact": "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
@@ -205,11 +385,24 @@ def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]
                 "remedy": "for latencies, measure ping-pongs of k pairs (nodecomm, IMB -multi)",
             }
         )
+    means = max(
+        (r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"), default=0
+    )
+    if means:
+        found.append(
+            {
+                "fact": "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
+                "number": means,
+                "unit": "pairs",
+                "remedy": "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
+            }
+        )
     return tuple(found)
 
 
 OSU = Importer(
     name="osu",
-    summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr",
+    summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, osu_get_latency, ...",
+    sign=r"#\s*OSU .*Test",
     read=read,
 )

@@ -1,0 +1,192 @@
+"""What other tools' tables have in common: lines that are none of theirs, rows without a time, and tables of two paths.
+
+Launchers, libraries and shells print between the rows, and before each line. What is left out is counted, so that no
+importer skips anything without a warning.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chiplog.dataset.importer import ImportedRecord, Source
+from chiplog.dataset.lines import Where
+from chiplog.errors import CorruptFile
+
+_COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_PREFIX = re.compile(
+    r"\s*(?:\[[^\]\s]*\d+,\s*\d+\]<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s))[ \t]?"
+)
+"""What `mpirun --tag-output`, `srun -l` and `mpiexec -l` (of MPICH and of Intel MPI) put before each line."""
+_PLACES = re.compile(
+    r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
+)
+_SAME_PLACE = {"same": "intra", "single": "intra", "different": "inter", "two": "inter"}
+
+UNLIKE = 2.0
+"""Tables of one test whose times differ by more than this factor were not measured over one path."""
+
+
+def clean_lines(source: Source) -> Iterator[tuple[Where, str]]:
+    """The lines of `source` with their places, without colours, launchers' prefixes and white space around them."""
+    for number, line in enumerate(source.lines(), start=1):
+        yield source.where(number), clean(line)
+
+
+def clean(line: str) -> str:
+    """A line as the tool printed it.
+
+    >>> clean("[1,0]<stdout>:8    1.23")
+    '8    1.23'
+    >>> clean(" 3: 8    1.23"), clean("8    1.23")
+    ('8    1.23', '8    1.23')
+    """
+    line = _COLOURS.sub("", line)
+    return (line[match.end() :] if (match := _PREFIX.match(line)) else line).strip()
+
+
+def is_number(word: str) -> bool:
+    """Is `word` a number as a table prints it, which may be nan?"""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return word.isascii() and "_" not in word
+
+
+def is_row(words: Sequence[str]) -> bool:
+    """Does a line begin as a row does: with a number, and with no word of prose after it?"""
+    return bool(words) and is_number(words[0]) and (len(words) == 1 or is_number(words[1]))
+
+
+def lacks_value(word: str) -> bool:
+    """Is `word` what tools print where they have no time: zero, or no finite number?"""
+    value = float(word)
+    return value == 0.0 or not math.isfinite(value)
+
+
+@dataclass
+class Skipped:
+    """What was left out of a file: how much of each kind, and where the first of it stands."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[str, tuple[Where, str]] = field(default_factory=dict)
+    errors: dict[str, CorruptFile] = field(default_factory=dict)
+    """Why the first one of each kind can't be imported."""
+
+    def foreign_line(self, where: Where, line: str) -> None:
+        """A line that is no part of a table."""
+        what = f"the file holds no table; its first line with words in it is {line[:40]!r}"
+        self._count("lines", where, line[:40], where.corrupt(None, what))
+
+    def row(self, where: Where, line: str, column: str | None, what: str) -> None:
+        """A row of a table that `what` makes unusable: nan or 0.00 in `column`, or a row that was cut."""
+        error = where.corrupt(column, f"{what}, and no other row can be used")
+        self._count("rows", where, line[:40], error)
+
+    def table(self, where: Where, name: str, what: str) -> None:
+        """A table of another test, with what there is to say about it."""
+        self._count("tables", where, name[:60], where.corrupt("title", what))
+
+    def _count(self, unit: str, where: Where, text: str, error: CorruptFile) -> None:
+        self.counts[unit] = self.counts.get(unit, 0) + 1
+        self.first.setdefault(unit, (where, text))
+        self.errors.setdefault(unit, error)
+
+    def warnings(self) -> tuple[Mapping[str, object], ...]:
+        """One warning for each kind of what was left out."""
+        return tuple(
+            {
+                "fact": f"{_FACTS[unit]} were skipped (the first is line {where.line}, {text!r})",
+                "number": self.counts[unit],
+                "unit": unit,
+                "remedy": _REMEDIES[unit],
+            }
+            for unit, (where, text) in self.first.items()
+        )
+
+    def refuse_if_empty(self, records: Sequence[ImportedRecord]) -> None:
+        """Raises CorruptFile that names what is in the file, where nothing of it could be imported."""
+        for unit in ("rows", "tables", "lines"):
+            if not records and unit in self.errors:
+                raise self.errors[unit]
+
+
+_FACTS = {
+    "lines": "lines that belong to no table",
+    "rows": "rows without a usable number",
+    "tables": "tables of other tests",
+}
+_REMEDIES = {
+    "lines": "check that the first one is no row of a table",
+    "rows": "measure these sizes again if they matter",
+    "tables": "nothing is to be done unless you wanted them",
+}
+
+
+@dataclass
+class Paths:
+    """Makes sure that all tables of a file were measured over one path: they would be pooled as launches of it."""
+
+    last_place: str | None = None
+    """What a line before the table says: "intra-node", "inter-node", ...; None where none does."""
+    _first: tuple[str, Where] | None = None
+    _first_buffers: tuple[str, Where] | None = None
+
+    def read(self, line: str) -> None:
+        """Notes what a line outside of the rows says about where the processes ran."""
+        if match := _PLACES.search(line):
+            where = match[1].lower()
+            self.last_place = f"{_SAME_PLACE.get(where, where)}-{match[2].lower()}"
+
+    def enter(self, where: Where) -> None:
+        """Begins a table at `where`; CorruptFile where it was measured between other places than the first one."""
+        if self.last_place is None:
+            return
+        if self._first is None:
+            self._first = (self.last_place, where)
+        _same_path(self._first, self.last_place, where)
+
+    def buffers(self, kind: str, where: Where) -> None:
+        """Notes the kind of buffers of a table; CorruptFile where the first table has another kind."""
+        if self._first_buffers is None:
+            self._first_buffers = (kind, where)
+        _same_path(self._first_buffers, kind, where)
+
+
+def _same_path(first: tuple[str, Where], kind: str, where: Where) -> None:
+    if kind != first[0]:
+        what = f"this table is of {kind}, the one at line {first[1].line} of {first[0]}: {SPLIT}"
+        raise where.corrupt(None, what)
+
+
+SPLIT = "they are not launches of one path, so put each kind into a file of its own"
+
+
+def refuse_unlike_launches(
+    records: Sequence[ImportedRecord], begins: Mapping[int, Where], name: str
+) -> None:
+    """Raises CorruptFile where launches differ so much that they can't have been measured over one path.
+
+    `records` are those of one test, with one series each; `begins` has the place of the table of each launch.
+    """
+    times: dict[int, dict[int, float]] = {}
+    for record in records:
+        (one,) = record.series
+        times.setdefault(record.launch, {})[one.message_bytes] = float(one.seconds[0])
+    reference = times.get(0, {})
+    for launch, mine in times.items():
+        common = [size for size in mine if reference.get(size, 0.0) > 0.0 and mine[size] > 0.0]
+        if not common:
+            continue
+        ratios = sorted(mine[size] / reference[size] for size in common)
+        ratio = ratios[len(ratios) // 2]
+        if max(ratio, 1.0 / ratio) > UNLIKE:
+            factor = max(ratio, 1.0 / ratio)
+            what = (
+                f"the times of this {name} and those of the one at line {begins[0].line} differ by a factor of "
+                f"{factor:.1f}: {SPLIT}"
+            )
+            raise begins[launch].corrupt(None, what)

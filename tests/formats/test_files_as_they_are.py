@@ -1,0 +1,251 @@
+"""Files as clusters produce them: other programs' lines, prefixes, tables of other tests, and rows without a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chiplog.dataset.importers import import_file
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.errors import CorruptFile
+from chiplog.fit.run import fit
+
+LATENCY = """# OSU MPI Latency Test v5.9
+# Size          Latency (us)
+0                       1.10
+8                       1.25
+1024                    3.00
+4096                    6.00
+"""
+GET = """# OSU MPI_Get Latency Test v5.9
+# Window creation: MPI_Win_allocate
+# Synchronization: MPI_Win_flush
+# Size          Latency (us)
+8                       2.50
+64                      2.75
+"""
+DEVICE = "# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"
+IMB_GROUPS = """#    Intel(R) MPI Benchmarks 2019, MPI-1 part
+# Benchmarking Multi-PingPong
+# ( 2 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
+# Group  1:     2    3
+ Group        #bytes #repetitions      t[usec]   Mbytes/sec      Msg/sec
+     0             0         1000         1.50         0.00       666666
+     1             0         1000         1.75         0.00       571428
+
+     0          1024         1000         3.50       292.57       285714
+     1          1024         1000         3.25       315.08       307692
+"""
+
+
+def imported(
+    tmp_path: Path, kind: str, text: str | bytes
+) -> tuple[Dataset, list[str], list[dict[str, object]]]:
+    source = tmp_path / "source.txt"
+    source.write_bytes(text if isinstance(text, bytes) else text.encode())
+    notes: list[str] = []
+    run = read_run(import_file(kind, source, tmp_path / "run.jsonl", note=notes.append))
+    warnings = run.header["warnings"]
+    assert isinstance(warnings, list)
+    return run, notes, warnings
+
+
+def refused(tmp_path: Path, kind: str, text: str) -> str:
+    with pytest.raises(CorruptFile) as error:
+        imported(tmp_path, kind, text)
+    assert not (tmp_path / "run.jsonl").exists()
+    return str(error.value)
+
+
+def times(run: Dataset) -> list[tuple[int, float]]:
+    return [(one.message_bytes, round(1e6 * float(one.seconds[0]), 6)) for one in run.series]
+
+
+ALL = [(0, 1.10), (8, 1.25), (1024, 3.0), (4096, 6.0)]
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        lambda line: f"0: {line}",
+        lambda line: f" 3: {line}",
+        lambda line: f"[1,0]<stdout>:{line}",
+        lambda line: f"[prterun-node7-991@1,0]<stdout>: {line}",
+        lambda line: f"[0] {line}",
+        lambda line: f"\x1b[32m{line}\x1b[0m",
+        lambda line: f"{line}\r",
+    ],
+    ids=["srun", "srun-many", "open-mpi-4", "open-mpi-5", "mpiexec", "colours", "crlf"],
+)
+def test_what_launchers_put_before_lines_is_taken_off(tmp_path: Path, decorate) -> None:  # type: ignore[no-untyped-def]
+    run, notes, _ = imported(tmp_path, "osu", "\n".join(map(decorate, LATENCY.splitlines())))
+    assert times(run) == ALL and not notes
+
+
+def test_lines_of_other_programs_are_skipped_and_counted(tmp_path: Path) -> None:
+    text = "user@login:~$ srun -N 2 ./osu_latency\n" + LATENCY.replace(
+        "8     ", "srun: warning: can't run 1 process on 2 nodes\n[17.1] ucx WARN no device\n8     "
+    )
+    run, notes, warnings = imported(tmp_path, "osu", text)
+    assert times(run) == ALL
+    assert [(one["number"], one["unit"]) for one in warnings] == [(3, "lines")]
+    assert "line 1, 'user@login" in notes[0] and ": 3 lines; check" in notes[0]
+
+
+@pytest.mark.parametrize("row", ["64    0.00", "64   nan", "64   -nan", "64", "64  out of memory"])
+def test_a_row_without_a_time_is_skipped_and_counted(tmp_path: Path, row: str) -> None:
+    run, notes, warnings = imported(tmp_path, "osu", f"{LATENCY}{row}\n")
+    assert times(run) == ALL and len(notes) == 1
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+
+
+def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
+    other = LATENCY.replace("MPI Latency Test", "MPI Bi-Directional Bandwidth Test")
+    collective = LATENCY.replace("MPI Latency Test", "MPI Allreduce Latency Test")
+    run, notes, warnings = imported(tmp_path, "osu", other + LATENCY + collective)
+    assert times(run) == ALL
+    assert [(one["number"], one["unit"]) for one in warnings] == [(2, "tables")]
+    assert "MPI Bi-Directional Bandwidth Test" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("title", "reason"),
+    [
+        ("MPI_Put Latency Test", "one-sided"),
+        ("MPI_Accumulate latency Test", "one-sided"),
+        ("MPI_Get_accumulate latency Test", "one-sided"),
+        ("MPI_Compare_and_swap latency Test", "one-sided"),
+        ("One Sided MPI_Put Latency Test", "one-sided"),
+        ("MPI_Put Bi-directional Bandwidth Test", "can't be imported"),
+        ("MPI Bi-Directional Bandwidth Test", "both ways"),
+        ("MPI Broadcast Latency Test", "can't be imported"),
+        ("OpenSHMEM Put Test", "can't be imported"),
+    ],
+)
+def test_a_test_without_a_pattern_is_refused_by_name(
+    tmp_path: Path, title: str, reason: str
+) -> None:
+    sentence = refused(tmp_path, "osu", LATENCY.replace("MPI Latency Test", title))
+    assert repr(title) in sentence and reason in sentence
+
+
+def test_a_get_is_a_read_and_its_time_a_whole_operation(tmp_path: Path) -> None:
+    run, _, _ = imported(tmp_path, "osu", GET)
+    assert {(s.pattern, s.operation, s.direction) for s in run.series} == {
+        ("ping_pong", "rdma-read", "round-trip")
+    }
+    assert times(run) == [(8, 2.5), (64, 2.75)]
+
+
+def test_a_fetch_and_op_is_an_atomic_of_8_bytes(tmp_path: Path) -> None:
+    text = GET.replace("MPI_Get", "MPI_Fetch_and_op").replace("64    ", "#64    ")
+    run, _, _ = imported(tmp_path, "osu", text)
+    assert [(s.operation, s.direction, s.message_bytes) for s in run.series] == [
+        ("atomic", "round-trip", 8)
+    ]
+
+
+@pytest.mark.parametrize("call", ["Put", "Get"])
+def test_bandwidths_of_one_sided_calls_are_floods_of_their_own(tmp_path: Path, call: str) -> None:
+    text = GET.replace("MPI_Get Latency Test", f"MPI_{call} Bandwidth Test")
+    run, _, _ = imported(tmp_path, "osu", text)
+    operation = {"Put": "rdma-write", "Get": "rdma-read"}[call]
+    assert {(s.pattern, s.operation) for s in run.series} == {("flood", operation)}
+
+
+@pytest.mark.parametrize("ends", ["MPI_Win_lock/unlock", "MPI_Win_post/start/complete/wait", None])
+def test_a_one_sided_test_that_times_its_synchronization_is_refused(
+    tmp_path: Path, ends: str | None
+) -> None:
+    line = "# Synchronization: MPI_Win_flush\n"
+    text = GET.replace(line, f"# Synchronization: {ends}\n" if ends else "")
+    assert "run it with -s flush" in refused(tmp_path, "osu", text)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        LATENCY.replace("# Size", f"{DEVICE}\n# Size"),
+        LATENCY.replace("MPI Latency", "MPI-CUDA Latency"),
+        "== inter-node ==\n" + LATENCY,
+        LATENCY.replace("1.10", "4.40").replace("1.25", "5.0").replace("3.00", "9.00"),
+    ],
+    ids=["device", "cuda", "labelled", "slower"],
+)
+def test_tables_of_two_paths_are_not_pooled_as_launches(tmp_path: Path, second: str) -> None:
+    sentence = refused(tmp_path, "osu", f"== intra-node ==\n{LATENCY}{second}")
+    assert "put each kind into a file of its own" in sentence
+
+
+def test_buffers_on_a_device_alone_are_imported(tmp_path: Path) -> None:
+    text = LATENCY.replace("MPI Latency", "MPI-CUDA Latency").replace("# Size", f"{DEVICE}\n# Size")
+    assert times(imported(tmp_path, "osu", text)[0]) == ALL
+
+
+def test_launches_that_differ_by_noise_stay_launches(tmp_path: Path) -> None:
+    run, _, _ = imported(tmp_path, "osu", LATENCY + LATENCY.replace("1.25", "1.45"))
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+def test_the_multi_latency_test_needs_its_number_of_pairs(tmp_path: Path) -> None:
+    text = LATENCY.replace("MPI Latency", "MPI Multi Latency")
+    assert "put a line '# [ pairs: N ]'" in refused(tmp_path, "osu", text)
+    run, _, warnings = imported(tmp_path, "osu", text.replace("# Size", "# [ pairs: 4 ]\n# Size"))
+    assert {(s.pattern, s.pairs, s.direction) for s in run.series} == {("pairs", 4, "one-way")}
+    assert run.header["ranks"] == 8 and "mean over all pairs" in str(warnings[0]["fact"])
+
+
+def test_the_first_mean_is_not_taken_for_a_cold_one(tmp_path: Path) -> None:
+    text = LATENCY.replace("0                       1.10\n", "")
+    run, _, _ = imported(tmp_path, "osu", text)
+    found = fit(run, ["hockney"], boundaries=None)[0]
+    assert found.curves[0].message_bytes.tolist() == [8, 1024, 4096]
+    assert not any("cold" in warning for warning in found.warnings)
+
+
+def test_a_group_of_imbs_multi_has_a_row_and_the_slowest_counts(tmp_path: Path) -> None:
+    run, notes, _ = imported(tmp_path, "imb", IMB_GROUPS)
+    assert times(run) == [(0, 1.75), (1024, 3.5)] and not notes
+    assert {(s.pattern, s.pairs) for s in run.series} == {("pairs", 2)}
+
+
+def test_a_size_that_lacks_a_group_is_skipped_and_counted(tmp_path: Path) -> None:
+    last = IMB_GROUPS.splitlines(keepends=True)[-1]
+    run, notes, _ = imported(tmp_path, "imb", IMB_GROUPS.replace(last, ""))
+    assert times(run) == [(0, 1.75)] and ": 1 row;" in notes[0]
+
+
+def test_imbs_row_that_ran_out_of_memory_is_skipped_and_counted(tmp_path: Path) -> None:
+    text = IMB_GROUPS + "     0    4194304  out-of-mem.; needed X= 8.0 GB; use flag -mem\n"
+    run, notes, _ = imported(tmp_path, "imb", text)
+    assert len(run.series) == 2 and "out-of-mem" in notes[0]
+
+
+def test_imbs_tables_with_extremes_and_rates_are_read(tmp_path: Path) -> None:
+    text = """# Benchmarking PingPong
+# #processes = 2
+ #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec Msg/sec
+   8         1000        1.00        1.50        1.25       8.00    800000
+"""
+    assert times(imported(tmp_path, "imb", text)[0]) == [(8, 1.25)]
+    assert times(imported(tmp_path, "imb", text.replace(" PingPong", " Multi-PingPong"))[0]) == [
+        (8, 1.5)
+    ]
+
+
+def test_a_collective_alone_is_refused_by_name(tmp_path: Path) -> None:
+    text = IMB_GROUPS.replace("Multi-PingPong", "Allreduce")
+    assert "the benchmark 'Allreduce' can't be imported" in refused(tmp_path, "imb", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "right"),
+    [("osu", IMB_GROUPS, "imb"), ("imb", LATENCY, "osu"), ("netgauge", LATENCY, "osu")],
+)
+def test_a_file_of_another_tool_is_named_as_what_it_is(
+    tmp_path: Path, kind: str, text: str, right: str
+) -> None:
+    assert f"use chiplog import {right}" in refused(tmp_path, kind, text)
