@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needs import require_data
 
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
@@ -196,6 +197,32 @@ def test_the_multi_latency_test_needs_its_number_of_pairs(tmp_path: Path) -> Non
     run, _, warnings = imported(tmp_path, "osu", text.replace("# Size", "# [ pairs: 4 ]\n# Size"))
     assert {(s.pattern, s.pairs, s.direction) for s in run.series} == {("pairs", 4, "one-way")}
     assert run.header["ranks"] == 8 and "mean over all pairs" in str(warnings[0]["fact"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("nodecomm", "salloc: Granted job 7\nHops: 3\n1 4.0e-06 4.3e-06\n2 3.9e-06 4.2e-06\n"),
+        ("netgauge", "salloc: Granted job 7\n1 10 13.5 23.2 145.5 6.7 1.1 1.1 nan nan nan\n"),
+        ("simgrid-calibration", "salloc: Granted job 7\nMPI_Isend,8,1.0,2.5e-06\n"),
+    ],
+)
+def test_every_table_may_have_lines_of_other_programs(tmp_path: Path, kind: str, text: str) -> None:
+    _, notes, warnings = imported(tmp_path, kind, text)
+    assert warnings[0]["number"] == 1 and "salloc" in notes[0]
+
+
+@pytest.mark.parametrize("kind", ["osu", "imb", "nodecomm", "netgauge", "simgrid-calibration"])
+def test_a_file_without_any_table_is_refused(tmp_path: Path, kind: str) -> None:
+    assert "line 1" in refused(tmp_path, kind, "Dear colleague\nno table here\n")
+
+
+def test_a_calibrations_ping_pong_is_fitted(tmp_path: Path) -> None:
+    source = require_data("taurus_PingPong.csv.gz")
+    run = read_run(import_file("simgrid-calibration", source, tmp_path / "run.jsonl"))
+    chosen = run.select(operation="send")
+    rate = fit(chosen, ["hockney"], boundaries=[60_000])[0].segments[-1].parameters["R"]
+    assert rate.value == pytest.approx(7e8, rel=0.05) and rate.low is not None and rate.low > 6e8
 
 
 def test_the_first_mean_is_not_taken_for_a_cold_one(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def _write(
     if out.exists() and out.samefile(path):
         raise UsageError(f"-o {out} is the file to import; name another one.")
     imported, lines = _read(importer, source, options)
-    header = {
+    header: dict[str, object] = {
         "schema": SCHEMA,
         "chiplog": chiplog.__version__,
         "run_id": source.sha256[:16],
@@ -127,6 +127,9 @@ def _write(
         },
         "warnings": list(imported.warnings),
     }
+    if imported.resolution_seconds is not None:
+        resolution_ns = round(imported.resolution_seconds * 1e9, 6)
+        header["clock"] = {"resolution_ns": resolution_ns, "overhead_ns": None}
     with RunWriter.create(out, header, overwrite=True) as writer:
         for line in lines:
             writer.append(line)

@@ -87,6 +87,8 @@ class Imported:
     warnings: tuple[Mapping[str, object], ...] = ()
     statistic: str | None = None
     """What one number of the source stands for many times by: "mean", "median"; None where samples are raw."""
+    resolution_seconds: float | None = None
+    """The step in which times are printed; None where that is no limit, or not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ from chiplog.fit.result import FitError
 
 BISECT = "bisect"
 """Purpose of the records with which a change is found to the byte."""
+FEWEST_MEANS = 2
+"""A line through so many means leaves no residual."""
 BAD_FIT = 0.2
 """Mean relative error above which a fit is called bad."""
 
@@ -43,6 +45,17 @@ def _is_summary(dataset: Dataset) -> bool:
     """Were means or medians imported instead of raw samples?"""
     provenance = dataset.header.get("provenance")
     return isinstance(provenance, dict) and provenance.get("statistic") is not None
+
+
+def few_means(dataset: Dataset) -> tuple[str, ...]:
+    """A sentence where a line through imported means leaves nothing that would tell their scatter."""
+    alike = {(one.message_bytes, one.launch) for one in dataset.series}
+    if not _is_summary(dataset) or len(alike) > FEWEST_MEANS:
+        return ()
+    return (
+        f"Only {len(alike)} imported {'mean' if len(alike) == 1 else 'means'}: the intervals hold the rounding of the "
+        "printed times, not their scatter. Import more sizes, or more launches.",
+    )
 
 
 def without_questions(dataset: Dataset) -> Dataset:

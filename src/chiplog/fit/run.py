@@ -14,7 +14,7 @@ from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.caution import bad_fit, without_cold_start, without_questions
+from chiplog.fit.caution import bad_fit, few_means, without_cold_start, without_questions
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.job import Job, SizeEstimator
@@ -210,7 +210,7 @@ def _fit_one_pair(
     changes = _changes(dataset, boundaries) if by_size else ()
     chosen, warnings = without_cold_start(without_questions(dataset))
     placed = in_one_state(chosen)
-    told = (*warnings, *placed.sentences)
+    told = (*warnings, *few_means(chosen), *placed.sentences)
     measured = Measured(placed.dataset, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}

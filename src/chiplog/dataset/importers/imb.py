@@ -43,6 +43,8 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
+PRINTED_STEP_SECONDS = 1e-8
+"""Times have two digits behind the point, in microseconds."""
 CONVENTION = "half a ping-pong in microseconds, one-way, the mean over the repetitions (of several groups, the slowest)"
 _NAMES = {"PingPong": "ping_pong", "PingPongSpecificSource": "ping_pong", "Multi-PingPong": "pairs"}
 _TITLE = re.compile(r"#\s*Benchmarking\s+(\S+)\s*")
@@ -137,6 +139,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=2 * most,
         warnings=file.skipped.warnings(),
         statistic="mean",
+        resolution_seconds=PRINTED_STEP_SECONDS,
     )
 
 

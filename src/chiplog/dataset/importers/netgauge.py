@@ -15,6 +15,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -55,12 +56,19 @@ def read(source: Source, options: Options) -> Imported:
     if options.direction not in (None, "round-trip"):
         raise UsageError(f"--direction {options.direction} does not fit: prtt is a round-trip.")
     answers: dict[_Key, list[dict[str, float | None]]] = defaultdict(list)
-    for number, line in enumerate(source.lines(), start=1):
+    skipped = Skipped()
+    for where, line in clean_lines(source):
         words = line.split()
-        if words and not words[0].startswith("#"):
-            key, answer = _row(words, source.where(number))
-            answers[key].append(answer)
-    return Imported([*_records(answers)], CONVENTION)
+        if not words or words[0].startswith("#"):
+            continue
+        if not is_number(words[0]):
+            skipped.foreign_line(where, line)
+            continue
+        key, answer = _row(words, where)
+        answers[key].append(answer)
+    records = [*_records(answers)]
+    skipped.refuse_if_empty(records)
+    return Imported(records, CONVENTION, warnings=skipped.warnings())
 
 
 def _row(words: list[str], where: Where) -> tuple[_Key, dict[str, float | None]]:
@@ -119,5 +127,6 @@ def _series(size: int, train: int, delay_seconds: float, seconds: float) -> Impo
 NETGAUGE = Importer(
     name="netgauge",
     summary="Netgauge's loggp output, also CODES's table",
+    sign=r"^#?\s*size\s+n\s+PRTT\(1,0,s\)",
     read=read,
 )

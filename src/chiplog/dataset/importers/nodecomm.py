@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -66,14 +67,16 @@ def read(source: Source, options: Options) -> Imported:
             f"--direction {options.direction} does not fit: nodecomm's times are whole round trips."
         )
     records: list[ImportedRecord] = []
-    place, columns = _Place(), 0
-    for number, line in enumerate(source.lines(), start=1):
-        where = source.where(number)
-        if line.strip().startswith("Hops"):
+    place, columns, skipped = _Place(), 0, Skipped()
+    for where, line in clean_lines(source):
+        if line.startswith("Hops"):
             place.begin(_hops(line, where))
             continue
         words = line.split()
         if not words:
+            continue
+        if not is_number(words[0]):
+            skipped.foreign_line(where, line)
             continue
         if columns and len(words) != columns:
             field = f"pairs {len(words)}" if len(words) < columns else None
@@ -81,7 +84,8 @@ def read(source: Source, options: Options) -> Imported:
             raise where.corrupt(field, what)
         columns = len(words)
         records.append(_record(words, place, where))
-    return Imported(records, CONVENTION, ranks=2 * max(columns - 1, 1))
+    skipped.refuse_if_empty(records)
+    return Imported(records, CONVENTION, ranks=2 * max(columns - 1, 1), warnings=skipped.warnings())
 
 
 def _hops(line: str, where: Where) -> int:
@@ -117,5 +121,6 @@ def _series(message_bytes: int, pairs: int, seconds: float) -> ImportedSeries:
 NODECOMM = Importer(
     name="nodecomm",
     summary="nodecomm: ping-pongs of k pairs between two nodes",
+    sign=r"^\s*Hops:\s*\d+\s*$",
     read=read,
 )

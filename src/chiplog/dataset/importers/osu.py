@@ -48,6 +48,8 @@ from chiplog.errors import UsageError
 DEFAULT_WINDOW = 64
 MEGABYTE = 1e6
 MICROSECOND = 1e-6
+PRINTED_STEP_SECONDS = 1e-8
+"""Times have two digits behind the point, in microseconds."""
 ATOMIC_BYTES = 8
 AGREEMENT = 0.01
 """Share, and megabytes per second, by which the two columns of osu_mbw_mr may differ for rounding."""
@@ -284,7 +286,14 @@ def read(source: Source, options: Options) -> Imported:
     file.refuse_mixed_paths()
     most = max((one.pairs for record in file.records for one in record.series), default=1)
     warnings = (*_warnings(file.records), *file.skipped.warnings())
-    return Imported(file.records, CONVENTION, ranks=2 * most, warnings=warnings, statistic="mean")
+    return Imported(
+        file.records,
+        CONVENTION,
+        ranks=2 * most,
+        warnings=warnings,
+        statistic="mean",
+        resolution_seconds=PRINTED_STEP_SECONDS,
+    )
 
 
 def _read_line(file: _File, line: str, where: Where) -> None:

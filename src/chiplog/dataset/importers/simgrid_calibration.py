@@ -16,6 +16,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from chiplog.dataset.import_text import Skipped
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -47,15 +48,16 @@ def read(source: Source, options: Options) -> Imported:
     """The calls of a calibration file; CorruptFile names line and column of what is wrong."""
     if options.pattern is not None:
         raise UsageError("--pattern does not fit: a calibration file names its operations itself.")
-    calls = _calls(source)
+    skipped = Skipped()
+    calls = _calls(source, skipped)
     sends = {size for name, size in calls if name == "MPI_Send"}
     receives = {size for name, size in calls if name == "MPI_Recv"}
-    if sends and receives:
-        return Imported(_ping_pongs(calls, source), CONVENTION)
-    return Imported(_bare_calls(calls), CONVENTION)
+    records = _ping_pongs(calls, source) if sends and receives else _bare_calls(calls)
+    skipped.refuse_if_empty(records)
+    return Imported(records, CONVENTION, warnings=skipped.warnings())
 
 
-def _calls(source: Source) -> _Calls:
+def _calls(source: Source, skipped: Skipped) -> _Calls:
     calls: _Calls = defaultdict(list)
     known: dict[tuple[str, str], tuple[str, int]] = {}
     for index, line in enumerate(source.lines(), start=1):
@@ -63,6 +65,9 @@ def _calls(source: Source) -> _Calls:
         if words == [""] or (index == 1 and words[0] == COLUMNS[0]):
             continue
         where = source.where(index)
+        if len(words) == 1 or line.startswith("#"):
+            skipped.foreign_line(where, line)
+            continue
         if len(words) != len(COLUMNS):
             missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
             raise where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
@@ -137,5 +142,6 @@ def _ping_pong(calls: _Calls, size: int, source: Source) -> ImportedRecord:
 SIMGRID_CALIBRATION = Importer(
     name="simgrid-calibration",
     summary="SimGrid's platform calibration: durations of MPI calls",
+    sign=r"^MPI_\w+,\d+,[\d.eE+-]+,[\d.eE+-]+\s*$",
     read=read,
 )

@@ -30,6 +30,8 @@ class Fitted:
     message_bytes: Floats
     pairs: Floats
     longest_seconds: Floats
+    scatter: float
+    """Relative standard deviation of the points about the fit."""
     draws: Mapping[str, Floats]
 
     def bounds(self, symbol: str) -> Bounds:
@@ -61,7 +63,8 @@ class Fitted:
     def _further_rate(self) -> float:
         """Two pairs or more reach R_N: so each further pair adds what the first one lacks, at least."""
         second = np.min(self.pairs[self.pairs > 1], initial=np.inf)
-        lacking = self.draws["R_N"] - self.draws["R_Cb"]
+        with np.errstate(invalid="ignore"):  # a replicate may lack both rates
+            lacking = self.draws["R_N"] - self.draws["R_Cb"]
         known = lacking[np.isfinite(lacking)]
         if known.size < (1.0 - TAILS[0]) * lacking.size:
             return 0.0
@@ -79,6 +82,7 @@ def fitted_times(
         table.message_bytes.astype(np.float64),
         table.pairs.astype(np.float64),
         seconds * np.exp(MARGIN * scatter),
+        scatter,
         draws,
     )
 

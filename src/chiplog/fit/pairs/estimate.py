@@ -30,6 +30,8 @@ from chiplog.plugins import load_reference
 REPLICATES = 200
 LEAST_SPREAD = 1e-9
 """Replicates that differ by less than this share differ by rounding alone."""
+LEAST_SCATTER = 1e-6
+"""Points that scatter by less about the fit were computed, not measured."""
 LARGEST = np.log(1e12)
 VAGUE = 1e3
 """A start-up time that may as well be so many times longer is none that the times show."""
@@ -117,10 +119,18 @@ def _estimate(
 ) -> Estimate:
     draws = fitted.draws
     reason = _unknown(symbol, value, draws, table)
+    if reason is None and _hangs_on_one_point(value[symbol], draws[symbol], fitted.scatter):
+        reason = ONE_POINT
     if reason is None:
         return identified(symbol, unit, value[symbol], draws[symbol][np.isfinite(draws[symbol])])
     known = unidentified(symbol, unit, reason, *fitted.bounds(symbol))
     return replace(known, draws=draws[symbol]) if symbol in ("s0", *DELAYS) else known
+
+
+def _hangs_on_one_point(value: float, draws: Floats, scatter: float) -> bool:
+    """Do the replicates agree to rounding, although the points scatter? Then one point alone says the value."""
+    finite = draws[np.isfinite(draws)]
+    return scatter > LEAST_SCATTER and bool(np.ptp(finite) <= LEAST_SPREAD * value)
 
 
 def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> str | None:
@@ -135,6 +145,7 @@ def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> st
     return NO_START_UP if vague else None
 
 
+ONE_POINT = "a single (size, pairs) alone shows it, so that nothing tells how far it scatters."
 NO_START_UP = "the times, taken back to 0 B, leave no start-up time."
 _NO_DELAY = {
     "s_k": "further pairs add no start-up time that shows here.",

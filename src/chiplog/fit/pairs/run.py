@@ -187,10 +187,11 @@ def _estimates(
         raise UsageError(
             f"from {first} to {last} B pairs series of two sizes or more are needed; the run has {mine.sizes.size}."
         )
-    if mine.cells().message_bytes.size < len(model.parameters):
+    cells = mine.cells().message_bytes.size
+    if cells < len(model.parameters) or mine.seconds.size <= len(model.parameters):
         raise UsageError(
-            f"from {first} to {last} B the run has {mine.cells().message_bytes.size} points (size, pairs); "
-            f"{len(model.parameters)} parameters need as many."
+            f"from {first} to {last} B the run has {cells} points (size, pairs), {mine.seconds.size} over all "
+            f"launches; {len(model.parameters)} parameters and their intervals need more."
         )
     numbers = np.unique(mine.pairs)
     if any(one.symbol == "R_Ci" for one in model.parameters) and numbers.size == 1 < numbers[0]:

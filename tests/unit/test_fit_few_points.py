@@ -1,0 +1,81 @@
+"""Fits of few imported numbers: no interval of width zero, no rate that no point shows, one sentence where it ends."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chiplog.dataset.importers import import_file
+from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fit.run import fit
+
+MODELS = ("max-rate", "max-rate-4", "max-rate-modified", "postal")
+SIZES = ([8], [8, 16], [1024, 1 << 20], [8, 64, 512], [4096 << step for step in range(6)])
+
+
+def pairs_run(tmp_path: Path, pairs: list[int], sizes: list[int], node_rate: float) -> Dataset:
+    random = np.random.default_rng(0)
+    rows = ["message_bytes,pairs,seconds"]
+    for k, n in product(pairs, sizes):
+        seconds = 1e-6 + max(k * n / node_rate, n / 3e9)
+        rows.append(f"{n},{k},{seconds * np.exp(0.02 * random.standard_normal()):.10f}")
+    source = tmp_path / "pairs.csv"
+    source.write_text("\n".join(rows))
+    out = tmp_path / "run.jsonl"
+    return read_run(import_file("csv", source, out, pattern="pairs", direction="one-way"))
+
+
+def latencies(tmp_path: Path, rows: str) -> Dataset:
+    source = tmp_path / "latency.txt"
+    source.write_text(f"# OSU MPI Latency Test v5.9\n# Size  Latency (us)\n{rows}")
+    return read_run(import_file("osu", source, tmp_path / "run.jsonl"))
+
+
+@pytest.mark.parametrize("pairs", [[1], [4], [1, 2], [2, 4], [1, 2, 4]], ids=str)
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: f"{len(sizes)}x{sizes[0]}")
+def test_few_points_of_pairs_give_intervals_or_a_reason(
+    tmp_path: Path, pairs: list[int], sizes: list[int]
+) -> None:
+    for node_rate, model in product((8e9, 1e15), MODELS):
+        run = pairs_run(tmp_path, pairs, sizes, node_rate)
+        try:
+            segments = fit(run, [model])[0].segments
+        except UsageError as error:
+            assert "need" in str(error) or "lacks" in str(error)
+            continue
+        for one in (p for segment in segments for p in segment.parameters.values()):
+            if one.identified:
+                assert one.value is not None and one.low is not None and one.high is not None
+                assert one.high > one.low or one.symbol == "k_sat"
+                assert one.unit != "B/s" or one.value < 1e13
+            else:
+                assert one.value is None and one.reason
+
+
+def test_one_number_of_pairs_is_no_ground_for_max_rate(tmp_path: Path) -> None:
+    run = pairs_run(tmp_path, [4], [4096 << step for step in range(6)], 8e9)
+    for model in ("max-rate", "max-rate-4", "max-rate-modified"):
+        with pytest.raises(UsageError, match="two numbers of pairs or more are needed"):
+            fit(run, [model])
+
+
+@pytest.mark.parametrize("rows", ["8 1.10\n", "8 1.10\n1024 1.30\n"], ids=["one", "two"])
+def test_few_means_have_the_width_of_their_rounding_and_say_so(tmp_path: Path, rows: str) -> None:
+    found = fit(latencies(tmp_path, rows), ["hockney"], boundaries=None)[0]
+    alpha = found.segments[0].parameters["alpha"]
+    assert alpha.low is not None and alpha.high is not None
+    assert alpha.high - alpha.low >= 5e-9
+    assert any("the rounding of the printed times" in one for one in found.warnings)
+
+
+def test_means_that_are_all_printed_alike_have_no_rate_and_no_width_of_zero(tmp_path: Path) -> None:
+    rows = "".join(f"{1 << step} 1.00\n" for step in range(12))
+    segment = fit(latencies(tmp_path, rows), ["hockney"], boundaries=None)[0].segments[0]
+    alpha, rate = segment.parameters["alpha"], segment.parameters["R"]
+    assert alpha.low is not None and alpha.high is not None and alpha.high > alpha.low + 1e-9
+    assert not rate.identified and rate.value is None and rate.reason
