@@ -15,6 +15,14 @@ class RunFailed(ChiplogError):
     exit_code = 1
 
 
+class RankLost(RunFailed):
+    """A rank was lost, or fell silent."""
+
+    def __init__(self, sentence: str, rank: int) -> None:
+        super().__init__(sentence)
+        self.rank = rank
+
+
 class UsageError(ChiplogError):
     """An option or an argument can't be met; the sentence names it and what it accepts."""
 

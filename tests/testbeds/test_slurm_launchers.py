@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -21,14 +22,14 @@ pytestmark = pytest.mark.alone
 
 CHIPLOG = (sys.executable, "-m", "chiplog")
 KINDS: tuple[Kind, ...] = ("latency", "bandwidth")
-KILL_THE_PROBE = """
+SIGNAL_THE_PROBE = """
 for process in /proc/[0-9]*; do
   if [ "$(cat $process/comm)" = chiplog-probe ] && [ $process/ns/uts -ef /proc/self/ns/uts ]; then
-    kill -9 ${process#/proc/}
+    kill -{} ${{process#/proc/}}
   fi
 done
 """
-"""Kills the ranks of the host that it runs on, whose UTS namespace they share."""
+"""Sends a signal to the ranks of the host that it runs on, whose UTS namespace they share."""
 QUICK = ("--sizes", "8,1KiB", "--budget", "3", "--no-refine")
 
 
@@ -185,23 +186,50 @@ def test_a_survey_measures_every_pair_of_hosts_and_resume_finishes_what_time_lef
         assert (values.values > 0).all()
 
 
-def test_a_node_that_dies_in_a_survey_is_named_and_finished_rounds_are_kept(
+def survey_in_which_n3_is_lost(cluster: Cluster, folder: Path, sign: str, *more: str) -> str:
+    """What a survey says on standard error, and its exit code is 1; `sign` is what the probe on n3 gets."""
+    command = [
+        *(*CHIPLOG, "survey", "tcp", "--launcher", f"srun {' '.join(more)} -N 3 -n 3"),
+        *("--visits", "100", "--bandwidth-bytes", "64KiB", "--time-limit", "2"),
+        *("-o", str(folder), "--json", str(folder / "survey.json"), "--budget", "8"),
+    ]
+    run = folder / "pairs.jsonl"
+    with subprocess.Popen(cluster.command(*command), stderr=subprocess.PIPE, text=True) as running:
+        until(lambda: run.exists() and len(run.read_text().splitlines()) > 2)
+        subprocess.run(
+            cluster.command("sh", "-c", SIGNAL_THE_PROBE.format(sign), host="n3"), check=True
+        )
+        _, said = running.communicate(timeout=60.0)
+    assert running.returncode == 1, said
+    assert read_run(run).series
+    until_idle(cluster)
+    return said
+
+
+@pytest.mark.parametrize("sign", ["KILL", "STOP"])
+def test_a_node_that_is_lost_in_a_survey_is_named_and_the_others_are_measured_without(
+    cluster: Cluster, tmp_path: Path, sign: str
+) -> None:
+    said = survey_in_which_n3_is_lost(cluster, tmp_path, sign)
+    assert said.splitlines()[-1] == (
+        "chiplog: n3 was lost; the other 2 nodes were measured without."
+    )
+    result = json.loads((tmp_path / "survey.json").read_text())
+    assert result["names"] == ["n1", "n2"]
+    assert result["pairs"] == 1
+    (lost,) = result["lost"]
+    assert lost["node"] == "n3"
+    assert lost["reason"].endswith("rank 2 is n3)")
+    assert lost["run"] == str(tmp_path / "pairs.jsonl")
+    assert result["run"] == str(tmp_path / "pairs-without-n3.jsonl")
+
+
+def test_where_the_launcher_chooses_the_nodes_a_lost_one_ends_the_survey(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    out = tmp_path / "pairs.jsonl"
-    command = [
-        *(*CHIPLOG, "survey", "tcp", "--launcher", "srun -N 3 -n 3", "--visits", "100"),
-        *("--bandwidth-bytes", "64KiB", "-o", str(out)),
-    ]
-    running = subprocess.Popen(cluster.command(*command), stderr=subprocess.PIPE, text=True)
-    until(lambda: out.exists() and len(out.read_text().splitlines()) > 2)
-    subprocess.run(cluster.command("sh", "-c", KILL_THE_PROBE, host="n3"), check=True)
-    _, said = running.communicate(timeout=60.0)
-    assert running.returncode == 1, said
+    said = survey_in_which_n3_is_lost(cluster, tmp_path, "KILL", "-w", "n[1-3]")
     assert "rank 2 is n3" in said, said
     assert "--resume measures the rest" in said, said
-    assert read_run(out).series
-    until_idle(cluster)
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -111,7 +111,7 @@ class Probe {
       line.settings.version = CHIPLOG_VERSION;
       return act(line);
     } catch (const Error& error) {
-      return fail(static_cast<int>(error.exit_code()), error.what(), is_echo(error));
+      return fail(static_cast<int>(error.exit_code()), error.what(), is_said_elsewhere(error));
     } catch (const std::bad_alloc&) {
       return fail(static_cast<int>(ExitCode::run_failed), "there is not enough memory", false);
     } catch (const std::exception& error) {
@@ -215,11 +215,10 @@ class Probe {
 #endif
   }
 
-  // What rank 0 says, too, or what only follows from its end or from that of a rank that it names.
-  [[nodiscard]] bool is_echo(const Error& error) const {
+  // Whether rank 0 says it.
+  [[nodiscard]] bool is_said_elsewhere(const Error& error) const {
     if (rank_ == 0) return false;
-    if (error.exit_code() == ExitCode::wrong_usage) return true;
-    return dynamic_cast<const PeerLost*>(&error) != nullptr && meeting_.bootstrap->await_end_of_rank_0();
+    return error.exit_code() == ExitCode::wrong_usage || meeting_.bootstrap->tell_failure(error);
   }
 
   int fail(int exit_code, const char* message, bool silent) {

@@ -1,10 +1,12 @@
 // How the ranks of one run find each other and agree; separate from what is measured, never on a timed path.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "chiplog/error.hpp"
 #include "chiplog/transport.hpp"
 
 namespace chiplog {
@@ -40,12 +42,13 @@ class Bootstrap {
   // known. Blocks for a moment at most.
   virtual std::string fate(Rank /*peer*/) { return {}; }
 
-  // After a loss, so that the rank that was lost is named and not one that only noticed it.
-  // On rank 0: who is lost and how, without a full stop; empty if this bootstrap can't tell. Blocks for a moment at
-  // most.
-  virtual std::string who_is_lost() { return {}; }
-  // On the others, before their process ends: waits until rank 0 has ended, for some seconds at most. True if it has.
-  virtual bool await_end_of_rank_0() { return true; }
+  // Where one rank fails, others fail because of it. These two let rank 0 say what came first.
+  // On the other ranks, before the process ends: tells rank 0 the error and waits until rank 0 has ended, for some
+  // seconds at most, so that this end is not taken for the cause. False if rank 0 may not have heard of it.
+  virtual bool tell_failure(const Error& /*error*/) { return false; }
+  // On rank 0: the error that `error` follows from: another rank's, or the loss of one. Empty where no other is known.
+  // Blocks for a moment at most. What other ranks have sent and nobody has read is gone.
+  virtual std::optional<Error> first_failure(const Error& /*error*/) { return std::nullopt; }
 };
 
 }  // namespace chiplog

@@ -1,6 +1,7 @@
 // The errors that end a run, and their exit codes.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -20,23 +21,29 @@ enum class ExitCode : int {
 // An error holds one sentence that says what happened and what to do, and the exit code of the process.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}
+  // `cause` is the rank whose end or silence led to the error, where it is known.
+  Error(ExitCode exit_code, const std::string& message, std::optional<int> cause = std::nullopt)
+      : std::runtime_error(message), exit_code_(exit_code), cause_(cause) {}
   [[nodiscard]] ExitCode exit_code() const noexcept { return exit_code_; }
+  [[nodiscard]] std::optional<int> cause() const noexcept { return cause_; }
 
  private:
   ExitCode exit_code_;
+  std::optional<int> cause_;
 };
 
 // A peer closed its end or died.
 class PeerLost : public Error {
  public:
-  explicit PeerLost(const std::string& message) : Error(ExitCode::run_failed, message) {}
+  explicit PeerLost(const std::string& message, std::optional<int> peer = std::nullopt)
+      : Error(ExitCode::run_failed, message, peer) {}
 };
 
 // A peer or a host did not answer in time.
 class TimedOut : public Error {
  public:
-  explicit TimedOut(const std::string& message) : Error(ExitCode::run_failed, message) {}
+  explicit TimedOut(const std::string& message, std::optional<int> peer = std::nullopt)
+      : Error(ExitCode::run_failed, message, peer) {}
 };
 
 // A message was longer than the receiver had room for.

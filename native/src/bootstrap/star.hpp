@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bootstrap/frame.hpp"
 #include "bootstrap/handshake.hpp"
 #include "bootstrap/socket.hpp"
 #include "chiplog/bootstrap.hpp"
@@ -26,8 +28,8 @@ class StarBootstrap : public Bootstrap {
   std::vector<std::string> gather(std::string_view blob) override;
   void barrier() override;
   [[nodiscard]] std::string address() const override;
-  std::string who_is_lost() override;
-  bool await_end_of_rank_0() override;
+  bool tell_failure(const Error& error) override;
+  std::optional<Error> first_failure(const Error& error) override;
 
  protected:
   [[nodiscard]] std::chrono::nanoseconds time_limit() const { return time_limit_; }
@@ -36,12 +38,15 @@ class StarBootstrap : public Bootstrap {
 
  private:
   [[nodiscard]] int connection(Rank peer) const;
-  void send_blob(Rank peer, std::string_view blob, const Deadline& deadline);
+  void send_frame(Rank peer, FrameKind kind, std::string_view blob, const Deadline& deadline);
+  // The next blob; throws the peer's error where it has failed.
   std::string receive_blob(Rank peer, const Deadline& deadline);
   void check(IoResult result, Rank peer);
   std::string end_of(Rank peer);
-  // The ranks whose connections the other end has closed, as soon as there are some.
-  [[nodiscard]] std::vector<Rank> closed_within(std::chrono::nanoseconds limit) const;
+  // The peers of whose connections `events` of poll() hold, as soon as there are some.
+  [[nodiscard]] std::vector<Rank> peers_with(short events, std::chrono::nanoseconds limit) const;
+  std::optional<Error> failure_told_by(Rank peer);
+  [[nodiscard]] std::string ends_of(const std::vector<Rank>& lost);
 
   Rank rank_;
   int size_;

@@ -7,22 +7,24 @@ namespace chiplog {
 
 std::string name_of(Rank peer) { return "rank " + std::to_string(peer); }
 
-void throw_left(Rank peer) { throw PeerLost(name_of(peer) + " has left the run"); }
+void throw_left(Rank peer) { throw PeerLost(name_of(peer) + " has left the run", peer); }
 
-void throw_closed(Rank peer) { throw PeerLost(name_of(peer) + " closed the connection"); }
+void throw_closed(Rank peer) { throw PeerLost(name_of(peer) + " closed the connection", peer); }
 
-void throw_disconnected(Rank peer) { throw PeerLost(name_of(peer) + " is no longer connected after an earlier error"); }
+void throw_disconnected(Rank peer) {
+  throw PeerLost(name_of(peer) + " is no longer connected after an earlier error", peer);
+}
 
 void throw_takes_no_more(Rank peer) {
-  throw PeerLost(name_of(peer) + " takes no more messages after one that was too long");
+  throw PeerLost(name_of(peer) + " takes no more messages after one that was too long", peer);
 }
 
 void throw_unreachable(Rank peer, int system_error) {
-  throw PeerLost(name_of(peer) + " can't be reached: " + system_error_text(system_error));
+  throw PeerLost(name_of(peer) + " can't be reached: " + system_error_text(system_error), peer);
 }
 
 void throw_timed_out(Rank peer, std::chrono::nanoseconds time_limit) {
-  throw TimedOut("no word from " + name_of(peer) + " within " + seconds_text(time_limit));
+  throw TimedOut("no word from " + name_of(peer) + " within " + seconds_text(time_limit), peer);
 }
 
 void throw_truncated(Rank source, std::size_t message_bytes, std::size_t capacity_bytes) {

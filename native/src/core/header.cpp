@@ -8,8 +8,6 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "chiplog/error.hpp"
-
 namespace chiplog {
 namespace {
 
@@ -202,8 +200,10 @@ std::string footer_json(const FooterFacts& facts) {
   return text_of(object);
 }
 
-std::string error_json(int exit_code, std::string_view message) {
-  return text_of({{"type", "error"}, {"exit", exit_code}, {"message", message}});
+std::string error_json(const Error& error) {
+  Json json = {{"type", "error"}, {"exit", static_cast<int>(error.exit_code())}, {"message", error.what()}};
+  if (error.cause()) json["rank"] = *error.cause();
+  return text_of(json);
 }
 
 }  // namespace chiplog

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chiplog/availability.hpp"
+#include "chiplog/error.hpp"
 #include "core/endpoint.hpp"
 #include "core/machine.hpp"
 #include "core/nodes.hpp"
@@ -54,6 +55,7 @@ struct FooterFacts {
   double measured_frequency_hz = 0.0;  // over the whole run
 };
 [[nodiscard]] std::string footer_json(const FooterFacts& facts);
-[[nodiscard]] std::string error_json(int exit_code, std::string_view message);
+// With the rank that is lost, silent or wrong, where it is known.
+[[nodiscard]] std::string error_json(const Error& error);
 
 }  // namespace chiplog

@@ -104,18 +104,17 @@ class Leader : public Session {
     try {
       take_requests();
       bootstrap_.broadcast(std::string(1, do_quit));
-    } catch (const PeerLost& lost) {
-      const std::string who = bootstrap_.who_is_lost();
-      const PeerLost first(who.empty() ? lost.what() : who);
-      end_with(first, footer);
-      throw first;
     } catch (const Error& error) {
-      end_with(error, footer);
+      const std::optional<Error> first = bootstrap_.first_failure(error);
+      footer.complete = false;
+      footer.reason = first.value_or(error).what();
+      write_ending(footer, first ? &*first : &error);
+      if (first) throw Error(*first);
       throw;
     }
     footer.complete = !interrupted();
     if (!footer.complete) footer.reason = "interrupted";
-    write_ending(footer, 0);
+    write_ending(footer, nullptr);
     return static_cast<int>(footer.complete ? ExitCode::done : ExitCode::interrupted);
   }
 
@@ -138,7 +137,7 @@ class Leader : public Session {
         bootstrap_.broadcast((takes_placement() ? do_measure : do_measure_without_placement) + line);
         write_record(request.measure);
       } catch (const UsageError& error) {
-        records_.write(error_json(static_cast<int>(error.exit_code()), error.what()));
+        records_.write(error_json(error));
       }
     }
   }
@@ -154,23 +153,17 @@ class Leader : public Session {
     ++record_count_;
   }
 
-  void end_with(const Error& error, FooterFacts& footer) {
-    footer.complete = false;
-    footer.reason = error.what();
-    write_ending(footer, static_cast<int>(error.exit_code()));
-  }
-
-  // `exit_code` is 0 for an end without error. An earlier error matters more than a footer that can't be written.
-  void write_ending(FooterFacts& footer, int exit_code) {
+  // `error` is null for an end without one. It matters more than a footer that can't be written.
+  void write_ending(FooterFacts& footer, const Error* error) {
     footer.records = record_count_;
     footer.elapsed_ns = elapsed_ns();
     footer.frequency_hz = endpoint_.clock_facts().frequency_hz;
     footer.measured_frequency_hz = endpoint_.measured_frequency_hz();
     try {
-      if (exit_code != 0) records_.write(error_json(exit_code, footer.reason));
+      if (error != nullptr) records_.write(error_json(*error));
       records_.write(footer_json(footer));
     } catch (const Error&) {
-      if (exit_code == 0) throw;
+      if (error == nullptr) throw;
     }
   }
 

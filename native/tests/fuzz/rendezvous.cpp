@@ -36,7 +36,7 @@ void feed_handshake(std::span<const std::byte> bytes) {
 void feed_frames(std::span<const std::byte> bytes) {
   if (bytes.size() < frame_header_bytes) return;
   try {
-    check(decode_frame_header(bytes.first<frame_header_bytes>()) <= Bootstrap::max_blob_bytes);
+    check(decode_frame_header(bytes.first<frame_header_bytes>()).bytes <= Bootstrap::max_blob_bytes);
   } catch (const Corrupt&) {
   }
   const auto payload_bytes = stream::payload_bytes_of(stream::load_header(bytes.data()));

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,24 +96,64 @@ TEST(ForkBootstrap, ARankThatEndsIsReportedWithItsExitCode) {
   EXPECT_EQ(outcome, "PeerLost: rank 1 ended with exit code 7");
 }
 
+std::string text_of(const std::optional<Error>& error) { return error ? error->what() : "nothing"; }
+
 // Ranks 1 and 4 notice it before rank 0 looks.
 TEST(ForkBootstrap, TheLostAreToldFromThoseThatNoticed) {
   const std::string outcome = run_forked(5, patient, [](Bootstrap& bootstrap) -> std::string {
     if (bootstrap.rank() == 2) std::raise(SIGKILL);
     if (bootstrap.rank() == 3) _exit(7);
-    if (bootstrap.rank() != 0) return bootstrap.await_end_of_rank_0() ? "" : "too soon";
-    return bootstrap.who_is_lost();
+    if (bootstrap.rank() == 0) return text_of(bootstrap.first_failure(PeerLost("rank 1 closed the connection", 1)));
+    return bootstrap.tell_failure(PeerLost("rank 2 is gone", 2)) ? "" : "too soon";
   });
   EXPECT_EQ(outcome, "rank 2 was killed by signal 9 (Killed), rank 3 ended with exit code 7");
 }
 
-TEST(ForkBootstrap, WhereNobodyIsLostNobodyIsNamed) {
-  const std::string outcome = run_forked(3, patient, [](Bootstrap& bootstrap) -> std::string {
-    const std::string lost = bootstrap.rank() == 0 ? bootstrap.who_is_lost() : "";
-    bootstrap.barrier();
-    return lost;
+// Rank 0 waits for rank 1, which has sent its part of a gather before; rank 1 for rank 3; and rank 3 for rank 2, which
+// says nothing.
+TEST(ForkBootstrap, ASilentRankIsFoundBehindThoseThatWaitForIt) {
+  const std::string outcome = run_forked(5, patient, [](Bootstrap& bootstrap) -> std::string {
+    const std::vector<Rank> waits_for = {1, 3, -1, 2, 0};
+    const Rank peer = waits_for[static_cast<std::size_t>(bootstrap.rank())];
+    const TimedOut silence("no word from rank " + std::to_string(peer), peer);
+    if (bootstrap.rank() == 0) return text_of(bootstrap.first_failure(silence));
+    if (bootstrap.rank() == 1) bootstrap.gather("a part");
+    if (bootstrap.rank() == 2) return bootstrap.broadcast({});
+    return bootstrap.tell_failure(silence) ? "" : "too soon";
   });
-  EXPECT_EQ(outcome, "");
+  EXPECT_EQ(outcome, "rank 3: no word from rank 2");
+}
+
+TEST(ForkBootstrap, RanksThatBlameEachOtherEndTheSearch) {
+  const std::string outcome = run_forked(2, patient, [](Bootstrap& bootstrap) -> std::string {
+    const TimedOut silence("no word from the other", 1 - bootstrap.rank());
+    if (bootstrap.rank() == 0) return text_of(bootstrap.first_failure(silence));
+    return bootstrap.tell_failure(silence) ? "" : "too soon";
+  });
+  EXPECT_EQ(outcome, "rank 1: no word from the other");
+}
+
+TEST(ForkBootstrap, AFailureEndsAGatherWithItsExitCode) {
+  const std::string outcome = run_forked(3, patient, [](Bootstrap& bootstrap) -> std::string {
+    if (bootstrap.rank() == 2) return bootstrap.tell_failure(Corrupt("a byte differs")) ? "" : "too soon";
+    try {
+      bootstrap.gather("a part");
+      return bootstrap.broadcast({});
+    } catch (const Error& error) {
+      return std::to_string(static_cast<int>(error.exit_code())) + " " + error.what();
+    }
+  });
+  EXPECT_EQ(outcome, "5 rank 2: a byte differs");
+}
+
+TEST(ForkBootstrap, AnErrorThatNobodyElseHasFollowsFromNone) {
+  const std::string outcome = run_forked(3, patient, [](Bootstrap& bootstrap) -> std::string {
+    std::string text;
+    if (bootstrap.rank() == 0) text = text_of(bootstrap.first_failure(PeerLost("rank 2 has left the run", 2)));
+    bootstrap.broadcast({});
+    return text;
+  });
+  EXPECT_EQ(outcome, "nothing");
 }
 
 // Rank 2 is lost while rank 1, which is asked first, is silent.

@@ -110,8 +110,10 @@ TEST_F(Handshake, OtherBytesAreNoMessage) {
 }
 
 TEST(BootstrapFrame, LengthsAreCheckedBeforeTheyAreUsed) {
-  EXPECT_EQ(decode_frame_header(encode_frame_header(Bootstrap::max_blob_bytes)), Bootstrap::max_blob_bytes);
-  const FrameHeader too_long = encode_frame_header(Bootstrap::max_blob_bytes + 1);
+  const Frame longest{FrameKind::failure, Bootstrap::max_blob_bytes};
+  EXPECT_EQ(decode_frame_header(encode_frame_header(longest)).bytes, longest.bytes);
+  EXPECT_EQ(decode_frame_header(encode_frame_header(longest)).kind, longest.kind);
+  const FrameHeader too_long = encode_frame_header({FrameKind::blob, Bootstrap::max_blob_bytes + 1});
   EXPECT_EQ(kind_of(outcome_of([&] { (void)decode_frame_header(too_long); })), "Corrupt");
   EXPECT_EQ(kind_of(outcome_of([] { (void)decode_frame_header(FrameHeader{}); })), "Corrupt");
 }

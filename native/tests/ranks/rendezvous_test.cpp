@@ -229,9 +229,9 @@ TEST(Rendezvous, ManyThatAreLostAreCounted) {
   const auto texts = run_ranks(9, [&](int rank) -> std::string {
     const auto bootstrap = meet(port, rank, 9);
     bootstrap->barrier();
-    if (rank == 0) return bootstrap->who_is_lost();
+    if (rank == 0) return bootstrap->first_failure(PeerLost("rank 3 is gone", 3)).value().what();
     if (rank > 2) std::raise(SIGKILL);
-    return bootstrap->await_end_of_rank_0() ? "rank 0 has ended" : "rank 0 goes on";
+    return bootstrap->tell_failure(PeerLost("it is gone")) ? "rank 0 has ended" : "rank 0 goes on";
   });
   EXPECT_EQ(texts[0],
             "rank 3 closed its connection, rank 4 closed its connection, rank 5 closed its connection, "

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.output import JsonOption, write_json
-from chiplog.errors import UsageError
+from chiplog.errors import RunFailed, UsageError
 
 
 def survey(
@@ -100,7 +100,7 @@ def survey(
         visits=visits,
         seed=seed,
     )
-    from chiplog.cli.survey_text import survey_text, sweep_json, sweep_text
+    from chiplog.cli.survey_text import lost_sentence, survey_text, sweep_json, sweep_text
 
     if dry_run:
         from chiplog.survey.plan import make_sweep
@@ -129,3 +129,5 @@ def survey(
     if json_file != "-":
         again = shlex.join(["chiplog", *sys.argv[1:]])
         print(survey_text(result, again=again, launcher=launcher))
+    if result.lost:
+        raise RunFailed(lost_sentence(result))

@@ -9,9 +9,11 @@ from chiplog.cli.verdict_text import verdict_lines
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:
+    from chiplog.survey.lost import LostNode
     from chiplog.survey.plan import Sweep
     from chiplog.survey.result import PairValue, Spread, SurveyResult
 
+MOST_NAMES = 4
 LEAST_SPREAD = 0.005
 """Pairs whose quartiles are closer than this, as logarithms, count as alike."""
 
@@ -53,9 +55,10 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
 
     `again` is the command line of the survey itself.
     """
+    rounds = "1 round" if result.rounds == 1 else f"{result.rounds} rounds"
     lines = [
         f"nodes      {len(result.nodes)}",
-        f"pairs      {result.pairs:,} of {result.pairs_in_all:,}, in {result.rounds} rounds"
+        f"pairs      {result.pairs:,} of {result.pairs_in_all:,}, in {rounds}"
         + ("" if result.complete else "; the survey is not finished"),
     ]
     for spread, meaning in (
@@ -73,8 +76,26 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         )
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
     lines += verdict_lines(result.verdict)
+    lines += [line for one in result.lost for line in _lost_lines(one)]
     lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(lines)
+
+
+def lost_sentence(result: SurveyResult) -> str:
+    """What a survey ends with in which nodes were lost."""
+    nodes = ", ".join(one.node for one in result.lost)
+    were = "was" if len(result.lost) == 1 else "were"
+    return f"{nodes} {were} lost; the other {len(result.nodes)} nodes were measured without."
+
+
+def _lost_lines(lost: LostNode) -> list[str]:
+    missing = ", ".join(lost.missing[:MOST_NAMES])
+    more = len(lost.missing) - MOST_NAMES
+    some = f"with {missing}" + (f" and {more} more" if more > 0 else "")
+    return [
+        f"lost       {lost.node}: {lost.reason}",
+        f"           not measured: {some if lost.missing else 'nothing'}; what was: {lost.path}",
+    ]
 
 
 def _spread_lines(spread: Spread, meaning: str) -> list[str]:

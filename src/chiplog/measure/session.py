@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from chiplog.errors import ChiplogError, CorruptFile, RunFailed, UsageError
+from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, UsageError
 from chiplog.measure.meeting import SECRET_VARIABLE
 from chiplog.measure.process import ProcessGroup
 from chiplog.plan.request import Request
@@ -259,5 +259,9 @@ def _signal_of(code: int | None) -> str | None:
 
 
 def _error(answer: Mapping[str, Any]) -> ChiplogError:
+    sentence = str(answer.get("message", "the probe failed."))
+    rank = answer.get("rank")
+    if answer.get("exit") == RunFailed.exit_code and isinstance(rank, int):
+        return RankLost(sentence, rank)
     kinds: dict[object, type[ChiplogError]] = {2: UsageError, 5: CorruptFile}
-    return kinds.get(answer.get("exit"), RunFailed)(str(answer.get("message", "the probe failed.")))
+    return kinds.get(answer.get("exit"), RunFailed)(sentence)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chiplog.dataset.run_file import read_run
 from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import launch_of, transport_of
+from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
 from chiplog.survey.ranks import ranks_of
 from chiplog.survey.run import measure_sweep
 
 if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
     from chiplog.survey.result import SurveyResult
 
 DEFAULT_RANKS = 2
@@ -75,36 +80,79 @@ def survey(
     `out` is a folder or a run file; see `chiplog.survey.run.measure_sweep` for `resume`, `ranks_are_given` and what is
     raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
     `topology` is a topology.conf, which the measured leaves are held against.
+
+    Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of
+    their own.
     """
     declared = None
     if topology is not None:
         from chiplog.survey.topology import read_topology
 
         declared = read_topology(topology)
-    launch = launch_of(
-        target,
-        ranks=options.ranks,
-        launcher=launcher,
-        mpi=mpi,
-        rendezvous=rendezvous,
-        time_limit=time_limit,
-        seed=options.seed,
-    )
     has_limit = budget is not None and options.transport != SIMULATED
-    with ProgressBar(target) as watcher:
-        dataset = measure_sweep(
-            target,
-            options,
-            run_file_of(out),
-            launch,
-            resume=resume,
-            ranks_are_given=ranks_are_given,
-            watcher=watcher,
-            limits=within(budget or 0.0) if has_limit else NO_LIMITS,
-            margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
-        )
-    from chiplog.survey.result import (
-        survey_result,
-    )  # NumPy, which the ranks' start need not wait for
+    limits = within(budget or 0.0) if has_limit else NO_LIMITS
 
-    return survey_result(dataset, declared)
+    def measure(job: _Part) -> Dataset:
+        launch = launch_of(
+            target,
+            ranks=job.options.ranks,
+            launcher=job.launcher,
+            mpi=mpi,
+            rendezvous=rendezvous,
+            time_limit=time_limit,
+            seed=options.seed,
+        )
+        with ProgressBar(target) as watcher:
+            return measure_sweep(
+                target,
+                job.options,
+                job.path,
+                launch,
+                resume=job.resume,
+                ranks_are_given=job.ranks_are_given,
+                watcher=watcher,
+                limits=limits,
+                margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
+            )
+
+    dataset, lost = _whoever_is_lost(
+        measure, _Part(options, run_file_of(out), launcher, ranks_are_given, resume)
+    )
+    # NumPy, which the ranks' start need not wait for
+    from chiplog.survey.result import survey_result
+
+    return survey_result(dataset, declared, lost)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A sweep over the nodes that are left."""
+
+    options: SurveyOptions
+    path: Path
+    launcher: str | None
+    ranks_are_given: bool
+    resume: bool
+
+
+def _whoever_is_lost(
+    measure: Callable[[_Part], Dataset], whole: _Part
+) -> tuple[Dataset, tuple[LostNode, ...]]:
+    """Measures the whole, and where a node is lost, the rest anew without it; with the nodes that were lost.
+
+    NodeLost where too few are left, or where the launcher can't be told to leave a node out.
+    """
+    lost: list[LostNode] = []
+    part = whole
+    while True:
+        try:
+            return measure(part), tuple(lost)
+        except NodeLost as error:
+            nodes = [*(one.node for one in lost), error.node]
+            launcher = launcher_without(whole.launcher, nodes, error.ranks - 1)
+            if launcher is None:
+                raise
+            lost.append(lost_node(error, read_run(part.path)))
+            path = file_without(whole.path, nodes)
+            options = replace(part.options, ranks=error.ranks - 1)
+            part = _Part(options, path, launcher, ranks_are_given=True, resume=path.exists())

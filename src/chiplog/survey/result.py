@@ -15,6 +15,7 @@ from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
+    from chiplog.survey.lost import LostNode
     from chiplog.survey.topology import Topology
 
 SLOWEST = 5
@@ -91,6 +92,8 @@ class SurveyResult:
     bandwidth: Spread | None
     at_once: AtOnce | None
     verdict: MachineVerdict
+    lost: tuple[LostNode, ...] = ()
+    """The nodes that were lost before; the figures are those of the others."""
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts (chiplog.survey/1)."""
@@ -108,10 +111,13 @@ class SurveyResult:
             **{name: one and one.to_json() for name, one in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
             **self.verdict.to_json(),
+            "lost": [one.to_json() for one in self.lost],
         }
 
 
-def survey_result(dataset: Dataset, topology: Topology | None = None) -> SurveyResult:
+def survey_result(
+    dataset: Dataset, topology: Topology | None = None, lost: tuple[LostNode, ...] = ()
+) -> SurveyResult:
     """The figures and the verdict of a survey's run file; `topology` is what the machine is declared as."""
     latency, bandwidth = pair_values(dataset, "latency"), pair_values(dataset, "bandwidth")
     nodes = latency.nodes
@@ -129,6 +135,7 @@ def survey_result(dataset: Dataset, topology: Topology | None = None) -> SurveyR
         bandwidth=_spread(bandwidth, _bytes_of(dataset, BANDWIDTH)),
         at_once=_at_once(bandwidth, pair_values(dataset, "bandwidth", ALONE)),
         verdict=verdict_of_run(dataset, topology),
+        lost=lost,
     )
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
-from chiplog.errors import ChiplogError, RunFailed, UsageError
+from chiplog.errors import ChiplogError, RankLost, RunFailed, UsageError
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.limits import MOST_START_SECONDS, NO_LIMITS, Limits
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.run import Launch
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
+from chiplog.survey.lost import NodeLost
 from chiplog.survey.nodes import node_names, refuse_ambiguous
 from chiplog.survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
 
@@ -44,8 +45,8 @@ def measure_sweep(
     rest is left to `--resume`. `margin_seconds` is how much longer than planned a record may take.
 
     Raises UsageError where `out` exists (or, with `resume`, is another survey's), where the number of ranks is not
-    the planned one, or where host names are ambiguous; RunFailed where a node or the disk is lost; KeyboardInterrupt
-    when interrupted. All finished records are kept.
+    the planned one, or where host names are ambiguous; NodeLost where a node is lost, RunFailed where the disk is;
+    KeyboardInterrupt when interrupted. All finished records are kept.
     """
     with InterruptGuard() as guard:
         run = _Run(target, options, out, guard, watcher or Silent(), limits, margin_seconds)
@@ -175,19 +176,23 @@ class _Run:
         try:
             return session.measure(request, margin_seconds=self.margin_seconds)
         except RunFailed as error:
-            raise RunFailed(self._with_names(str(error))) from error
+            raise self._with_names(error) from error
 
-    def _with_names(self, sentence: str) -> str:
-        """An error's sentence with the names of the nodes whose ranks it speaks of, and what to do."""
+    def _with_names(self, error: RunFailed) -> RunFailed:
+        """An error with the names of the nodes whose ranks it speaks of, and what to do."""
+        sentence = str(error).rstrip(".")
         names = node_names(self.header)
         ranks = dict.fromkeys(int(number) for number in _RANK.findall(sentence))
         known = [f"rank {rank} is {names[rank]}" for rank in ranks if rank < len(names)]
-        who = f" ({', '.join(known)})" if known else ""
+        reason = sentence + (f" ({', '.join(known)})" if known else "")
         kept = self.writer.records if self.writer else 0
-        return (
-            f"{sentence.rstrip('.')}{who}. The {kept} finished records are kept in {self.out}: --resume measures the "
-            "rest once all nodes are back; without one of them, begin a new file."
+        told = (
+            f"{reason}. The {kept} finished records are kept in {self.out}: --resume measures the rest once all "
+            "nodes are back; without one of them, begin a new file."
         )
+        if isinstance(error, RankLost) and error.rank < len(names):
+            return NodeLost(told, node=names[error.rank], reason=reason, ranks=len(names))
+        return RunFailed(told)
 
     def dataset(self, *, complete: bool) -> Dataset:
         """All that is in the file."""

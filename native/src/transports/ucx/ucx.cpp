@@ -100,7 +100,7 @@ void UcxTransport::throw_failed(ucs_status_t status, Rank peer) const {
   if (status == UCS_ERR_MESSAGE_TRUNCATED) throw_truncated(peer);
   const std::string who = name_of(peer);
   const std::string reason = ": " + ucx_.text_of(status);
-  if (is_loss(status) || !liveness_.lives(peer)) throw PeerLost("UCX has lost " + who + reason);
+  if (is_loss(status) || !liveness_.lives(peer)) throw PeerLost("UCX has lost " + who + reason, peer);
   throw Error(ExitCode::run_failed, "UCX can't exchange data with " + who + reason);
 }
 
