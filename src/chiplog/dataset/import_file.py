@@ -118,6 +118,7 @@ def _write(
         "target": f"import:{importer.name}",
         "transport": options.transport or imported.transport or "unknown",
         "ranks": imported.ranks,
+        **({"hosts": list(imported.hosts)} if imported.hosts else {}),
         "provenance": {
             "kind": importer.name,
             "file": path.name,
@@ -187,6 +188,16 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
 
 def _series(one: ImportedSeries) -> dict[str, object]:
     samples = int(one.seconds.size)
+    of_round: dict[str, object] = {}
+    if one.round is not None:
+        of_round = {
+            "round": one.round,
+            "at_once": 1,
+            "by_pair": [
+                {"client": pair.client, "server": pair.server, **_samples(pair.seconds * one.batch)}
+                for pair in one.by_pair
+            ],
+        }
     return {
         "pattern": one.pattern,
         "operation": one.operation,
@@ -202,6 +213,7 @@ def _series(one: ImportedSeries) -> dict[str, object]:
         "messages": min(LARGEST, samples * one.batch * one.messages_per_sample),
         "bytes": min(LARGEST, samples * one.batch * one.bytes_per_sample),
         **_samples(one.seconds * one.batch),
+        **of_round,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 from chiplog.dataset.importer import ImportedRecord, Source
@@ -107,7 +107,7 @@ class Skipped:
             for unit, (where, text) in self.first.items()
         )
 
-    def refuse_if_empty(self, records: Sequence[ImportedRecord]) -> None:
+    def refuse_if_empty(self, records: Sized) -> None:
         """Raises CorruptFile that names what is in the file, where nothing of it could be imported."""
         for unit in ("rows", "tables", "lines"):
             if not records and unit in self.errors:

@@ -47,6 +47,16 @@ class Options:
 
 
 @dataclass(frozen=True)
+class ImportedPair:
+    """The samples of one pair of ranks; `seconds`, shape (samples,), is empty where the pair has no usable number."""
+
+    client: int
+    """The rank that sends, or begins."""
+    server: int
+    seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class ImportedSeries:
     """One series of an imported record; `seconds`, shape (samples,), are durations of one operation."""
 
@@ -63,6 +73,10 @@ class ImportedSeries:
     batch: int = 1
     pairs: int = 1
     peers: int = 1
+    round: int | None = None
+    """Of all_pairs: the number of the round."""
+    by_pair: tuple[ImportedPair, ...] = ()
+    """Of all_pairs: the samples of each pair of the round; `seconds` are those of the slowest."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,8 @@ class Imported:
     """What the times of the source are, in one sentence."""
     transport: str | None = None
     ranks: int = 2
+    hosts: tuple[str, ...] = ()
+    """The host of each rank; empty where the file does not name them."""
     warnings: tuple[Mapping[str, object], ...] = ()
     statistic: str | None = None
     """What one number of the source stands for many times by: "mean", "median"; None where samples are raw."""
@@ -109,6 +125,18 @@ IMPORTERS: Registry[Importer] = Registry(
     "chiplog.dataset.importer:Importer",
     group="chiplog.importers",
     folder="chiplog.dataset.importers",
-    built_in=("csv", "netgauge", "nodecomm", "simgrid-calibration", "osu", "imb"),
+    built_in=(
+        "csv",
+        "netgauge",
+        "nodecomm",
+        "simgrid-calibration",
+        "osu",
+        "imb",
+        "perftest",
+        "netpipe",
+        "nccl-tests",
+        "mpigraph",
+        "linktest",
+    ),
     unknown="there is no importer '{name}'; known are {known}.",
 )

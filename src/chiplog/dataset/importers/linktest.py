@@ -1,0 +1,100 @@
+"""LinkTest: the list of all links that its analysis writes for gnuplot.
+
+    0   1   0.00001234   10130.47          from, to, seconds, MiB/s of 2^20 B/s
+
+A time is half a ping-pong, the mean over the iterations. The length of the messages is not in the list: it is the
+product of time and rate. All links become rounds of all_pairs, one-way, by their distance in the ring of ranks.
+A link of a rank to itself, and one with a time of 0, was not measured.
+
+Source: LinkTest 1.x of the Jülich Supercomputing Centre, pingponganalysis -g; its MB/s are of 1024 * 1024 bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.dataset.import_matrix import pair_records
+from chiplog.dataset.import_text import Skipped, clean_lines, is_row
+from chiplog.dataset.import_values import number, time, whole
+from chiplog.dataset.importer import Imported, Importer, Options, Source
+from chiplog.errors import UsageError
+
+MEBIBYTE = 1 << 20
+MOST_RANKS = 1 << 14
+KIBIBYTE = 1024
+PRINTED_STEP_SECONDS = 1e-8
+"""Times have eight digits behind the point."""
+CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message is as long as time and rate say"
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The links of LinkTest's list; CorruptFile names line and column of what is wrong."""
+    if options.pattern not in (None, "all_pairs"):
+        raise UsageError(f"--pattern {options.pattern} does not fit: LinkTest measures all_pairs.")
+    if options.direction not in (None, "one-way"):
+        raise UsageError(f"--direction {options.direction} does not fit: LinkTest's are one-way.")
+    seconds: dict[tuple[int, int], float] = {}
+    products: list[tuple[float, float]] = []
+    skipped, most = Skipped(), 0
+    for where, line in clean_lines(source):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if not is_row(words) or len(words) != 4:
+            skipped.foreign_line(where, line)
+            continue
+        ends = [whole(words[at], ("from", "to")[at], where, maximum=MOST_RANKS) for at in (0, 1)]
+        pair = ends[0], ends[1]
+        most = max(most, *pair)
+        if pair[0] == pair[1]:
+            continue
+        if pair in seconds:
+            raise where.corrupt("to", f"the link {pair[0]} to {pair[1]} stands twice")
+        taken = time(words[2], "seconds", where)
+        rate = number(words[3], "MB/s", where) * MEBIBYTE
+        if taken == 0.0 or rate == 0.0:
+            skipped.row(where, line, "seconds", "the link was not measured")
+            continue
+        seconds[pair] = taken
+        products.append((taken * rate, taken))
+    skipped.refuse_if_empty(seconds)
+    if not seconds:
+        raise source.where(1).corrupt(None, "the file has no list of links")
+    message_bytes = _message_bytes(products)
+    if message_bytes is None:
+        what = "times and rates of the links do not belong to messages of one length"
+        raise source.where(1).corrupt("MB/s", what)
+    records = pair_records(
+        seconds, ranks=most + 1, message_bytes=message_bytes, tag={"linktest": "pingpong"}
+    )
+    return Imported(
+        list(records),
+        CONVENTION,
+        ranks=most + 1,
+        warnings=skipped.warnings(),
+        statistic="mean",
+        resolution_seconds=PRINTED_STEP_SECONDS,
+    )
+
+
+def _message_bytes(products: list[tuple[float, float]]) -> int | None:
+    """The one length in bytes that all products of time and rate are, but for rounding; None where there is none.
+
+    A whole number of KiB is taken where rounding leaves one, since such are what LinkTest is run with.
+    """
+    lengths = np.array([length for length, _ in products])
+    slack = np.array([PRINTED_STEP_SECONDS / taken for _, taken in products])
+    low, high = np.max(lengths * (1 - slack)) - 1, np.min(lengths * (1 + slack)) + 1
+    if low > high:
+        return None
+    middle = float(np.clip(np.median(lengths), low, high))
+    kib = KIBIBYTE * round(middle / KIBIBYTE)
+    chosen = kib if kib > 0 and low <= kib <= high else round(middle)
+    return max(int(chosen), 1)
+
+
+LINKTEST = Importer(
+    name="linktest",
+    summary="LinkTest: the list of links of pingponganalysis -g",
+    read=read,
+)

@@ -1,0 +1,305 @@
+"""perftest: ib_send_lat, ib_write_lat, ib_read_lat, ib_send_bw, ib_write_bw, … as linux-rdma's perftest prints them.
+
+                        RDMA_Write BW Test
+     Number of qps   : 1
+     #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]
+     65536      5000             11030.78            11030.45             0.176487
+
+A latency of sends and writes is half a ping-pong, one of reads and atomics the whole operation: t_typical, the median,
+or t_avg where there is no other (-D). With -U or -H all times are printed, and kept. A bandwidth becomes a flood of as
+many messages as there were iterations. MB are of 2^20 B, whatever the header says, unless the rate of messages tells
+otherwise; Gb are of 1e9 bits.
+
+Source: perftest 4 to 25, its tables and their code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from chiplog.dataset.import_text import (
+    Paths,
+    Skipped,
+    clean_lines,
+    is_number,
+    lacks_value,
+    refuse_unlike_launches,
+)
+from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
+from chiplog.dataset.importer import (
+    Imported,
+    ImportedRecord,
+    ImportedSeries,
+    Importer,
+    Options,
+    Source,
+)
+from chiplog.dataset.lines import Where
+from chiplog.errors import UsageError
+
+MICROSECOND = 1e-6
+PRINTED_STEP_SECONDS = 1e-8
+ATOMIC_BYTES = 8
+AGREEMENT = 0.01
+DIGITS = 1000
+"""The rate of messages has enough digits to tell the unit of a bandwidth, if it is so many of its last steps."""
+MESSAGE_RATE_STEP = 1e-6
+CONVENTION = (
+    "half a ping-pong of sends and writes, a whole operation of reads and atomics: t_typical, the median, or t_avg; "
+    "a bandwidth is that of all iterations together"
+)
+_TITLE = re.compile(r"(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)(.*?)\b(BW|Latency)\b(.*?)\s*Test")
+_COLUMN = re.compile(r"#\w+|(?:\S+ )?\S+\[[^\]]+\]|tps average|tps")
+_SETTING = re.compile(r"([A-Za-z][\w*/. -]*?)\s*:\s*(\S+)")
+_SAMPLE = re.compile(r"(\d+),\s*([\d.eE+-]+)")
+_OPERATIONS: Mapping[str, str] = {
+    "Send": "send",
+    "RDMA_Write": "rdma-write",
+    "RDMA_Write_With_Imm": "rdma-write-immediate",
+    "RDMA_Read": "rdma-read",
+    "Atomic FETCH_AND_ADD": "atomic",
+}
+_UNITS = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
+_MEGABYTES = (1e6, float(1 << 20))
+
+
+@dataclass
+class _Table:
+    """The test whose table is being read."""
+
+    title: str
+    operation: str
+    is_bandwidth: bool
+    where: Where
+    settings: dict[str, str] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)
+    rows: dict[int, str] = field(default_factory=dict)
+    samples: list[float] = field(default_factory=list)
+    unit: str | None = None
+    launch: int | None = None
+
+    @property
+    def path(self) -> str:
+        """Between what the messages go."""
+        device = next(
+            (
+                name
+                for name in self.settings
+                if re.fullmatch(r"Use \w+ memory", name) and self.settings[name] == "ON"
+            ),
+            None,
+        )
+        buffers = f"{device.split()[1]} buffers" if device else "host buffers"
+        return f"{self.settings.get('Connection type', 'unnamed')} connections and {buffers}"
+
+
+@dataclass
+class _File:
+    """What was read of a file so far."""
+
+    options: Options
+    records: list[ImportedRecord] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
+    paths: Paths = field(default_factory=Paths)
+    launches: Counter[str] = field(default_factory=Counter)
+    begins: dict[str, dict[int, Where]] = field(default_factory=dict)
+    medians: int = 0
+    means: int = 0
+    table: _Table | None = None
+    seen_title: bool = False
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The tables of perftest; CorruptFile names line and column of what is wrong."""
+    file = _File(options)
+    for where, line in clean_lines(source):
+        _read_line(file, line, where)
+    if not file.seen_title:
+        raise source.where(1).corrupt("title", "no line says which test of perftest this is")
+    file.skipped.refuse_if_empty(file.records)
+    for title, places in file.begins.items():
+        mine = [one for one in file.records if one.tag["perftest"] == title]
+        refuse_unlike_launches(mine, places, title)
+    raw = not file.medians and not file.means
+    return Imported(
+        file.records,
+        CONVENTION,
+        warnings=file.skipped.warnings(),
+        statistic=None if raw else "median" if not file.means else "mean",
+        resolution_seconds=PRINTED_STEP_SECONDS,
+    )
+
+
+def _read_line(file: _File, line: str, where: Where) -> None:
+    table = file.table
+    if match := _TITLE.fullmatch(line):
+        _begin(file, match, where)
+    elif not line or set(line) <= {"-"} or line.startswith("*"):
+        return
+    elif line.startswith(("#bytes", "#qps")):
+        if table is not None:
+            table.columns = _COLUMN.findall(line)
+    elif line.startswith("#"):
+        if table is not None and (match := re.fullmatch(r"#,\s*(\S+)", line)):
+            table.unit, table.samples = match[1], []
+    elif table is not None and (match := _SAMPLE.fullmatch(line)):
+        if table.unit == "usec":
+            table.samples.append(time(match[2], "usec", where, factor=MICROSECOND))
+    elif table is not None and table.columns and is_number(line.split()[0]):
+        _row(file, table, line, where)
+    elif settings := _SETTING.findall(line):
+        if table is not None and not table.columns:
+            table.settings.update((name.strip(), value) for name, value in settings)
+        elif table is not None or not file.seen_title:
+            file.skipped.foreign_line(where, line)
+    elif table is not None or not file.seen_title:
+        file.skipped.foreign_line(where, line)
+
+
+def _begin(file: _File, match: re.Match[str], where: Where) -> None:
+    file.seen_title, title = True, match[0].strip()
+    name = match[1].removesuffix("ediate")
+    further = f"{match[2]} {match[4]}".strip()
+    file.table = None
+    if name not in _OPERATIONS or further:
+        known = ", ".join(_OPERATIONS)
+        what = f"{title!r} can't be imported; known are {known}, each as BW Test and Latency Test"
+        file.skipped.table(where, title, what)
+        return
+    is_bandwidth = match[3] == "BW"
+    pattern = "flood" if is_bandwidth else "ping_pong"
+    if file.options.pattern not in (None, pattern):
+        raise UsageError(f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}.")
+    file.paths.enter(where)
+    file.table = _Table(title, _OPERATIONS[name], is_bandwidth, where)
+    direction = _direction(file.table)
+    if file.options.direction not in (None, direction):
+        raise UsageError(
+            f"--direction {file.options.direction} does not fit: the numbers of {title} are {direction}."
+        )
+
+
+def _direction(table: _Table) -> str:
+    whole_operation = table.is_bandwidth or table.operation in ("rdma-read", "atomic")
+    return "round-trip" if whole_operation else "one-way"
+
+
+def _row(file: _File, table: _Table, line: str, where: Where) -> None:
+    words = line.split()
+    if len(words) != len(table.columns):
+        what = f"the row has {len(words)} columns, its header {len(table.columns)}"
+        file.skipped.row(where, line, None, what)
+        return
+    row = dict(zip(table.columns, words, strict=True))
+    size = whole(row.get("#bytes", ""), "#bytes", where)
+    if size in table.rows:
+        if table.rows[size] == line:
+            return
+        raise where.corrupt("#bytes", f"{size} stands twice in one table")
+    table.rows[size] = line
+    if table.launch is None and not _enter(file, table, where):
+        return
+    series = (_flood if table.is_bandwidth else _latency)(file, table, row, size, where, line)
+    table.samples = []
+    if series is not None:
+        tag = {"perftest": table.title, "iterations": row.get("#iterations")}
+        file.records.append(ImportedRecord((series,), launch=table.launch or 0, tag=tag))
+
+
+def _enter(file: _File, table: _Table, where: Where) -> bool:
+    """Begins a table with its first row; False where it is of several queue pairs at once."""
+    queue_pairs = table.settings.get("Number of qps", "1")
+    if queue_pairs != "1":
+        what = f"{queue_pairs[:20]} queue pairs send at once, which no pattern of chiplog does: run it with -q 1"
+        file.skipped.table(table.where, table.title, what)
+        file.table = None
+        return False
+    file.paths.buffers(table.path, where)
+    table.launch = file.launches[table.title]
+    file.launches[table.title] += 1
+    file.begins.setdefault(table.title, {})[table.launch] = table.where
+    return True
+
+
+def _latency(
+    file: _File, table: _Table, row: Mapping[str, str], size: int, where: Where, line: str
+) -> ImportedSeries | None:
+    column = next((c for c in ("t_typical[usec]", "t_avg[usec]") if c in row), None)
+    if column is None:
+        what = "no column has a time in µs: run it without --report-cycles"
+        file.skipped.row(where, line, "t_typical[usec]", what)
+        return None
+    if not is_number(row[column]) or lacks_value(row[column]):
+        file.skipped.row(where, line, column, f"is {row[column][:20]}: there is no time for that")
+        return None
+    if table.operation == "atomic" and size != ATOMIC_BYTES:
+        raise where.corrupt("#bytes", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}")
+    seconds = np.array([time(row[column], column, where, factor=MICROSECOND)])
+    if len(table.samples) > 1:
+        seconds = np.array(table.samples)
+    elif column == "t_typical[usec]":
+        file.medians += 1
+    else:
+        file.means += 1
+    is_whole = _direction(table) == "round-trip"
+    return ImportedSeries(
+        pattern="ping_pong",
+        direction=_direction(table),
+        operation=table.operation,
+        message_bytes=size,
+        seconds=seconds,
+        messages_per_sample=1 if is_whole else 2,
+        bytes_per_sample=size if is_whole else 2 * size,
+    )
+
+
+def _flood(
+    file: _File, table: _Table, row: Mapping[str, str], size: int, where: Where, line: str
+) -> ImportedSeries | None:
+    column = next((c for c in row if c.replace("_", " ").startswith("BW average[")), "")
+    unit = column[column.find("[") + 1 : -1]
+    if unit not in _UNITS:
+        raise where.corrupt("BW average", f"no column has a bandwidth in {', '.join(_UNITS)}")
+    if not is_number(row[column]) or lacks_value(row[column]):
+        file.skipped.row(where, line, column, f"is {row[column][:20]}: there is no time for that")
+        return None
+    messages = whole(row.get("#iterations", ""), "#iterations", where, minimum=1)
+    rate = number(row[column], column, where) * _UNITS[unit]
+    word = row.get("MsgRate[Mpps]", "0")
+    message_rate = number(word, "MsgRate[Mpps]", where) if is_number(word) else 0.0
+    if message_rate >= DIGITS * MESSAGE_RATE_STEP and size:
+        said = message_rate * 1e6 * size
+        candidates = (
+            [rate] if unit == "Gb/sec" else [rate / _UNITS[unit] * one for one in _MEGABYTES]
+        )
+        rate = min(candidates, key=lambda one: abs(one - said))
+        if abs(rate - said) > AGREEMENT * said:
+            what = f"is {row[column]}, but the rate of messages gives {said / 1e6:.2f} * 1e6 B/s"
+            raise where.corrupt(column, what)
+    seconds = messages * max(size, 1) / rate
+    if seconds > LONGEST_SECONDS:
+        raise where.corrupt(column, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
+    file.means += 1
+    return ImportedSeries(
+        pattern="flood",
+        direction="round-trip",
+        operation=table.operation,
+        message_bytes=size,
+        seconds=np.array([seconds]),
+        messages_per_sample=messages,
+        bytes_per_sample=messages * size,
+        train=messages,
+    )
+
+
+PERFTEST = Importer(
+    name="perftest",
+    summary="linux-rdma's perftest: ib_send_lat, ib_write_bw, ib_read_lat, ...",
+    sign=r"^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
+    read=read,
+)
