@@ -15,7 +15,7 @@ namespace chiplog {
 
 // Forks `ranks` - 1 children and returns in every process: the caller is rank 0, its children are ranks 1, 2, …
 // Children ignore SIGINT (rank 0 decides how a run ends) and die with rank 0. Rank 0's object reaps them: it closes its
-// connections, waits for the time limit (a few seconds if an error is on its way), and kills those that still run. A
+// connections, waits for the time limit (a moment if an error is on its way), and kills those that still run. A
 // child that died is reported as PeerLost with its signal or exit status. Call it from the process' only thread, with
 // nothing unwritten in buffered streams.
 std::unique_ptr<Bootstrap> make_fork_bootstrap(int ranks, std::chrono::nanoseconds time_limit);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +24,8 @@ namespace chiplog {
 namespace {
 
 constexpr std::chrono::nanoseconds ending_patience = std::chrono::seconds(3);
+// After an error the children have nothing to finish; one may be stopped.
+constexpr std::chrono::nanoseconds failing_patience = std::chrono::milliseconds(300);
 
 std::string describe(int status) {
   if (WIFSIGNALED(status)) {
@@ -72,8 +75,8 @@ class ForkBootstrap final : public StarBootstrap {
 
   ~ForkBootstrap() override {
     disconnect();
-    const bool in_error = std::uncaught_exceptions() > 0;
-    const Deadline deadline = Deadline::in(in_error ? ending_patience : std::max(ending_patience, time_limit()));
+    const bool in_error = failed_ || std::uncaught_exceptions() > 0;
+    const Deadline deadline = Deadline::in(in_error ? failing_patience : std::max(ending_patience, time_limit()));
     for (Child& child : children_) {
       if (child.reap_within(deadline)) continue;
       kill(child.process, SIGKILL);
@@ -89,8 +92,14 @@ class ForkBootstrap final : public StarBootstrap {
     return child.fate;
   }
 
+  std::optional<Error> first_failure(const Error& error) override {
+    failed_ = true;
+    return StarBootstrap::first_failure(error);
+  }
+
  private:
   std::vector<Child> children_;
+  bool failed_ = false;
 };
 
 std::pair<FileDescriptor, FileDescriptor> make_socket_pair() {
