@@ -53,7 +53,7 @@ test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
 statistics: $(STAMP)/test  ## Run the statistical tests with long series (a quarter of an hour)
-	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics --timeout=7200 --durations=20
+	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics tests/fuzz/test_importers.py --timeout=7200 --durations=20
 
 test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's tests with long series and all MPIs (an hour)
 	@.ci/packages $(TEST_PACKAGES)

@@ -276,3 +276,44 @@ def test_a_file_of_another_tool_is_named_as_what_it_is(
     tmp_path: Path, kind: str, text: str, right: str
 ) -> None:
     assert f"use chiplog import {right}" in refused(tmp_path, kind, text)
+
+
+REAL = {
+    "miriel_Isend.csv.gz": ("simgrid-calibration", {("send_overhead", "call")}),
+    "miriel_Recv.csv.gz": ("simgrid-calibration", {("receive_overhead", "call")}),
+    "miriel_PingPong.csv.gz": (
+        "simgrid-calibration",
+        {("ping_pong", "round-trip"), ("send_overhead", "call")},
+    ),
+    "tukey_netgauge_prtt.dat": ("netgauge", {("prtt", "round-trip")}),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_file_of_a_real_cluster_is_read_whole_and_without_a_warning(
+    tmp_path: Path, name: str
+) -> None:
+    kind, expected = REAL[name]
+    notes: list[str] = []
+    out = import_file(kind, require_data(name), tmp_path / "run.jsonl", note=notes.append)
+    run = read_run(out)
+    assert {(one.pattern, one.direction) for one in run.series} == expected and not notes
+    assert "statistic" not in run.header["provenance"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("kind", ["osu", "imb", "perftest", "mpigraph", "linktest", "nccl-tests"])
+def test_a_file_of_a_real_cluster_is_named_as_what_it_is(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(CorruptFile, match="use chiplog import simgrid-calibration"):
+        import_file(kind, require_data("taurus_Isend.csv.gz"), tmp_path / "run.jsonl")
+
+
+def test_a_table_of_a_real_cluster_is_read_by_its_columns_names(tmp_path: Path) -> None:
+    text = require_data("bluewaters_nodecomm.csv").read_text()
+    header, _, rows = text.partition("\n")
+    named = header.replace("run", "launch").replace("ping_pong_seconds", "seconds")
+    source = tmp_path / "table.csv"
+    source.write_text(f"{named}\n{rows}")
+    options = {"pattern": "pairs", "direction": "round-trip"}
+    run = read_run(import_file("csv", source, tmp_path / "run.jsonl", **options))
+    assert {one.pairs for one in run.series} == set(range(1, 17))
+    assert {one.launch for one in run.series} == set(range(12))

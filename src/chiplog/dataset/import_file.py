@@ -38,6 +38,10 @@ MAX_SOURCE_BYTES = 1 << 30
 """Longest source, unpacked, that an importer takes."""
 
 
+SHORTEST_SECONDS = 1e-12
+"""Shorter means and medians would be kept as 0."""
+
+
 def import_file(
     kind: str,
     path: str | Path,
@@ -75,12 +79,19 @@ def _read(importer: Importer, source: Source, options: Options) -> tuple[Importe
         lines = [_record(index, record) for index, record in enumerate(imported.records)]
         if not lines:
             raise source.where(1).corrupt(None, "the file holds no measurement")
+        if imported.statistic is not None and not all(map(_has_times, imported.records)):
+            raise source.where(1).corrupt(None, "a time in the file is less than a picosecond")
     except CorruptFile:
         if (other := _other_kind(importer, source)) is None:
             raise
         what = f"this is no file of kind {importer.name}, but one of {other.summary}: use chiplog import {other.name}"
         raise source.where(1).corrupt(None, what) from None
     return imported, lines
+
+
+def _has_times(record: ImportedRecord) -> bool:
+    """Are all times of a record long enough to be kept?"""
+    return all(bool((one.seconds >= SHORTEST_SECONDS).all()) for one in record.series)
 
 
 def _other_kind(importer: Importer, source: Source) -> Importer | None:

@@ -5,7 +5,7 @@ A new one is a module in `chiplog.dataset.importers` and its name in `IMPORTERS`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ class ImportedRecord:
 class Imported:
     """What an importer found."""
 
-    records: Iterable[ImportedRecord]
+    records: Sequence[ImportedRecord]
     convention: str
     """What the times of the source are, in one sentence."""
     transport: str | None = None

@@ -147,6 +147,8 @@ def _several_latencies(words: list[str], size: int, test: _Test, where: Where) -
 
 def _bandwidth(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
     rate = number(words[1], "Bandwidth (MB/s)", where) * MEGABYTE
+    if size == 0:
+        raise where.corrupt("Size", "a bandwidth of messages of 0 bytes says no time")
     return ImportedSeries(
         pattern="flood",
         direction="round-trip",
