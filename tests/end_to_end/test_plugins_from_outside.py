@@ -11,7 +11,12 @@ from outside import with_package, write_package
 
 from chiplog.dataset.run_file import read_run
 
-NETPIPE = "1 1.525879 0.00000500\n8 12.207031 0.00000501\n1024 1562.5 0.00000551\n"
+FI_PINGPONG = (
+    "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
+    "1       10      =10      20          0.00s      0.20       5.00       0.20\n"
+    "8       10      =10      160         0.00s      1.60       5.01       0.20\n"
+    "1k      10      =10      20k         0.00s    185.84       5.51       0.18\n"
+)
 BROKEN = """
 from chiplog.dataset.importer import Importer
 
@@ -34,7 +39,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "listed", "name"),
     [
-        ("import", "importers", "netpipe"),
+        ("import", "importers", "fi-pingpong"),
         ("export", "exporters", "gnuplot"),
         ("tune", "tuning-writers", "intelmpi"),
     ],
@@ -48,12 +53,12 @@ def test_what_a_package_adds_is_listed_and_told_by_the_commands_help(
 
 
 def test_a_file_is_read_by_another_packages_importer(installed: Path, tmp_path: Path) -> None:
-    source, run = tmp_path / "np.out", tmp_path / "run.jsonl"
-    source.write_text(NETPIPE)
-    finished = with_package(installed, "import", "netpipe", source, "-o", run)
+    source, run = tmp_path / "pingpong.txt", tmp_path / "run.jsonl"
+    source.write_text(FI_PINGPONG)
+    finished = with_package(installed, "import", "fi-pingpong", source, "-o", run)
     assert finished.code == 0, finished.stderr
     header = json.loads(run.read_text().splitlines()[0])
-    assert header["target"] == "import:netpipe"
+    assert header["target"] == "import:fi-pingpong"
     table = tmp_path / "run.csv"
     assert chiplog("export", run, "--to", "csv", "-o", table).code == 0  # read without the package
     assert [line.rsplit(",", 1)[1] for line in table.read_text().splitlines()[1:]] == [
@@ -66,11 +71,11 @@ def test_a_file_is_read_by_another_packages_importer(installed: Path, tmp_path: 
 def test_a_damaged_file_is_refused_by_another_packages_importer_as_by_any(
     installed: Path, tmp_path: Path
 ) -> None:
-    source = tmp_path / "np.out"
-    source.write_text("1 1.525879 soon\n")
-    refused = with_package(installed, "import", "netpipe", source, "-o", tmp_path / "run.jsonl")
+    source = tmp_path / "pingpong.txt"
+    source.write_text("1 10 =10 20 0.00s 0.20 soon 0.20\n")
+    refused = with_package(installed, "import", "fi-pingpong", source, "-o", tmp_path / "run.jsonl")
     assert refused.code == 5
-    assert "line 1, field seconds: 'soon' is not a number" in refused.stderr
+    assert "line 1, field usec/xfer: 'soon' is not a number" in refused.stderr
 
 
 def test_a_run_is_written_by_another_packages_exporter(

@@ -9,6 +9,9 @@ from chiplog.dataset.lines import Where
 LONGEST_SECONDS = 1e6
 """No single time may be longer: it would not fit the storage in picoseconds, and is surely in another unit."""
 
+SHORTEST_SECONDS = 1e-12
+"""No single time may be shorter, but 0: a run file keeps picoseconds."""
+
 ROUNDING = 1e-15
 """Relative difference that a product and a quotient of float64 may make."""
 
@@ -32,10 +35,12 @@ def too_long(seconds: float) -> bool:
 
 
 def time(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
-    """`text` times `factor` as a duration in seconds, bounded by LONGEST_SECONDS."""
+    """`text` times `factor` as a duration in seconds, 0 or from SHORTEST_SECONDS to LONGEST_SECONDS."""
     seconds = number(text, name, where, factor=factor)
     if too_long(seconds):
         raise where.corrupt(name, f"{text[:40]!r} is more than {LONGEST_SECONDS:g} s")
+    if seconds < SHORTEST_SECONDS * (1 - ROUNDING) and float(text) > 0:
+        raise where.corrupt(name, f"{text[:40]!r} is less than {SHORTEST_SECONDS:g} s")
     return seconds
 
 

@@ -43,6 +43,11 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> Estimates:
         return found
     draws = 1.0 / np.maximum(line.slope_draws, 1e-30)
     found["R"] = identified("R", "B/s", 1.0 / line.slope, draws)
+    if not found["alpha"].parameter.identified:
+        reason = "n_half = alpha R, and alpha is not identified."
+        high = interval(np.maximum(line.intercept_draws, 0.0) * draws)[1]
+        found["n_half"] = unidentified("n_half", "B", reason, high=high)
+        return found
     found["n_half"] = identified(
         "n_half", "B", line.intercept / line.slope, line.intercept_draws * draws
     )

@@ -10,13 +10,14 @@ Ann. Stat. 9 (1981).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy.stats import norm
 
+from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import TAILS, Estimate, Estimates, identified, unidentified
 from chiplog.fit.pairs.bounds import Fitted, fitted_times, saturation_bounds
 from chiplog.fit.pairs.faces import Solution, Solver
@@ -32,6 +33,11 @@ LEAST_SPREAD = 1e-9
 """Replicates that differ by less than this share differ by rounding alone."""
 LEAST_SCATTER = 1e-6
 """Points that scatter by less about the fit were computed, not measured."""
+ONE_POINT_SPREAD = 1e-3
+"""An interval that is so much narrower than the points scatter hangs on one of them."""
+DOUBT = 1.0 / float(norm.ppf(TAILS[1]))
+"""The relative standard error above which an interval of a time per byte includes 0: the rate may be infinite."""
+TAIL_SCORES = (float(norm.ppf(TAILS[0])), float(norm.ppf(TAILS[1])))
 LARGEST = np.log(1e12)
 VAGUE = 1e3
 """A start-up time that may as well be so many times longer is none that the times show."""
@@ -56,16 +62,21 @@ def pair_estimates(
     solve = partial(solver, delays=delays)
     weights = [table.random_weights(rng) for _ in range(REPLICATES)]
     value, draws = _solved(solve, table, weights, reached=True)
-    if "R_N" in value and not _told(value, draws, "R_N"):
+    errors = _errors(model, table, value)
+    if "R_N" in value and (not _told(value, draws, "R_N") or errors["R_N"] > DOUBT):
         value, draws = _solved(solve, table, weights, reached=False)
         value.pop("g_N", None)
-    draws = _with_spread(value, draws, standard_errors(model, table, _finite(value)))
+        errors = _errors(model, table, value)
+    draws = _with_spread(value, draws, errors)
     fitted = fitted_times(model, table, value, draws)
     found = {
-        spec.symbol: _estimate(spec.symbol, spec.unit, value, fitted, table)
+        spec.symbol: _estimate(spec.symbol, spec.unit, value, fitted, table, errors)
         for spec in (*model.parameters, *DELAY_PARAMETERS)
         if spec.symbol in value
     }
+    if "R_Ci" in value:
+        told = {symbol for symbol, one in found.items() if one.parameter.identified}
+        _refuse_free_processes(model, table, told)
     if "R_N" in value and ("R_C" in value or {"R_Cb", "R_Ci"} <= value.keys()):
         found["k_sat"] = _saturation(value, draws, found)
     return found
@@ -80,12 +91,32 @@ def _solved(
     return value, draws
 
 
+def _errors(model: Model, table: PairTable, value: Solution) -> Mapping[str, float]:
+    """The relative standard errors of the parameters that are finite and above 0."""
+    if "R_Ci" in value:
+        _refuse_free_processes(model, table, {one for one in value if np.isfinite(value[one])})
+    return standard_errors(model, table, _finite(value))
+
+
+def _refuse_free_processes(model: Model, table: PairTable, known: Collection[str]) -> None:
+    """UsageError where more than one pair sent, and neither R_Ci nor R_N says how fast."""
+    if not {"R_Ci", "R_N"} & set(known) and np.any(table.pairs > 1):
+        sizes = sizes_text(int(table.sizes[0]), int(table.sizes[-1]))
+        raise UsageError(
+            f"{model.name}: the times of {sizes} tell neither what a further process adds nor what the node can send; "
+            "max-rate and postal need less."
+        )
+
+
 def _finite(value: Solution) -> Solution:
     return {symbol: one for symbol, one in value.items() if np.isfinite(one)}
 
 
 def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> Draws:
-    """The replicates, their relative deviations scaled to the standard `errors`; infinite ones stay as they are."""
+    """The replicates, their relative deviations scaled to the standard `errors`; infinite ones stay as they are.
+
+    Replicates of times that are all printed alike agree, although rounding leaves an error: they get normal scores.
+    """
     spread = dict(draws)
     for symbol, error in errors.items():
         if symbol in DELAYS:
@@ -96,6 +127,9 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
         if deviation.size == 0:
             continue
         low, high = np.quantile(deviation, TAILS)
+        if high - low <= LEAST_SPREAD < error:
+            deviation = norm.ppf((np.arange(deviation.size) + 0.5) / deviation.size)
+            low, high = TAIL_SCORES
         factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, LEAST_SPREAD)
         scaled = draws[symbol].copy()
         scaled[finite] = value[symbol] * np.exp(np.minimum(factor * deviation, LARGEST))
@@ -115,10 +149,17 @@ def _told(value: Solution, draws: Draws, symbol: str) -> bool:
 
 
 def _estimate(
-    symbol: str, unit: str, value: Solution, fitted: Fitted, table: PairTable
+    symbol: str,
+    unit: str,
+    value: Solution,
+    fitted: Fitted,
+    table: PairTable,
+    errors: Mapping[str, float],
 ) -> Estimate:
     draws = fitted.draws
     reason = _unknown(symbol, value, draws, table)
+    if reason is None and symbol.startswith("R_") and errors.get(symbol, 0.0) > DOUBT:
+        reason = _REASONS.get(symbol, _not_told)(value, draws, table)
     if reason is None and _hangs_on_one_point(value[symbol], draws[symbol], fitted.scatter):
         reason = ONE_POINT
     if reason is None:
@@ -130,7 +171,7 @@ def _estimate(
 def _hangs_on_one_point(value: float, draws: Floats, scatter: float) -> bool:
     """Do the replicates agree to rounding, although the points scatter? Then one point alone says the value."""
     finite = draws[np.isfinite(draws)]
-    return scatter > LEAST_SCATTER and bool(np.ptp(finite) <= LEAST_SPREAD * value)
+    return scatter > LEAST_SCATTER and bool(np.ptp(finite) <= ONE_POINT_SPREAD * scatter * value)
 
 
 def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> str | None:

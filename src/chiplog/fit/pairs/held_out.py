@@ -24,6 +24,8 @@ FEWEST_PAIRS = 4
 """Numbers of pairs below which none is held out: a trend over k needs three."""
 KEPT_PAIRS = (0.5, 0.75)
 """Shares of the numbers of pairs, the smallest ones, from which the others are predicted."""
+SHORTEST_SECONDS = 1e-15
+"""No predicted time is taken for shorter where forms are compared."""
 GAIN = 0.1
 """The share by which a form with more parameters, or with more regimes, must predict better."""
 WORSE = 0.02
@@ -136,7 +138,9 @@ class HeldOut:
             of_piece = [form.seconds(self.cells, next(solutions)) for _ in pieces]
             seconds.append(np.choose(piece, of_piece))
         errors = [
-            np.maximum(np.abs(np.log(predicted[held] / self._seconds[held])), self._floor)
+            np.maximum(
+                np.abs(np.log(_positive(predicted[held]) / self._seconds[held])), self._floor
+            )
             for predicted, held in zip(seconds[1:], masks[1:], strict=True)
         ]
         count = len(self._by_size)
@@ -148,3 +152,8 @@ class HeldOut:
             np.concatenate(errors[:count]),
             np.concatenate([np.empty(0), *errors[count:]]),
         )
+
+
+def _positive(seconds: Floats) -> Floats:
+    """Seconds of which a logarithm can be taken: a form may predict a time of 0."""
+    return np.maximum(seconds, SHORTEST_SECONDS)

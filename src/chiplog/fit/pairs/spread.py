@@ -49,7 +49,16 @@ def standard_errors(model: Model, table: PairTable, theta: Mapping[str, float]) 
         scatter = np.minimum(_variance(scores, inverse), by_cell)
         excess = np.maximum(together - scatter, 0.0)
         variance = variance + excess * _student(launches - 1) ** 2
+    variance = variance + _by_rounding(slopes, inverse, table.rounding) ** 2
     return dict(zip(symbols, np.sqrt(variance).tolist(), strict=True))
+
+
+def _by_rounding(slopes: Floats, inverse: Floats, rounding: Floats) -> Floats:
+    """What steps of the clock, or of printed times, may move each parameter by, shape (parameters,), as a deviation.
+
+    All times may be rounded the same way, so their errors add up: half a step each, uniformly.
+    """
+    return np.asarray(np.abs(inverse @ slopes.T) @ (rounding / np.sqrt(12.0)))
 
 
 def _student(freedom: Floats | int) -> Floats:

@@ -1,6 +1,6 @@
-"""NetPIPE's np.out: rows of a size in bytes, megabits a second, and the seconds of one way.
+"""fi_pingpong: a table of bytes, what was sent and acknowledged, rates, and the microseconds of one way.
 
-Source: NetPIPE 3, which prints half of each round trip.
+Source: libfabric's fi_pingpong(1), which prints half of each round trip, a mean.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from chiplog.dataset.importer import (
     Source,
 )
 
-COLUMNS = 3
+COLUMNS = ("bytes", "#sent", "#ack", "total", "time", "MB/sec", "usec/xfer", "Mxfers/sec")
+UNITS = {"k": 1 << 10, "m": 1 << 20}
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -25,19 +26,24 @@ def read(source: Source, options: Options) -> Imported:
     records = []
     for number, line in enumerate(source.lines(), start=1):
         words, where = line.split(), source.where(number)
-        if len(words) != COLUMNS:
-            raise where.corrupt(None, f"the row has {len(words)} columns, not {COLUMNS}")
-        size = whole(words[0], "bytes", where)
+        if not words or words[0] == COLUMNS[0]:
+            continue
+        if len(words) != len(COLUMNS):
+            raise where.corrupt(None, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+        unit = UNITS.get(words[0][-1], 1)
+        size = whole(words[0][:-1] if unit > 1 else words[0], "bytes", where) * unit
         series = ImportedSeries(
             pattern="ping_pong",
             direction="one-way",
             message_bytes=size,
-            seconds=np.array([time(words[2], "seconds", where)]),
+            seconds=np.array([time(words[6], "usec/xfer", where, factor=1e-6)]),
             messages_per_sample=2,
             bytes_per_sample=2 * size,
         )
         records.append(ImportedRecord((series,)))
-    return Imported(records, "half a ping-pong in seconds, one-way, the least of several trials")
+    return Imported(
+        records, "half a ping-pong in microseconds, one-way, a mean over many", statistic="mean"
+    )
 
 
-IMPORTER = Importer(name="netpipe", summary="NetPIPE's np.out: ping-pongs", read=read)
+IMPORTER = Importer(name="fi-pingpong", summary="fi_pingpong's table", read=read)
