@@ -229,6 +229,25 @@ def test_a_rank_killed_in_mid_run_ends_with_1_and_keeps_the_finished_records(
 
 
 @pytest.mark.alone
+def test_a_rank_that_is_stopped_is_reported_soon_after_the_time_limit(
+    tmp_path: Path, target: str
+) -> None:
+    out, limit_seconds = tmp_path / "run.jsonl", 4
+    words = ("--sizes", "1:64KiB", "--visits", "200", "--time-limit", limit_seconds)
+    process = start_chiplog("measure", target, *words, "--budget", "60", "-o", out)
+    wait_for_lines(out, 5)
+    probes = probes_below(process.pid)
+    began = time.monotonic()
+    os.kill(max(probes), signal.SIGSTOP)
+    _, stderr = process.communicate(timeout=60)
+    waited_seconds = time.monotonic() - began
+    ends_with(Finished(process.returncode, "", stderr), 1, "within")
+    assert waited_seconds < 3 * limit_seconds, stderr
+    assert not read_run(out, salvage=True).complete
+    assert nothing_left(probes)
+
+
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_ends_with_130_and_resume_finishes_it(
     tmp_path: Path, number: signal.Signals

@@ -22,7 +22,9 @@ from chiplog.plan.request import Request
 MAX_LINE_BYTES = 256 * 2**20
 STDERR_KEPT_BYTES = 16 * 1024
 MARGIN_SECONDS = 20.0
-"""How much longer than its budget a request may take before the probe counts as stuck."""
+"""How much longer than its budget and the time limit a request may take before the probe counts as stuck.
+
+The probe itself says earlier which rank has not answered within the time limit."""
 START_SECONDS = 60.0
 END_SECONDS = 10.0
 

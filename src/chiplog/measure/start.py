@@ -13,12 +13,14 @@ from chiplog.measure.meeting import forwarding, meeting_at
 from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measure.run import Launch
-from chiplog.measure.session import Session
+from chiplog.measure.session import MARGIN_SECONDS, Session
 from chiplog.plan.plan import PLACEMENTS
 
 MPI = "mpi"
 LEAST_TIME_LIMIT = 0.1
 MOST_TIME_LIMIT = 86400.0
+MPI_MARGIN_SECONDS = 1.0
+"""What a record may take beyond its budget and the time limit where calls of an MPI wait, which have no limit."""
 RANKS = range(2, 4097)
 
 
@@ -57,6 +59,7 @@ def launch_of(
         )
     words = _words(launcher)
     probe = mpi_probe(mpi, tell) if transport_of(target) == MPI else None
+    margin = time_limit + (MPI_MARGIN_SECONDS if probe else MARGIN_SECONDS)
 
     def launch(number: int) -> Session:
         arguments = [
@@ -67,6 +70,7 @@ def launch_of(
         if words and probe:
             return Session(
                 [*words, str(probe.path), *arguments],
+                margin_seconds=margin,
                 meanwhile=meanwhile,
                 explain=partial(explain_start, words, probe),
             )
@@ -74,12 +78,21 @@ def launch_of(
             meeting = meeting_at(rendezvous)
             command = [*forwarding(words, meeting), str(base_probe()), *arguments]
             return Session(
-                command, environment=meeting.environment, meanwhile=meanwhile, leftover=meeting.file
+                command,
+                environment=meeting.environment,
+                margin_seconds=margin,
+                meanwhile=meanwhile,
+                leftover=meeting.file,
             )
         if probe:
             started = launch_command(probe, ranks, arguments)
-            return Session(started.command, environment=started.environment, meanwhile=meanwhile)
-        return Session([str(base_probe()), *arguments])
+            return Session(
+                started.command,
+                environment=started.environment,
+                margin_seconds=margin,
+                meanwhile=meanwhile,
+            )
+        return Session([str(base_probe()), *arguments], margin_seconds=margin)
 
     return launch
 
