@@ -38,6 +38,9 @@ def compare(
     fail_on: Annotated[
         str | None, typer.Option(help="End with 3 where RUN_B is e.g. slower:5%.")
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Of two runs, show the rows that don't differ, too.")
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
@@ -60,7 +63,7 @@ def compare(
     elif rows:
         from chiplog.cli.tables import print_comparison
 
-        print_comparison(rows)
+        print_comparison(rows, details=details)
     for line in left_out_lines(judged.left_out):
         note(line)
     _check(rows, fail_on)
@@ -103,11 +106,18 @@ def _check(rows: Sequence[ModelRow | RunRow], fail_on: str | None) -> None:
     )
     if over:
         worst = max(over, key=lambda row: abs(row.ratio - 1))
-        place = "all" if worst.message_bytes is None else f"{worst.message_bytes} B"
+        more = len(over) - 1
         raise ThresholdHit(
-            f"--fail-on {fail_on}: {len(over)} rows hit it; worst is {worst.what.label} at {place} "
-            f"with a ratio of {worst.ratio:.3f}."
+            f"--fail-on {fail_on}: all of the interval lies beyond it for {_place(worst)}, with a ratio of "
+            f"{worst.ratio:.3f} ({worst.low:.3f} to {worst.high:.3f})"
+            + (f", and for {more} more." if more else ".")
         )
+
+
+def _place(row: RunRow) -> str:
+    if row.message_bytes is None:
+        return "the whole"
+    return f"{row.what.label} at {row.message_bytes} B"
 
 
 def _only_for(form: str, options: dict[str, object]) -> None:

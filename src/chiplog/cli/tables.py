@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from chiplog.jobs.report import report_input
 from chiplog.report import format
 from chiplog.report.input import TargetReport
 from chiplog.report.terminal import print_report
+
+MOST_ROWS = 15
+"""Rows of a comparison of runs that are shown without --details."""
 
 
 def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
@@ -59,11 +63,11 @@ def _change(change: Change) -> str:
     return f"{place}, better at {format.exact_bytes(change.crossing_bytes)}"
 
 
-def print_comparison(rows: Sequence[ModelRow | RunRow]) -> None:
-    """Either comparison as tables."""
+def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False) -> None:
+    """Either comparison as tables; of runs only what differs, unless `details` are wanted."""
     of_runs = [row for row in rows if isinstance(row, RunRow)]
     if of_runs:
-        Console().print(_run_table(of_runs))
+        _print_runs(of_runs, details=details)
     of_models = [row for row in rows if isinstance(row, ModelRow)]
     for alike in dict.fromkeys(map(_said_above, of_models)):
         for sentence in alike:
@@ -105,32 +109,43 @@ def _model_table(rows: Sequence[ModelRow]) -> Table:
     return table
 
 
+def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
+    """What differs, and the whole in a sentence; with `details`, all rows."""
+    *parts, whole = rows
+    differs = [row for row in parts if row.verdict in ("slower", "faster")]
+    shown = parts if details else _worst(differs)
+    if shown:
+        Console().print(_run_table(shown))
+    if len(shown) < len(differs):
+        print(f"{len(differs) - len(shown)} more rows differ: --details shows all.")
+    print(f"B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}")
+
+
+VERDICT_WORDS = {"slower": "slower", "faster": "faster", "same": "the same", "unclear": "unclear"}
+
+
+def _worst(rows: Sequence[RunRow]) -> list[RunRow]:
+    """The rows that differ most, in their own order."""
+    kept = sorted(rows, key=lambda row: -abs(math.log(row.ratio)))[:MOST_ROWS]
+    return [row for row in rows if row in kept]
+
+
 def _run_table(rows: Sequence[RunRow]) -> Table:
+    counts = [
+        name
+        for name in ("train", "pairs", "peers")
+        if {getattr(row.what, name) for row in rows} != {1}
+    ]
     table = Table(
-        *(
-            "pattern",
-            "train",
-            "pairs",
-            "peers",
-            "size",
-            "B / A",
-            "95 % interval",
-            "verdict",
-            "reason",
-        ),
-        box=None,
-        pad_edge=False,
+        *("pattern", *counts, "size", "B / A", "99 % interval", "verdict"), box=None, pad_edge=False
     )
     for row in rows:
         table.add_row(
             row.what.label,
-            str(row.what.train),
-            str(row.what.pairs),
-            str(row.what.peers),
+            *(str(getattr(row.what, name)) for name in counts),
             "all" if row.message_bytes is None else format.exact_bytes(row.message_bytes),
             f"{row.ratio:.3f}",
             f"{row.low:.3f} to {row.high:.3f}",
             row.verdict,
-            row.reason,
         )
     return table

@@ -35,9 +35,13 @@ def parse_threshold(text: str, option: str = "--fail-on") -> Threshold:
 
 
 def over_threshold(rows: Sequence[RunRow], threshold: Threshold) -> tuple[RunRow, ...]:
-    """The rows with the threshold's verdict whose ratio is off by its share or more; `unclear` is never one."""
+    """The rows with the threshold's verdict whose whole interval lies beyond its share; `unclear` is never one."""
     return tuple(
-        row
-        for row in rows
-        if row.verdict == threshold.verdict and abs(row.ratio - 1.0) >= threshold.share
+        row for row in rows if row.verdict == threshold.verdict and _beyond(row, threshold)
     )
+
+
+def _beyond(row: RunRow, threshold: Threshold) -> bool:
+    if threshold.verdict == "slower":
+        return row.low >= 1.0 + threshold.share
+    return row.high <= 1.0 - threshold.share
