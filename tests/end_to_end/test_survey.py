@@ -112,10 +112,20 @@ def test_other_commands_do_not_take_all_pairs_for_a_ping_pong(
 def test_a_slow_node_is_named_when_measured_again(tmp_path: Path) -> None:
     target = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.01,seed=7,slow=3:2"
     result, screen = tmp_path / "survey.json", tmp_path / "survey"
-    measured = chiplog(
-        "survey", target, "--ranks", 8, "--visits", 7, "-o", screen, "--json", result
-    )
+    once = chiplog("survey", target, "--ranks", 8, "--once", "-o", tmp_path / "once")
+    assert "slow       not judged: nothing was measured again" in once.stdout
+    measured = chiplog("survey", target, "--ranks", 8, "-o", screen, "--json", result)
     assert measured.code == 0, measured.stderr
+    lines = (screen / "pairs.jsonl").read_text().splitlines(keepends=True)
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(lines[: len(lines) // 2]))  # in the second measurement
+    resumed = chiplog("survey", target, "--ranks", 8, "-o", cut, "--resume")
+    assert resumed.code == 0, resumed.stderr
+    ids = [
+        sorted({one.record_id for one in read_run(path).series})
+        for path in (screen / "pairs.jsonl", cut)
+    ]
+    assert ids[0] == ids[1]
     found = json.loads(result.read_text())
     validate(found)
     named = {

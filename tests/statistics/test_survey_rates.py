@@ -16,7 +16,6 @@ from scipy.stats import binom
 
 from chiplog.survey.leaves import differences, infer_leaves
 from chiplog.survey.pair_fit import fit_pairs
-from chiplog.survey.suspects import controls, pairs_again, suspects
 from chiplog.survey.verdict import FAMILY_ERROR, confirmed
 from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
 
@@ -55,8 +54,7 @@ SPARSE: dict[str, tuple[Machine, set[Name]]] = {
 def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
     survey = SimulatedSurvey(machine, Noise(), seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
-    suspected = suspects(first)
-    again = survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    again = survey.again(first)
     verdict = confirmed(first, again)
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import PairValues
-from chiplog.survey.suspects import controls, pairs_again, suspects
+from chiplog.survey.plan import MOST_ROUNDS_AGAIN
+from chiplog.survey.suspects import rounds_again, suspects
 from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
 
@@ -22,8 +23,7 @@ NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0)
 def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
-    suspected = suspects(first)
-    again = survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
+    again = survey.again(first)
     return confirmed(first, again)
 
 
@@ -88,11 +88,8 @@ def test_without_a_second_measurement_nobody_is_accused() -> None:
 def test_a_node_that_is_slow_only_in_the_sweep_is_inconclusive() -> None:
     machine = Machine(SMALL, 4, slow_nodes={5: 0.2})
     first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
-    suspected = suspects(first)
     healed = SimulatedSurvey(replace(machine, slow_nodes={}), QUIET, 3)
-    verdict = confirmed(
-        first, healed.measure(*pairs_again(first, suspected, controls(first, suspected)))
-    )
+    verdict = confirmed(first, healed.again(first))
     assert not verdict.accused
     assert [(one.name, one.reason) for one in verdict.inconclusive] == [
         ("n0006", "it was slow in the sweep, but not when measured again")
@@ -107,9 +104,7 @@ def test_a_spike_of_a_pair_is_no_fault() -> None:
     first = fit_pairs(values, machine.leaves)
     suspected = suspects(first)
     assert [values.clients[7], values.servers[7]] in suspected.pairs.tolist()
-    assert not confirmed(
-        first, survey.measure(*pairs_again(first, suspected, controls(first, suspected)))
-    ).accused
+    assert not confirmed(first, survey.again(first)).accused
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:
@@ -141,13 +136,9 @@ def test_pairs_that_failed_are_left_out() -> None:
     dead = (values.clients == 9) | (values.servers == 9)
     values.values[dead] = np.nan
     first = fit_pairs(values, machine.leaves)
-    suspected = suspects(first)
-    healthy = controls(first, suspected)
     assert np.isnan(first.node_effects[:, 9]).all()
-    assert 9 not in healthy.tolist() + suspected.nodes.tolist()
-    assert accused(confirmed(first, survey.measure(*pairs_again(first, suspected, healthy)))) == {
-        ("node", "n0006", None, "both")
-    }
+    assert 9 not in suspects(first).nodes.tolist()
+    assert accused(confirmed(first, survey.again(first))) == {("node", "n0006", None, "both")}
 
 
 def test_a_sweep_without_any_figure_concludes_nothing() -> None:
@@ -158,14 +149,16 @@ def test_a_sweep_without_any_figure_concludes_nothing() -> None:
     assert set(verdict.detectable.values()) == {None}
 
 
-def test_no_node_is_in_two_pairs_of_a_round_of_the_second_measurement() -> None:
-    machine = Machine(64, slow_nodes={5: 0.05})
+def test_few_rounds_are_measured_again_and_among_them_those_of_slow_pairs() -> None:
+    machine = Machine(96, slow_pairs={(3, 60): 0.2, (7, 90): 0.3})
     first = fit_pairs(SimulatedSurvey(machine, Noise(), 3).full(), machine.leaves)
-    suspected = suspects(first)
-    clients, servers, rounds = pairs_again(first, suspected, controls(first, suspected), 2)
-    for number in range(int(rounds.max()) + 1):
-        busy = np.concatenate((clients[rounds == number], servers[rounds == number]))
-        assert np.unique(busy).size == busy.size
+    values, drawn = first.values, list(range(10))
+    chosen = rounds_again(first, drawn)
+    assert chosen[:10] == drawn
+    assert len(set(chosen)) == len(chosen) == MOST_ROUNDS_AGAIN
+    for pair in machine.slow_pairs:
+        here = [set(pair) == set(ends) for ends in zip(values.clients, values.servers, strict=True)]
+        assert values.rounds[here][0] in chosen
 
 
 def renumbered(values: PairValues, order: np.ndarray) -> PairValues:  # type: ignore[type-arg]

@@ -46,9 +46,14 @@ def survey(
     bandwidth_bytes: Annotated[
         str, typer.Option(metavar="SIZE", help="Message size for bandwidth.")
     ] = "1MiB",
-    visits: Annotated[
-        int, typer.Option(help="Times that each pair is measured; with 7, slow nodes are named.")
-    ] = 1,
+    visits: Annotated[int, typer.Option(help="Times that each pair is measured.")] = 1,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again/--once",
+            help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
+        ),
+    ] = True,
     seed: Annotated[int, typer.Option(help="Of the rounds' choice and order.")] = 1,
     mpi: Annotated[
         str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
@@ -99,6 +104,7 @@ def survey(
         sparse=sparse,
         visits=visits,
         seed=seed,
+        again=again,
     )
     from chiplog.cli.survey_text import lost_sentence, survey_text, sweep_json, sweep_text
 
@@ -127,7 +133,7 @@ def survey(
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
-        again = shlex.join(["chiplog", *sys.argv[1:]])
-        print(survey_text(result, again=again, launcher=launcher))
+        command = shlex.join(["chiplog", *sys.argv[1:]])
+        print(survey_text(result, again=command, launcher=launcher))
     if result.lost:
         raise RunFailed(lost_sentence(result))

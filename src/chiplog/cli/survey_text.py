@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.plan.units import format_bytes
+from chiplog.survey.plan import MOST_ROUNDS_AGAIN, REPEATS_AGAIN
 
 if TYPE_CHECKING:
     from chiplog.survey.lost import LostNode
@@ -45,9 +46,20 @@ def sweep_text(target: str, sweep: Sweep) -> str:
             f"{sweep.pairs:,} of {sweep.all_pairs:,} pairs, {_times(options.visits)} each",
             f"latency    {format_bytes(options.latency_bytes)}, one pair after the other",
             f"bandwidth  {format_bytes(options.bandwidth_bytes)}, the pairs of a round at once",
+            *_again_lines(sweep),
             f"predicted  {_duration(sweep.seconds)}, if links are as fast as those within one host",
         ]
     )
+
+
+def _again_lines(sweep: Sweep) -> list[str]:
+    if not sweep.options.has_second_measurement:
+        return []
+    most = min(MOST_ROUNDS_AGAIN, len(sweep.rounds))
+    return [
+        f"again      up to {most} rounds, {2 * REPEATS_AGAIN} times, to tell who is slow: "
+        f"{_duration(sweep.seconds_again(most))} more"
+    ]
 
 
 def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.survey.plan import LEAST_RANKS_AGAIN
+
 if TYPE_CHECKING:
     from chiplog.survey.of_run import MachineVerdict
     from chiplog.survey.verdict import Finding, Verdict
 
 MOST = 5
 _ARTICLE = {"node": "a", "uplink": "an", "pair": "a"}
-ENOUGH_VISITS = 7
-"""A sweep and six visits: each pair three times in each direction again."""
 
 
 def verdict_lines(verdict: MachineVerdict) -> list[str]:
@@ -35,7 +35,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
 
 def _nobody(verdict: MachineVerdict) -> str:
     if verdict.visits < 2:
-        return f"not judged: nothing was measured twice; take --visits {ENOUGH_VISITS}"
+        return f"not judged: nothing was measured again (with {LEAST_RANKS_AGAIN} nodes and more, without --once)"
     return "nobody beyond doubt"
 
 

@@ -71,6 +71,8 @@ class Again:
     judged: list[Judged] = field(default_factory=list)
     critical: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of each kind that was judged: the slowness that is accused, and the standard error of a suspect's."""
+    untested_pairs: list[int] = field(default_factory=list)
+    """Places of the suspected pairs that were not measured often enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +288,7 @@ def _judge_pairs(result: Again, fresh: _Fresh, suspected: Suspects, error: float
     slow, back = slow - centre, back - centre
     for place, (client, server) in enumerate(suspected.pairs.tolist()):
         if repeats[place] < LEAST_REPEATS:
+            result.untested_pairs.append(place)
             continue
         is_slow = bool(slow[place] > critical * sigma[place])
         doubtful = not is_slow and slow[place] > max(LEAST_HINT, hint * sigma[place])

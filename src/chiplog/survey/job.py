@@ -39,6 +39,7 @@ def survey_options(
     sparse: int | None = None,
     visits: int = 1,
     seed: int = 1,
+    again: bool = True,
 ) -> SurveyOptions:
     """The options of a survey; without `ranks`, those that the launcher's words name.
 
@@ -52,6 +53,7 @@ def survey_options(
         sparse,
         visits,
         seed,
+        again,
     )
 
 

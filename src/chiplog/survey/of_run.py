@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chiplog.survey.leaves import Difference, differences, infer_leaves
+from chiplog.survey.nodes import node_names
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
+from chiplog.survey.plan import AGAIN
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
+    from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import IntArray
 
 KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
@@ -78,9 +81,8 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     declares none of the nodes.
     """
     visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
-    sweeps = {kind: _sweep(dataset, kind, visits[:1]) for kind in KINDS}
-    known = {kind: one for kind, one in sweeps.items() if np.isfinite(one.values).any()}
-    nodes = sweeps["latency"].nodes
+    known = _first_visit(dataset, visits)
+    nodes = tuple(node_names(dataset.header))
     declared, names = leaf_numbers(topology, nodes) if topology else (None, ())
     measured = _measured_leaves(known)
     found: tuple[Difference, ...] = ()
@@ -99,15 +101,30 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     return MachineVerdict(verdicts, len(visits), count, agrees, found)
 
 
+def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
+    """The fits of the first visit, of each kind that was measured, with the leaves that it shows."""
+    known = _first_visit(dataset, [0])
+    leaves = _measured_leaves(known)
+    of_each = None if leaves is None else _each_its_own(leaves)
+    return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
+
+
+def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
+    sweeps = {kind: _sweep(dataset, kind, visits[:1]) for kind in KINDS}
+    return {kind: one for kind, one in sweeps.items() if np.isfinite(one.values).any()}
+
+
 def _sweep(dataset: Dataset, kind: Kind, visits: list[int]) -> PairValues:
-    """The figures of these visits, each visit's rounds after those of the one before."""
+    """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such."""
     parts = []
     first_round = 0
     for visit in visits or [-1]:
         series = tuple(one for one in dataset.series if one.visit == visit)
-        part = pair_values(replace(dataset, series=series), kind)
-        parts.append(replace(part, rounds=part.rounds + first_round))
-        first_round += int(part.rounds.max(initial=-1)) + 1
+        for purpose in (kind, kind + AGAIN):
+            part = pair_values(replace(dataset, series=series), kind, purpose)
+            rounds = _in_time(part.rounds)
+            parts.append(replace(part, rounds=rounds + first_round))
+            first_round += int(rounds.max(initial=-1)) + 1
     return replace(
         parts[0],
         clients=np.concatenate([one.clients for one in parts]),
@@ -115,6 +132,12 @@ def _sweep(dataset: Dataset, kind: Kind, visits: list[int]) -> PairValues:
         values=np.concatenate([one.values for one in parts]),
         rounds=np.concatenate([one.rounds for one in parts]),
     )
+
+
+def _in_time(rounds: IntArray) -> IntArray:
+    """Rounds renumbered from 0 in the order in which they appear."""
+    _, first, number = np.unique(rounds, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)
 
 
 def _measured_leaves(known: dict[Kind, PairValues]) -> IntArray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from chiplog.errors import CorruptFile, UsageError
@@ -13,6 +13,8 @@ from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
 """Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
+AGAIN = "-again"
+"""Ends the purpose of a record of the second measurement."""
 KIND = "survey"
 LATENCY_BYTES = 1
 BANDWIDTH_BYTES = 2**20
@@ -28,6 +30,14 @@ STOPS = {
 
 Where one sample takes longer than the time, there is only one beside the warm-up.
 """
+REPEATS_AGAIN = 3
+"""How often a round is measured again in each direction: one spike, or two, must not decide."""
+MOST_ROUNDS_AGAIN = 32
+"""Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
+ROUNDS_AGAIN = 10
+"""In these, each node meets so many others, as in a sparse sweep."""
+LEAST_RANKS_AGAIN = 6
+"""With fewer nodes nobody stands out from the others beyond doubt, so nothing is measured again."""
 FEW_RANKS = 8
 """Up to so many ranks, the pairs of two rounds are measured alone, too; of one round with more."""
 
@@ -44,6 +54,8 @@ class SurveyOptions:
     """Rounds taken of all there are, chosen by the seed; None for all of them."""
     visits: int = 1
     seed: int = 1
+    again: bool = True
+    """Whether what stands out in a single visit is measured again beside healthy nodes."""
     kind: str = KIND
 
     def __post_init__(self) -> None:
@@ -62,6 +74,11 @@ class SurveyOptions:
                 f"--visits: {self.visits} is too large; it accepts 1 to {MOST_VISITS}."
             )
 
+    @property
+    def has_second_measurement(self) -> bool:
+        """Whether rounds are measured again, chosen by what the sweep has found."""
+        return self.again and self.visits == 1 and self.ranks >= LEAST_RANKS_AGAIN
+
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them."""
         return asdict(self)
@@ -74,6 +91,7 @@ class SurveyOptions:
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
             )
         fields = SurveyOptions.__dataclass_fields__
+        stored = {"again": False, **stored}  # which older files don't have
         missing = sorted(set(fields) - set(stored))
         if missing:
             raise CorruptFile(
@@ -97,6 +115,12 @@ class Sweep:
     def pairs(self) -> int:
         """Pairs that are measured: each in one round."""
         return self.options.ranks // 2 * len(self.rounds)
+
+    def seconds_again(self, rounds: int) -> float:
+        """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
+        chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
+        again = second_requests(self, chosen)
+        return sum(predicted_seconds(one, self.options.transport) for one in again)
 
     @property
     def all_pairs(self) -> int:
@@ -128,6 +152,33 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds)
 
 
+def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[Request, ...]:
+    """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
+
+    The rounds of all purposes are shuffled anew in each visit, so that suspects and healthy nodes alternate.
+    """
+    shuffle = random.Random(sweep.options.seed + 1)
+    requests: list[Request] = []
+    for visit in range(1, 1 + 2 * REPEATS_AGAIN):
+        of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
+        shuffle.shuffle(of_visit)
+        for purpose, number in of_visit:
+            turned = (sweep.rounds.index(number) + visit) % 2
+            number_of_request = len(sweep.requests) + len(requests)
+            requests.append(
+                _request(
+                    number_of_request,
+                    visit,
+                    purpose,
+                    number,
+                    sweep.options,
+                    turned=turned,
+                    again=AGAIN,
+                )
+            )
+    return tuple(requests)
+
+
 def predicted_seconds(request: Request, transport: str) -> float:
     """How long a record will probably take: its samples until its time is over, and at least the fewest."""
     nominal = nominal_of(transport)
@@ -138,7 +189,14 @@ def predicted_seconds(request: Request, transport: str) -> float:
 
 
 def _request(
-    number: int, visit: int, purpose: str, round_: int, options: SurveyOptions, *, turned: int
+    number: int,
+    visit: int,
+    purpose: str,
+    round_: int,
+    options: SurveyOptions,
+    *,
+    turned: int,
+    again: str = "",
 ) -> Request:
     is_latency = purpose in (LATENCY, WARM_UP)
     series = all_pairs_round(
@@ -150,9 +208,8 @@ def _request(
         turned=turned,
     )
     check_payload = purpose == WARM_UP
-    return Request(
-        number, visit, (series,), STOPS[purpose], {"purpose": purpose}, check_payload=check_payload
-    )
+    tag = {"purpose": purpose + again}
+    return Request(number, visit, (series,), STOPS[purpose], tag, check_payload=check_payload)
 
 
 def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:

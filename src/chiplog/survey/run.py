@@ -135,7 +135,7 @@ class _Run:
                 self.header = {**session.header, "plan": self.options.to_json()}
                 self.out.parent.mkdir(parents=True, exist_ok=True)
                 self.writer = RunWriter.create(self.out, self.header)
-            self._sweep(session, make_sweep(self.options), self.writer)
+            self.is_complete = self._sweep(session, make_sweep(self.options), self.writer)
         except BaseException as error:
             session.__exit__(type(error), error, error.__traceback__)
             raise
@@ -157,20 +157,33 @@ class _Run:
             )
         self.options = replace(self.options, ranks=started)
 
-    def _sweep(self, session: Session, sweep: Sweep, writer: RunWriter) -> None:
-        todo = [one for one in sweep.requests if one.id not in writer.finished]
+    def _sweep(self, session: Session, sweep: Sweep, writer: RunWriter) -> bool:
+        """Measures what is missing of the sweep, then of the second measurement; whether all of it was."""
+        if not self._measure_all(session, sweep.requests, writer):
+            return False
+        if not self.options.has_second_measurement:
+            return True
+        # NumPy, which the ranks' start need not wait for
+        from chiplog.survey.second import second_measurement
+
+        return self._measure_all(session, second_measurement(self.dataset(), sweep), writer)
+
+    def _measure_all(
+        self, session: Session, requests: Sequence[Request], writer: RunWriter
+    ) -> bool:
+        todo = [one for one in requests if one.id not in writer.finished]
         transport = self.options.transport
         self.watcher.expect(sum(predicted_seconds(one, transport) for one in todo))
         for request in todo:
             if self.limits.is_past_last and writer.records:
-                return
+                return False
             with self.guard.waiting():
                 line = self._answer(session, request)
             self.series += writer.append_raw(line)
             self.watcher.done(
                 predicted_seconds(request, transport), f"round {request.series[0].round}"
             )
-        self.is_complete = True
+        return True
 
     def _answer(self, session: Session, request: Request) -> str:
         try:
@@ -194,7 +207,7 @@ class _Run:
             return NodeLost(told, node=names[error.rank], reason=reason, ranks=len(names))
         return RunFailed(told)
 
-    def dataset(self, *, complete: bool) -> Dataset:
+    def dataset(self, *, complete: bool = False) -> Dataset:
         """All that is in the file."""
         return Dataset(self.header, tuple(self.series), complete, str(self.out))
 

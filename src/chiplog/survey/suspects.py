@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.survey.plan import MOST_ROUNDS_AGAIN
 from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from chiplog.survey.pair_fit import PairFit
@@ -31,11 +34,6 @@ LEAST_OF_PAIRS = 0.25
 MOST_PAIRS = 4
 """At most so many pairs for each node are measured again: spikes must not push out what is slow for good."""
 LEAST_CONTROLS = 3
-CONTROLS = 32
-UPLINK_MEMBERS = 8
-"""Nodes of a suspected uplink's leaf, and as many of others, that are measured again."""
-REPEATS = 5
-"""How often each pair should be measured again."""
 BOTH, OUT, IN = "both", "out", "in"
 WAYS = (BOTH, OUT, IN)
 
@@ -172,58 +170,16 @@ def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntAr
     return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
 
 
-def controls(fit: PairFit, suspected: Suspects, seed: int = 0) -> IntArray:
-    """Healthy nodes, drawn at random, to be measured again beside the suspects.
+def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
+    """The rounds to measure again: those that were `drawn` at random, then those in which suspected pairs met.
 
-    They are not chosen as the best ones: their spread is what a suspect is held against. Where uplinks are suspected,
-    nodes of these leaves are among them.
+    There are at most MOST_ROUNDS_AGAIN, suspected pairs the worst first. In whole rounds each suspected node meets
+    healthy ones, and all healthy nodes are controls: they are not chosen as the best ones.
     """
-    rng = np.random.default_rng(seed)
-    seen = np.flatnonzero(np.isfinite(fit.node_effects[0]))
-    healthy = rng.permutation(np.setdiff1d(seen, suspected.nodes))
-    behind = np.isin(fit.leaves[healthy], suspected.uplinks)
-    members = [
-        healthy[fit.leaves[healthy] == leaf][:UPLINK_MEMBERS] for leaf in suspected.uplinks.tolist()
-    ]
-    return np.sort(np.concatenate((healthy[~behind][:CONTROLS], *members)))
-
-
-def pairs_again(
-    fit: PairFit, suspected: Suspects, healthy: IntArray, repeats: int = REPEATS
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Clients, servers and rounds (m,) to measure again: suspects and controls alike, `repeats` times interleaved.
-
-    All pairs of controls, each suspected node with each control, and the suspected pairs; bandwidths in both
-    directions. No node is in two pairs of a round.
-    """
-    one, other = np.triu_indices(healthy.size, 1)
-    nodes, across = np.meshgrid(suspected.nodes, healthy, indexing="ij")
-    pairs = np.concatenate(
-        (
-            np.stack((healthy[one], healthy[other]), axis=1),
-            np.stack((nodes.reshape(-1), across.reshape(-1)), axis=1),
-        )
-    )
-    pairs = np.concatenate((pairs, suspected.pairs))
-    if fit.values.kind == "bandwidth":
-        pairs = np.concatenate((pairs, pairs[:, ::-1]))
-    pairs = np.unique(pairs, axis=0)
-    rounds = _disjoint_rounds(pairs)
-    count = int(rounds.max(initial=-1)) + 1
-    clients, servers = np.tile(pairs[:, 0], repeats), np.tile(pairs[:, 1], repeats)
-    return clients, servers, (rounds[None, :] + count * np.arange(repeats)[:, None]).reshape(-1)
-
-
-def _disjoint_rounds(pairs: IntArray) -> IntArray:
-    """(m,) a round for each pair so that no node is twice in one: the first that is free for both."""
-    rounds = np.zeros(len(pairs), dtype=np.int64)
-    taken: dict[int, int] = {}
-    rng = np.random.default_rng(0)
-    for place in rng.permutation(len(pairs)).tolist():
-        client, server = pairs[place].tolist()
-        busy = taken.get(client, 0) | taken.get(server, 0)
-        free = ~busy & (busy + 1)
-        rounds[place] = free.bit_length() - 1
-        taken[client] = taken.get(client, 0) | free
-        taken[server] = taken.get(server, 0) | free
-    return rounds
+    values, rounds = fit.values, dict.fromkeys(drawn)
+    for client, server in suspects(fit).pairs.tolist():
+        if len(rounds) >= MOST_ROUNDS_AGAIN:
+            break
+        here = np.flatnonzero((values.clients == client) & (values.servers == server))
+        rounds.update(dict.fromkeys(values.rounds[here[:1]].tolist()))
+    return list(rounds)

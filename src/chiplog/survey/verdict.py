@@ -22,9 +22,7 @@ from chiplog.survey.suspects import (
     OUT,
     Scores,
     Suspects,
-    controls,
     pair_scores,
-    pairs_again,
     scores,
     suspects,
 )
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, Kind, PairValues
 
 __all__ = [
-    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "controls", "fit_pairs", "pairs_again", "suspects",
+    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "suspects",
 ]  # fmt: skip
 
 FAMILY_ERROR = 0.01
@@ -187,6 +185,8 @@ def _detectable(
         if spread is None or not np.isfinite(limit):
             result[kind] = None
             continue
+        if kind == "pair" and fresh is not None and fresh.untested_pairs:
+            limit = max(limit, _score_of(first, suspected, min(fresh.untested_pairs)))
         slow = (limit + POWER_QUANTILE) * spread
         if fresh is not None and kind in fresh.critical:
             critical, error = fresh.critical[kind]
@@ -194,6 +194,11 @@ def _detectable(
         slow = max(slow, LEAST_EFFECT)
         result[kind] = float(np.expm1(slow) if first.values.kind == "latency" else -np.expm1(-slow))
     return result
+
+
+def _score_of(first: PairFit, suspected: Suspects, place: int) -> float:
+    """The score in the sweep of the suspected pair at `place`, from the worst one on."""
+    return float(np.sort(pair_scores(first, suspected.nodes))[-1 - place])
 
 
 def _typical(spread: FloatArray, slow: FloatArray) -> float | None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chiplog.survey.pair_values import PairValues
+from chiplog.survey.plan import REPEATS_AGAIN, ROUNDS_AGAIN
+from chiplog.survey.suspects import rounds_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
 
 
@@ -107,6 +110,20 @@ class SimulatedSurvey:
     def sparse(self, count: int = 10) -> PairValues:
         """A sweep of random matchings."""
         return self.measure(*sparse_matchings(self.machine.nodes, count, self.rng))
+
+    def again(self, first: PairFit) -> PairValues:
+        """The second measurement after a sweep: rounds, repeats and directions as `chiplog survey` takes them."""
+        known = np.unique(first.values.rounds)
+        drawn = self.rng.choice(known, min(ROUNDS_AGAIN, known.size), replace=False)
+        chosen = rounds_again(first, drawn.tolist())
+        ends: list[IntArray] = []
+        for visit in range(2 * REPEATS_AGAIN):
+            for place, number in enumerate(self.rng.permutation(chosen).tolist()):
+                here = first.values.rounds == number
+                pair = first.values.clients[here], first.values.servers[here]
+                one, other = pair if (visit + number) % 2 else pair[::-1]
+                ends.append(np.stack((one, other, np.full(one.size, visit * len(chosen) + place))))
+        return self.measure(*np.concatenate(ends, axis=1))
 
     def measure(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> PairValues:
         """The figures of these pairs in these rounds."""

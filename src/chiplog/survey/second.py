@@ -1,0 +1,54 @@
+"""The second measurement of a survey: rounds in which its suspects meet healthy nodes, again and in both directions.
+
+Whole rounds are measured, so all healthy nodes are controls, and how many rounds there are does not grow with the
+machine: 1,024 nodes take at most MOST_ROUNDS_AGAIN of 1,023 again.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from chiplog.survey.of_run import sweep_fits
+from chiplog.survey.plan import (
+    BANDWIDTH,
+    LATENCY,
+    ROUNDS_AGAIN,
+    second_requests,
+)
+from chiplog.survey.suspects import rounds_again
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+    from chiplog.plan.request import Request
+    from chiplog.survey.plan import Sweep
+
+PURPOSES = {"latency": LATENCY, "bandwidth": BANDWIDTH}
+
+
+def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
+    """The requests that follow on those of `sweep`, whose first visit is in `dataset`.
+
+    The same samples and options give the same requests, so that an interrupted second measurement can be resumed.
+    """
+    drawn = random.Random(sweep.options.seed).sample(
+        range(len(sweep.rounds)), min(ROUNDS_AGAIN, len(sweep.rounds))
+    )
+    chosen = {}
+    for kind, fit in sweep_fits(dataset).items():
+        in_time = _rounds_in_time(dataset, PURPOSES[kind])
+        known = [place for place in drawn if place < len(in_time)]
+        chosen[PURPOSES[kind]] = [in_time[place] for place in rounds_again(fit, known)]
+    return second_requests(sweep, chosen)
+
+
+def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:
+    """The rounds of the sweep, in the order in which they were measured."""
+    of_sweep = (one for one in dataset.series if one.visit == 0 and one.by_pair)
+    return list(
+        dict.fromkeys(
+            one.round
+            for one in of_sweep
+            if one.tag.get("purpose") == purpose and one.round is not None
+        )
+    )
