@@ -30,11 +30,11 @@ STOPS = {
 
 Where one sample takes longer than the time, there is only one beside the warm-up.
 """
-REPEATS_AGAIN = 3
-"""How often a round is measured again in each direction: one spike, or two, must not decide."""
+REPEATS_AGAIN = 5
+"""How often a round is measured again in each direction: of a pair, four of five must be slow, so spikes don't decide."""
 MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
-ROUNDS_AGAIN = 10
+ROUNDS_AGAIN = 6
 """In these, each node meets so many others, as in a sparse sweep."""
 LEAST_RANKS_AGAIN = 6
 """With fewer nodes nobody stands out from the others beyond doubt, so nothing is measured again."""
