@@ -92,11 +92,22 @@ def chromium() -> Iterator[sync_api.Browser]:
         started.close()
 
 
-def load(context: sync_api.BrowserContext, report: Path) -> Opened:
-    """The report in a new page; what it says and asks for is written down."""
+UNFOLD = (
+    """() => document.querySelectorAll("details.fold").forEach((one) => { one.open = true; })"""
+)
+ALL_DRAWN = (
+    """() => [...document.querySelectorAll(".plot")].every((one) => one.querySelector("svg"))"""
+)
+
+
+def load(context: sync_api.BrowserContext, report: Path, *, unfold: bool = True) -> Opened:
+    """The report in a new page, by default with all folds open; what it says and asks for is written down."""
     found = Opened(context.new_page())
     found.page.on("console", lambda message: found.said.append(message.text))
     found.page.on("pageerror", lambda error: found.said.append(str(error)))
     found.page.on("request", lambda request: found.asked.append(request.url))
     found.page.goto(report.as_uri())
+    if unfold:
+        found.page.evaluate(UNFOLD)
+        found.page.wait_for_function(ALL_DRAWN)
     return found

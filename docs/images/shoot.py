@@ -40,9 +40,9 @@ def main() -> None:
             executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
         shoot(browser, report, directory / "report.png", DESKTOP, "light", "")
-        shoot(browser, report, directory / "report-time.png", DESKTOP, "light", f"{target}-time")
-        shoot(browser, report, directory / "report-dark.png", DESKTOP, "dark", f"{target}-time")
-        shoot(browser, report, directory / "report-phone.png", PHONE, "light", f"{target}-time")
+        shoot(browser, report, directory / "report-model.png", DESKTOP, "light", f"{target}-model")
+        shoot(browser, report, directory / "report-dark.png", DESKTOP, "dark", f"{target}-model")
+        shoot(browser, report, directory / "report-phone.png", PHONE, "light", f"{target}-model")
         browser.close()
 
 

@@ -11,7 +11,7 @@ from browser import FAULTS, OVERLAPS, Opened, load, sync_api
 from chiplog.report import write_report
 from chiplog.testing.sample_report import sample_report
 
-PLOTS_PER_TARGET = 6
+PLOTS_PER_TARGET, PLOTS_OF_ALL = 8, 2
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def move_to(opened: Opened, canvas: sync_api.Locator, x: float, y: float = 0.5) 
 
 
 def test_every_plot_is_drawn_within_its_frame(opened: Opened) -> None:
-    assert opened.page.locator(".plot").count() == 3 * PLOTS_PER_TARGET
+    assert opened.page.locator(".plot").count() == 3 * PLOTS_PER_TARGET + PLOTS_OF_ALL
     assert opened.page.evaluate(FAULTS) == []
 
 
@@ -248,7 +248,7 @@ def test_without_scripts_the_tables_still_have_the_numbers(
     browser: sync_api.Browser, report: Path
 ) -> None:
     context = browser.new_context(java_script_enabled=False)
-    opened = load(context, report)
+    opened = load(context, report, unfold=False)
     assert opened.page.get_by_text("switched off").first.is_visible()
     opened.page.locator("figure summary").first.click()
     assert opened.page.get_by_text("Half round trip by size").first.is_visible()

@@ -20,7 +20,7 @@ from chiplog.report.document import (
 )
 from chiplog.report.many import pairs_curves
 from chiplog.report.parameter_text import short
-from chiplog.report.sections import one_to_many, pairs, verdict, warnings
+from chiplog.report.sections import not_measured, one_to_many, pairs, verdict, warnings
 from chiplog.testing.sample_many import PAIR_SIZES, PAIRS, PEERS, sample_many_target
 from chiplog.testing.sample_report import MPI, sample_target
 
@@ -114,12 +114,12 @@ def test_pairs_show_advice_parameters_and_maps_of_the_fits_own_numbers() -> None
 
 
 def test_two_ranks_identify_no_model_of_many_and_nothing_is_drawn() -> None:
-    for section in (one_to_many.section(TWO_RANKS, "k"), pairs.section(TWO_RANKS, "k")):
-        assert "not identified" in words(section)
-        assert "2 ranks on a machine with 2 CPUs" in words(section)
-        assert figures(section) == []
-        assert "LogP" not in words(section)
-        assert "senders" not in words(section)
+    assert one_to_many.section(TWO_RANKS, "k") is None
+    assert pairs.section(TWO_RANKS, "k") is None
+    (told,) = [one for one in (not_measured.section(TWO_RANKS, "k"),) if one is not None]
+    assert words(told).count("2 ranks on a machine with 2 CPUs") == 2
+    assert words(told).count("--ranks 8") == 2
+    assert not_measured.section(TARGET, "k") is None
 
 
 def test_oversubscription_is_flagged_wherever_its_numbers_are() -> None:

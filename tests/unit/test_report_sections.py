@@ -48,6 +48,7 @@ from chiplog.testing.sample_report import (
 
 TARGET = sample_target("mpi", MPI, samples=4, noise=0.0)
 MANY = sample_many_target()
+TWO_RANKS = sample_many_target(peers=(1,), pairs=(1,), cpus=2)
 
 
 def words(section: Section | None) -> str:
@@ -318,8 +319,8 @@ def test_a_plot_draws_a_models_line_anew_after_a_change() -> None:
 @pytest.mark.parametrize("name", TARGET_SECTIONS)
 def test_every_section_bears_its_targets_key(name: str) -> None:
     whole = replace(TARGET, one_to_many=MANY.one_to_many, pairs=MANY.pairs)
-    bare = name == "measured_times"
-    made = section_of(name)(replace(whole, fits=()) if bare else whole, "some-key")
+    odd = {"measured_times": replace(whole, fits=()), "not_measured": TWO_RANKS}
+    made = section_of(name)(odd.get(name, whole), "some-key")
     assert made is not None
     assert made.identifier.startswith("some-key-")
 

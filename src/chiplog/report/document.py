@@ -39,6 +39,8 @@ class Span:
     text: str
     style: Style = Style.PLAIN
     term: str | None = None
+    place: bool = False
+    """Whether it begins a cell that names a range of sizes: it is kept on one line."""
 
 
 Inline = tuple[Span, ...]
@@ -177,6 +179,8 @@ class Figure:
     caption: Inline
     plot: Plot
     numbers: Table | None = None
+    below: Plot | None = None
+    """A smaller plot over the same x axis, such as residuals."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +221,22 @@ class Picture:
     timeline: Timeline
 
 
-Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels | Picture
+@dataclass(frozen=True)
+class Copy:
+    """The same numbers in another language, such as LaTeX: to be copied, on the page only."""
+
+    language: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What a reader may take along of the table before it."""
+
+    items: tuple[Copy, ...]
+
+
+Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels | Picture | Copies
 
 
 @dataclass(frozen=True)
@@ -230,6 +249,8 @@ class Section:
     sections: tuple[Section, ...] = ()
     in_terminal: bool = True
     """Whether the terminal's shorter report has it too."""
+    folded: bool = False
+    """Whether the page shows its title only until the reader opens it."""
 
 
 @dataclass(frozen=True)

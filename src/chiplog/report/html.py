@@ -19,6 +19,7 @@ from chiplog.models.registry import MODELS
 from chiplog.report.document import (
     Block,
     Bullets,
+    Copies,
     Document,
     Facts,
     Figure,
@@ -37,7 +38,7 @@ from chiplog.report.document import (
 )
 from chiplog.report.input import ReportInput
 from chiplog.report.names import identifier
-from chiplog.report.plot import as_json
+from chiplog.report.plot import Plot, as_json
 from chiplog.report.sections import build
 from chiplog.report.timeline import timeline_svg
 
@@ -47,6 +48,8 @@ _INDEX = re.compile(r"\b(o|L)_(s|r|half)\b")
 """A parameter's symbol in running text."""
 _BREAKABLE = re.compile(r"(?<=[:,/])")
 """Where a long target or path may be broken."""
+MOST_NOTES = 2
+"""More notes below a table are folded."""
 LONGEST_NUMBER = 40
 """A cell with more characters than this is a sentence, also in a column of numbers."""
 
@@ -62,7 +65,7 @@ def render_html(report: ReportInput) -> str:
 def render_document(document: Document) -> str:
     """Any document as a page."""
     script = _asset("plot.js")
-    plots = {figure.plot.identifier: as_json(figure.plot) for figure in _figures(document.sections)}
+    plots = {plot.identifier: as_json(plot) for plot in _plots(document.sections)}
     return Template(_asset("page.html")).substitute(
         policy=_policy(script),
         title=_escaped(document.title),
@@ -120,15 +123,15 @@ def _escaped(text: str) -> str:
     return html.escape(cleaned, quote=True)
 
 
-def _figures(sections: tuple[Section, ...]) -> list[Figure]:
-    found: list[Figure] = []
+def _plots(sections: tuple[Section, ...]) -> list[Plot]:
+    found: list[Plot] = []
     for section in sections:
         for block in section.blocks:
-            if isinstance(block, Figure):
-                found.append(block)
-            elif isinstance(block, Panels):
-                found.extend(one for one in block.figures if isinstance(one, Figure))
-        found.extend(_figures(section.sections))
+            of_block = block.figures if isinstance(block, Panels) else (block,)
+            for one in of_block:
+                if isinstance(one, Figure):
+                    found += [one.plot, *([one.below] if one.below is not None else [])]
+        found.extend(_plots(section.sections))
     return found
 
 
@@ -143,6 +146,11 @@ def _section(section: Section, level: int) -> str:
     inner = "\n".join(_section(part, level + 1) for part in section.sections)
     name = "verdict" if section.identifier.endswith("-verdict") else "part"
     title = f"<h{level}>{_inline(section.title)}</h{level}>"
+    if section.folded:
+        return (
+            f'<details id="{section.identifier}" class="{name} fold"><summary>{title}</summary>\n{blocks}\n{inner}'
+            "</details>"
+        )
     return f'<section id="{section.identifier}" class="{name}">{title}\n{blocks}\n{inner}</section>'
 
 
@@ -168,6 +176,8 @@ def _block(block: Block) -> str:
                 for one in figures
             )
             return f'<div class="panels">{panels}</div>'
+        case Copies():
+            return _copies(block)
         case Picture(caption, timeline):
             drawn = timeline_svg(timeline)
             return f'<figure><div class="scroll">{drawn}</div><figcaption>{_inline(caption)}</figcaption></figure>'
@@ -225,6 +235,9 @@ def _table(table: Table) -> str:
     )
     body = "".join(f"<tr>{_cells(row, names)}</tr>" for row in table.rows)
     notes = "".join(f'<p class="note">{_inline(note)}</p>' for note in table.notes)
+    if len(table.notes) > MOST_NOTES:
+        title = f"<summary>{len(table.notes)} notes on this table</summary>"
+        notes = f'<details class="notes">{title}{notes}</details>'
     return (
         f'<p class="caption">{_inline(table.caption)}</p><div class="scroll"><table class="data">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
@@ -235,8 +248,22 @@ def _cells(row: tuple[Inline, ...], names: list[str]) -> str:
     cells = []
     for cell, name in zip(row, names, strict=True):
         kind = 'class="sentence"' if len(text_of(cell)) > LONGEST_NUMBER else name
+        if cell and cell[0].place:
+            kind = 'class="place"'
         cells.append(f"<td {kind}>{_inline(cell)}</td>")
     return "".join(cells)
+
+
+def _copies(copies: Copies) -> str:
+    """A button for each, and the text itself for whoever wants to select it."""
+    shown = []
+    for one in copies.items:
+        label = f"Copy as {_escaped(one.language)}"
+        shown.append(
+            f'<details class="copy"><summary>{_escaped(one.language)}</summary>'
+            f'<button type="button" class="tool" data-copy>{label}</button><pre>{_escaped(one.text)}</pre></details>'
+        )
+    return f'<div class="copies">{"".join(shown)}</div>'
 
 
 def _figure(figure: Figure, *, titled: bool = False) -> str:
@@ -245,9 +272,13 @@ def _figure(figure: Figure, *, titled: bool = False) -> str:
     if figure.numbers is not None:
         numbers = f"<details><summary>The numbers</summary>{_table(figure.numbers)}</details>"
     return (
-        f'<figure>{title}<div class="plot" data-plot="{figure.plot.identifier}">{WITHOUT_SCRIPT}</div>'
+        f"<figure>{title}{_plot(figure.plot)}{_plot(figure.below) if figure.below else ''}"
         f"<figcaption>{_inline(figure.caption)}</figcaption>{numbers}</figure>"
     )
+
+
+def _plot(plot: Plot) -> str:
+    return f'<div class="plot" data-plot="{plot.identifier}">{WITHOUT_SCRIPT}</div>'
 
 
 def _heat_map(shown: HeatMap) -> str:

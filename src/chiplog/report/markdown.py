@@ -7,6 +7,7 @@ import re
 from chiplog.report.document import (
     Block,
     Bullets,
+    Copies,
     Document,
     Facts,
     Figure,
@@ -69,7 +70,7 @@ def _block(block: Block) -> str:
         case Panels(figures):
             texts = (_figure(one) if isinstance(one, Figure) else _heat_map(one) for one in figures)
             return "\n\n".join(text for text in texts if text)
-        case Picture():
+        case Picture() | Copies():
             return ""
 
 

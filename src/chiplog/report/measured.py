@@ -5,7 +5,7 @@ the raw samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,13 @@ def _refined(target: TargetReport, fit: Fit) -> Fit:
         if both and (clearly_better(row, mine) or not predicts_enough(mine, [row, mine])):
             return other
     return fit
+
+
+def told_over_sizes(target: TargetReport) -> Fit | None:
+    """The verdict's fit, if it predicts half round trips of several sizes: a single point is a number, not a plot."""
+    fit = headline(target)
+    found = None if fit is None else curve(fit, "half_round_trip")
+    return fit if found is not None and len(found.message_bytes) > 1 else None
 
 
 def curve(fit: Fit, quantity: str) -> Curve | None:
@@ -216,6 +223,17 @@ def model_trace(
     )
 
 
+def with_band(trace: Trace, fit: Fit) -> Trace:
+    """A model's line of half round trips with its prediction band; without one, as it is."""
+    band = next((one for one in fit.bands if one.quantity == "half_round_trip"), None)
+    if band is None:
+        return trace
+    width = band.at(np.asarray(trace.x, dtype=np.int64))
+    seconds = np.asarray(trace.y)
+    low, high = seconds * np.maximum(1.0 - width, 0.0), seconds * (1.0 + width)
+    return replace(trace, low=low.tolist(), high=high.tolist(), area=True)
+
+
 def model_lines(
     target: TargetReport, scale: Callable[[float, float, float], float], *, dots: bool = False
 ) -> list[Trace]:
@@ -236,7 +254,7 @@ def model_lines(
             colour=colour_of(fit.model if first else fit.method),
             dots=dots,
         )
-        if trace is not None:
+        if trace is not None and np.isfinite(trace.y).any():
             traces.append(trace)
     return traces
 

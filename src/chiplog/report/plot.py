@@ -57,6 +57,8 @@ class Trace:
     visible: bool = True
     dots: bool = False
     """Whether a line has a dot at each point too."""
+    area: bool = False
+    """Whether `low` and `high` bound a shaded area: where the next measurement will lie."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Plot:
     band: tuple[float, float] | None = None
     """A range of y that is drawn shaded, such as +- 5 %."""
     small: bool = False
+    group: str | None = None
+    """Plots of one group share the x axis: its zoom and its scale."""
 
 
 def as_json(plot: Plot) -> dict[str, object]:
@@ -100,6 +104,7 @@ def as_json(plot: Plot) -> dict[str, object]:
         "reference": plot.reference,
         "band": None if plot.band is None else list(plot.band),
         "small": plot.small,
+        "group": plot.group,
     }
 
 
@@ -132,6 +137,8 @@ def _trace(trace: Trace) -> dict[str, object]:
         ]
     if trace.dots:
         shown["dots"] = True
+    if trace.area:
+        shown["area"] = True
     if trace.breaks:
         shown["breaks"] = list(trace.breaks)
     if trace.labels is not None:

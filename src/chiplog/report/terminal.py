@@ -15,6 +15,7 @@ from chiplog.report.document import (
     Block,
     Bullets,
     Column,
+    Copies,
     Facts,
     Figure,
     HeatMap,
@@ -110,7 +111,7 @@ class _Writer:
                 return self.notices(block)
             case Table():
                 return self.table(block)
-            case Figure() | HeatMap() | Panels() | Picture():
+            case Figure() | HeatMap() | Panels() | Picture() | Copies():
                 return None
 
     def item(self, mark: str, content: Text) -> RenderableType:

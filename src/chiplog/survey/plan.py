@@ -31,7 +31,7 @@ STOPS = {
 Where one sample takes longer than the time, there is only one beside the warm-up.
 """
 REPEATS_AGAIN = 5
-"""How often a round is measured again in each direction: of a pair, four of five must be slow, so spikes don't decide."""
+"""How often a round is measured again in each direction: of a pair, four of five must be slow, so no spike decides."""
 MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
 ROUNDS_AGAIN = 6

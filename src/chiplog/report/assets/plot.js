@@ -117,6 +117,8 @@
     return `M${round(x - r)} ${round(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
   }
 
+  const GROUPS = new Map(); // plots that share their x axis, by the group's name
+
   class Plot {
     constructor(holder, spec) {
       this.holder = holder;
@@ -125,6 +127,7 @@
       this.shown = spec.traces.map((trace) => trace.visible);
       this.zoom = null; // in values: {x: [low, high], y: [low, high]}
       this.focus = null; // the x value that the crosshair is on
+      if (spec.group) GROUPS.set(spec.group, [...(GROUPS.get(spec.group) || []), this]);
       this.build();
       this.draw();
       new ResizeObserver(() => { if (this.canvas.clientWidth !== this.width) this.draw(); }).observe(this.canvas);
@@ -159,11 +162,18 @@
       const label = (name) => `${axis}: ${name === "symlog" ? "log" : name}`;
       const element = button(bar, label(this.scale[axis]), `Change the ${axis} axis's scale`, () => {
         const scales = this.spec[axis].scales;
-        this.scale[axis] = scales[(scales.indexOf(this.scale[axis]) + 1) % scales.length];
-        element.textContent = label(this.scale[axis]);
-        this.draw();
+        const chosen = scales[(scales.indexOf(this.scale[axis]) + 1) % scales.length];
+        for (const plot of axis === "x" ? this.group() : [this]) plot.setScale(axis, chosen);
       });
       element.dataset.axis = axis;
+      this.toggles = { ...this.toggles, [axis]: () => { element.textContent = label(this.scale[axis]); } };
+    }
+
+    group() { return GROUPS.get(this.spec.group) || [this]; }
+    setScale(axis, name) {
+      this.scale[axis] = name;
+      this.toggles[axis]();
+      this.draw();
     }
 
     buildLegend() {
@@ -191,7 +201,16 @@
     only(i) { this.shown = this.shown.map((_, j) => j === i); this.markKeys(); this.draw(); }
     markKeys() { this.keys.forEach((key, i) => key.setAttribute("aria-pressed", String(this.shown[i]))); }
     visible() { return this.spec.traces.filter((_, i) => this.shown[i]); }
-    setZoom(zoom) { this.zoom = zoom; this.draw(); }
+    setZoom(zoom) {
+      this.zoom = zoom;
+      this.draw();
+      for (const plot of this.group()) {
+        if (plot === this) continue;
+        plot.zoom = null;
+        if (zoom) plot.zoom = { x: zoom.x, y: plot.range("y").map(plot.scaleOf("y").from) };
+        plot.draw();
+      }
+    }
 
     // The range that is drawn: the zoom, or all visible points with a margin, in the axis's own coordinate.
     range(axis) {
@@ -230,7 +249,8 @@
 
     draw() {
       this.width = this.canvas.clientWidth || 640;
-      this.height = this.spec.small ? 230 : Math.max(270, Math.min(430, Math.round(this.width * 0.5)));
+      const isBelow = this.holder.previousElementSibling?.classList.contains("plot");
+      this.height = isBelow ? 190 : this.spec.small ? 230 : Math.max(270, Math.min(390, Math.round(this.width * 0.45)));
       this.inner = { w: this.width - MARGIN.left - MARGIN.right, h: this.height - MARGIN.top - MARGIN.bottom };
       const map = (axis, from, to) => {
         const scale = this.scaleOf(axis), [low, high] = this.range(axis);
@@ -320,9 +340,25 @@
         d += `${pen && !breaks.has(i) ? "L" : "M"}${round(this.x.pixels(x))} ${round(this.y.pixels(y))}`;
         pen = true;
       });
-      if (trace.low) this.drawBars(group, trace, trace.low, trace.high, "whisker");
+      if (trace.area) this.drawArea(group, trace);
+      else if (trace.low) this.drawBars(group, trace, trace.low, trace.high, "whisker");
       svg("path", { d, class: "line" }, group);
       if (trace.dots || trace.x.length === 1) this.drawDots(group, trace, 2);
+    }
+
+    drawArea(parent, trace) {
+      const breaks = new Set(trace.breaks || []), pieces = [];
+      let piece = [];
+      trace.x.forEach((x, i) => {
+        const known = trace.low[i] !== null && trace.high[i] !== null && this.x.ok(x) && this.y.ok(trace.high[i]);
+        if (breaks.has(i) || !known) { pieces.push(piece); piece = []; }
+        if (known) piece.push(i);
+      });
+      const bottom = MARGIN.top + this.inner.h;
+      const at = (i, v) => `${round(this.x.pixels(trace.x[i]))} ${round(this.y.ok(v) ? this.y.pixels(v) : bottom)}`;
+      const d = [...pieces, piece].filter((p) => p.length > 1).map((p) =>
+        `M${p.map((i) => at(i, trace.high[i])).join("L")}L${[...p].reverse().map((i) => at(i, trace.low[i])).join("L")}z`).join("");
+      if (d) svg("path", { d, class: "area" }, parent);
     }
 
     drawPoints(parent, trace) {
@@ -402,7 +438,7 @@
         html("td", "", row, trace.name);
         html("td", "number", row, valueText(y, spec.y.unit));
         if (reference && reference.trace !== trace && reference.y > 0) html("td", "number", row, percent(y / reference.y - 1, 2));
-        if (trace.low && trace.low[i] !== null && trace.high[i] !== null) this.tipLine(table, "95 % interval", trace.low[i], trace.high[i]);
+        if (trace.low && trace.low[i] !== null && trace.high[i] !== null) this.tipLine(table, trace.area ? "19 of 20 times" : "95 % interval", trace.low[i], trace.high[i]);
         if (trace.spread && trace.spread[0][i] !== null) {
           this.tipLine(table, "quartiles", trace.spread[1][i], trace.spread[2][i]);
           this.tipLine(table, "5–95 %", trace.spread[0][i], trace.spread[3][i]);
@@ -530,7 +566,8 @@
   // The contents list shows where the reader is, and unfolds that part only.
   function followReading(contents) {
     const links = new Map([...contents.querySelectorAll("a")].map((link) => [link.getAttribute("href").slice(1), link]));
-    const sections = [...document.querySelectorAll("main section[id]")];
+    if (matchMedia("(max-width: 60rem)").matches) contents.querySelector("details").open = false;
+    const sections = [...document.querySelectorAll("main section[id], main details[id]")];
     contents.classList.add("spy");
     const show = () => {
       const passed = sections.filter((section) => section.getBoundingClientRect().top < 120);
@@ -550,11 +587,39 @@
     show();
   }
 
-  const plots = JSON.parse(document.getElementById("plots").textContent);
-  for (const holder of document.querySelectorAll("[data-plot]")) {
-    holder.replaceChildren();
-    new Plot(holder, plots[holder.dataset.plot]);
+  // What an address points at is shown, however deep it is folded.
+  function openTarget() {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target && target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (target) target.scrollIntoView();
   }
+
+  function copyOnClick(element) {
+    const text = element.nextElementSibling, label = element.textContent;
+    const said = (words) => { element.textContent = words; setTimeout(() => { element.textContent = label; }, 1500); };
+    const select = () => { getSelection().selectAllChildren(text); said("Selected: press Ctrl+C"); };
+    element.addEventListener("click", () => {
+      if (!navigator.clipboard) return select();
+      navigator.clipboard.writeText(text.textContent).then(() => said("Copied"), select);
+    });
+  }
+
+  // Plots in closed folds are drawn when these are opened.
+  const plots = JSON.parse(document.getElementById("plots").textContent);
+  const drawn = new Set();
+  function drawOpen() {
+    for (const holder of document.querySelectorAll("[data-plot]")) {
+      if (drawn.has(holder) || holder.closest("details:not([open])")) continue;
+      drawn.add(holder);
+      holder.replaceChildren();
+      new Plot(holder, plots[holder.dataset.plot]);
+    }
+  }
+  drawOpen();
+  document.addEventListener("toggle", drawOpen, true);
+  document.querySelectorAll("[data-copy]").forEach(copyOnClick);
+  addEventListener("hashchange", openTarget);
+  openTarget();
   followReading(document.querySelector("nav.contents"));
   followTheme(document.getElementById("theme"));
 })();

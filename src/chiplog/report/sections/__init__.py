@@ -8,6 +8,7 @@ returns None. A new one is a module here and its name in one of the lists below.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -17,24 +18,29 @@ from chiplog.report.names import identifier, moment
 
 TARGET_SECTIONS = (
     "verdict",
-    "warnings",
     "measured_times",
+    "against_model",
+    "parameters",
+    "not_measured",
+    "warnings",
+    "changes",
+    "errors",
     "time_over_size",
     "residuals",
-    "errors",
-    "changes",
-    "parameters",
+    "bandwidth",
+    "other_parameters",
     "overheads",
     "methods",
-    "bandwidth",
     "one_to_many",
     "pairs",
     "run_order",
     "machine",
 )
-"""A target's sections in the order in which they are read: what was found first, how it was measured last."""
+"""A target's sections in the order in which they are read: the answer first, then what supports it."""
+FIRST_FOLDED = "warnings"
+"""From here on the page shows titles, and the rest to whoever opens them."""
 FIRST_SECTIONS, LAST_SECTIONS = ("overview",), ("reproduce", "glossary")
-"""Those of the page, before all targets and behind them."""
+"""Those of the page, before all targets and, folded, behind them."""
 
 
 def section_of(name: str) -> Callable[..., Section | None]:
@@ -49,7 +55,8 @@ def build(report: ReportInput) -> Document:
         _target(target, f"{identifier(target.name)}-{index + 1}")
         for index, target in enumerate(report.targets)
     ]
-    sections = (*_made(FIRST_SECTIONS, report), *targets, *_made(LAST_SECTIONS, report))
+    last = _folded(_made(LAST_SECTIONS, report))
+    sections = (*_made(FIRST_SECTIONS, report), *targets, *last)
     return Document(report.title, line(muted(moment(report.created))), sections)
 
 
@@ -63,4 +70,12 @@ def _target(target: TargetReport, key: str) -> Section:
 
     banner = machine.short_banner(target)
     blocks = (Paragraph(banner),) if banner else ()
-    return Section(key, line(target.name), blocks, _made(TARGET_SECTIONS, target, key))
+    at = TARGET_SECTIONS.index(FIRST_FOLDED)
+    shown, folded = (
+        _made(part, target, key) for part in (TARGET_SECTIONS[:at], TARGET_SECTIONS[at:])
+    )
+    return Section(key, line(target.name), blocks, (*shown, *_folded(folded)))
+
+
+def _folded(sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    return tuple(replace(one, folded=True) for one in sections)

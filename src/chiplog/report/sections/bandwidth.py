@@ -11,10 +11,10 @@ from chiplog.report.sections.time_over_size import SIZE_AXIS
 
 def section(target: TargetReport, key: str) -> Section | None:
     """The plot; None where no round trip was measured."""
-    measured = measured_trace(target, _rate)
+    measured = measured_trace(target, rate)
     if measured is None:
         return None
-    lines = model_lines(target, lambda size, predicted, _: _rate(size, predicted))
+    lines = model_lines(target, lambda size, predicted, _: rate(size, predicted))
     plot = Plot(
         f"{key}-bandwidth",
         SIZE_AXIS,
@@ -34,5 +34,6 @@ def section(target: TargetReport, key: str) -> Section | None:
     )
 
 
-def _rate(size: float, seconds: float) -> float:
+def rate(size: float, seconds: float) -> float:
+    """Bytes a second."""
     return size / seconds if seconds > 0 else float("nan")

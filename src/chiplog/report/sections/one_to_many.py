@@ -17,7 +17,6 @@ from chiplog.report.document import (
     Figure,
     Inline,
     Panels,
-    Paragraph,
     Section,
     Table,
     bad,
@@ -61,12 +60,9 @@ _SHOWN = (
 def section(target: TargetReport, key: str) -> Section | None:
     """Plots over the peers for each message size, f, parameters and errors; None where it was not measured."""
     run = run_of(target, "one_to_many")
-    if run is None:
+    if run is None or missing(target) is not None:
         return None
-    by_way: dict[tuple[str, str], list[Fit]] = {}
-    for fit in run.fits:
-        if fit.method == METHOD:
-            by_way.setdefault((fit.operation, fit.posting), []).append(fit)
+    by_way = _by_way(run)
     name = f"{key}-one-to-many"
     title = line(plain("One to many", term="one-to-many"))
     blocks = opening(run)
@@ -82,6 +78,29 @@ def section(target: TargetReport, key: str) -> Section | None:
     return Section(name, title, tuple(blocks), parts)
 
 
+def missing(target: TargetReport) -> Inline | None:
+    """Why there is nothing to show, and what would show it; None where there is, or where it was not asked for."""
+    run = run_of(target, "one_to_many")
+    by_way = {} if run is None else _by_way(run)
+    if run is None or run.failure or not by_way:
+        return None
+    if any(len(_peers(fits)) > 1 for fits in by_way.values()):
+        return None
+    return line(
+        plain("One process to many", term="one-to-many"),
+        f": one number of peers only, {ranks(run)}; more ranks (--ranks 8) or hosts (--launcher) would show it.",
+    )
+
+
+def _by_way(run: TargetReport) -> dict[tuple[str, str], list[Fit]]:
+    """The fits of each operation and way of posting."""
+    found: dict[tuple[str, str], list[Fit]] = {}
+    for fit in run.fits:
+        if fit.method == METHOD:
+            found.setdefault((fit.operation, fit.posting), []).append(fit)
+    return found
+
+
 def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> Section:
     """What is known of one operation by one way of posting, where there are several."""
     blocks = _blocks(run, fits, way, key)
@@ -91,11 +110,6 @@ def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) ->
 def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> list[Block]:
     blocks: list[Block] = []
     sizes = _sizes(fits)
-    if len(_peers(fits)) < 2:
-        blocks.append(Paragraph(_too_few(run)))
-        tables = (over_peers_table(fits, size, predicted=False) for size in sizes)
-        blocks += [table for table in tables if table is not None]
-        return blocks
     blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
     blocks += [Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))]
     blocks += [parameters.table(fit, in_terminal=bool(_f(fit))) for fit in fits]
@@ -110,15 +124,6 @@ def _sizes(fits: list[Fit]) -> list[int]:
 def _peers(fits: list[Fit]) -> set[int]:
     curves = [one for fit in fits for one in fit.curves if one.quantity == ROUND_TRIP]
     return {p for one in curves if one.peers is not None for p in one.peers.tolist()}
-
-
-def _too_few(run: TargetReport) -> Inline:
-    return line(
-        bad("The models of one process to many are not identified"),
-        f", because RTT(p) was measured for one number of peers only: {ranks(run)}. "
-        "More ranks would tell: another machine through --launcher, or --ranks 8 here, oversubscribed, with "
-        "times that include the scheduler.",
-    )
 
 
 def _f(fit: Fit) -> list[Inline]:

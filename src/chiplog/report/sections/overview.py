@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chiplog.compare.result import ModelRow
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
     Column,
+    Figure,
     Inline,
+    Panels,
     Paragraph,
     Section,
     Table,
@@ -20,11 +24,17 @@ from chiplog.report.document import (
     symbol,
 )
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.measured import headline
+from chiplog.report.measured import headline, measured_trace
 from chiplog.report.names import model_name, parameter_symbol, short_place
 from chiplog.report.parameter_text import bandwidth_of, short
+from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.ranking import row_of
+from chiplog.report.sections.bandwidth import rate
+from chiplog.report.sections.time_over_size import SIZE_AXIS
 
+FEWEST_SIZES = 2
+COLOURS = 6
+"""Targets that the page's style sheet has colours for; more begin anew."""
 FIRST_SEGMENT = ("L_half", "L", "o_s", "o_r", "g")
 
 
@@ -47,10 +57,39 @@ def section(report: ReportInput) -> Section | None:
         "1024 B."
     )
     table = Table(caption, columns, tuple(_row(target) for target in report.targets))
-    blocks: list[Block] = [table]
+    blocks: list[Block] = [table, *_plots(report)]
     if report.cost is not None:
         blocks.append(Paragraph(_total(report)))
     return Section("overview", line("Overview"), tuple(blocks))
+
+
+def _plots(report: ReportInput) -> list[Panels]:
+    """Time and bandwidth of all targets over the size; none where no target was measured at several sizes."""
+    shown: tuple[tuple[str, str, str, Callable[[float, float], float]], ...] = (
+        ("time", "Half round trip", "s", lambda _, seconds: seconds),
+        ("bandwidth", "Bandwidth", "B/s", rate),
+    )
+    figures = []
+    for name, title, unit, scale in shown:
+        traces = []
+        for number, target in enumerate(report.targets):
+            trace = measured_trace(target, scale)
+            if trace is None or len(trace.x) < FEWEST_SIZES:
+                continue
+            colour = f"target-{number % COLOURS + 1}"
+            traces.append(Trace(target.name, "line", colour, trace.x, trace.y, dots=True))
+        if not traces:
+            return []
+        plot = Plot(
+            f"overview-{name}",
+            SIZE_AXIS,
+            Axis(title.lower(), unit, ("log", "linear")),
+            tuple(traces),
+            small=True,
+            group="overview",
+        )
+        figures.append(Figure(title, line(), plot))
+    return [Panels(tuple(figures))]
 
 
 def _row(target: TargetReport) -> tuple[Inline, ...]:

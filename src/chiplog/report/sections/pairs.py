@@ -19,10 +19,8 @@ from chiplog.report.document import (
     HeatMap,
     Inline,
     Panels,
-    Paragraph,
     Section,
     Table,
-    bad,
     line,
     muted,
     plain,
@@ -47,14 +45,12 @@ FACTOR_LIMITS = (1.1, 1.5, 2.0, 4.0)
 def section(target: TargetReport, key: str) -> Section | None:
     """Advice, parameters, errors, plots and maps; None where no pairs were measured."""
     run = run_of(target, "pairs")
-    if run is None:
+    if run is None or missing(target) is not None:
         return None
-    fits = [fit for fit in run.fits if of_pairs(fit.method) and pairs_curves(fit)]
+    fits = _fits(run)
     main = [fit for fit in fits if fit.method == EVERY_K]
     blocks = opening(run)
-    if main and len(pairs_curves(main[0])) < 2:
-        blocks.append(Paragraph(_too_few(run, min(pairs_curves(main[0])))))
-    elif main:
+    if main:
         blocks.append(Bullets(tuple(_advice(main))))
         blocks.append(_parameters(fits))
         compared = [row for row in run.comparison if of_pairs(row.method)]
@@ -67,13 +63,21 @@ def section(target: TargetReport, key: str) -> Section | None:
     return Section(f"{key}-pairs", title, tuple(blocks)) if blocks else None
 
 
-def _too_few(run: TargetReport, k: int) -> Inline:
+def missing(target: TargetReport) -> Inline | None:
+    """Why there is nothing to show, and what would show it; None where there is, or where it was not asked for."""
+    run = run_of(target, "pairs")
+    main = [] if run is None else [fit for fit in _fits(run) if fit.method == EVERY_K]
+    if run is None or run.failure or not main or len(pairs_curves(main[0])) > 1:
+        return None
     return line(
-        bad("The models of many pairs are not identified"),
-        f", because only k = {k} was measured: {ranks(run)}. What a node sends when several of its processes do, "
-        "R_N, doesn't show. More ranks would tell: another machine through --launcher, or --ranks 8 here, "
-        "oversubscribed, with times that include the scheduler.",
+        plain("Many pairs", term="pairs"),
+        f", and what a node sends in all (R_N): k = {min(pairs_curves(main[0]))} only, {ranks(run)}; more ranks "
+        "(--ranks 8) or hosts (--launcher) would show it.",
     )
+
+
+def _fits(run: TargetReport) -> list[Fit]:
+    return [fit for fit in run.fits if of_pairs(fit.method) and pairs_curves(fit)]
 
 
 def _advice(main: Sequence[Fit]) -> list[Inline]:

@@ -1,23 +1,28 @@
-"""Every model's parameters with their 95 % intervals: a table a model, a row a regime."""
+"""The best model's parameters with their 95 % intervals, a row a regime: to be read, and to be taken into a paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.report.copies import csv_table, latex_table
 from chiplog.report.document import (
     Column,
+    Copies,
+    Copy,
     Inline,
     Section,
     Table,
+    detail,
     line,
     muted,
     plain,
     strong,
 )
 from chiplog.report.input import TargetReport
-from chiplog.report.measured import headline, main_fits
-from chiplog.report.names import fit_name, of_many, parameter_symbol, sizes
+from chiplog.report.measured import headline
+from chiplog.report.names import fit_name, model_name, of_many, parameter_symbol, sizes
 from chiplog.report.parameter_text import full, is_known, not_identified, short
 
 MOST_SEGMENTS = 12
@@ -42,15 +47,18 @@ USUAL_ORDER = (
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """One table a model of one pair, each with the notes on its parameters; None without any fit."""
-    blocks = [
-        table(fit, in_terminal=fit is headline(target))
-        for fit in main_fits(target)
-        if _symbols(fit) and not of_many(fit.method)
-    ]
-    if not blocks:
+    """The table of the verdict's model, in LaTeX and CSV, too; None without any parameter."""
+    fit = headline(target)
+    if fit is None or not has_parameters(fit):
         return None
-    return Section(f"{key}-parameters", line("Parameters"), tuple(blocks))
+    copies = Copies((Copy("LaTeX", latex_table(fit)), Copy("CSV", csv_table(fit))))
+    title = line(f"Parameters of {model_name(fit.model)}")
+    return Section(f"{key}-parameters", title, (table(fit, in_terminal=True), copies))
+
+
+def has_parameters(fit: Fit) -> bool:
+    """Whether there is a table of one pair's parameters to show."""
+    return bool(_symbols(fit)) and not of_many(fit.method)
 
 
 def _symbols(fit: Fit) -> list[str]:
@@ -76,7 +84,8 @@ def table(fit: Fit, *, in_terminal: bool) -> Table:
         blank = [line()] * len(symbols)
         if len(protocol) > 1:
             whole = sizes(protocol[0].first_bytes, protocol[-1].last_bytes)
-            rows.append((line(strong(whole), f", {len(protocol)} regimes:"), *blank))
+            title = line(strong(whole), f", {len(protocol)} regimes:")
+            rows.append((_on_one_line(title), *blank))
         above: Segment | None = None
         for segment in protocol:
             rows.append(
@@ -107,8 +116,14 @@ def _protocols(segments: Sequence[Segment]) -> list[list[Segment]]:
 
 def _place(segment: Segment, *, within: bool) -> Inline:
     place = sizes(segment.first_bytes, segment.last_bytes)
-    free = [muted(f" {segment.form} slopes")] if segment.form else []
-    return line(f"· {place}" if within else place, *free)
+    shown = f"· {place}" if within else place
+    if not segment.form:
+        return _on_one_line(line(shown))
+    return _on_one_line(line(shown, " ", detail(f"{segment.form} slopes")))
+
+
+def _on_one_line(content: Inline) -> Inline:
+    return (replace(content[0], place=True), *content[1:])
 
 
 def _cell(

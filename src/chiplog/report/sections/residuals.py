@@ -13,7 +13,7 @@ BAND = (-0.05, 0.05)
 
 def section(target: TargetReport, key: str) -> Section | None:
     """The plot; None where no model predicts a half round trip."""
-    traces = model_lines(target, _relative, dots=True)
+    traces = model_lines(target, relative, dots=True)
     if not traces:
         return None
     plot = Plot(
@@ -36,5 +36,6 @@ def section(target: TargetReport, key: str) -> Section | None:
     )
 
 
-def _relative(_: float, predicted: float, measured: float) -> float:
+def relative(_: float, predicted: float, measured: float) -> float:
+    """By how much a prediction is off, as a share of what was measured."""
     return predicted / measured - 1.0 if measured > 0 else float("nan")

@@ -8,6 +8,7 @@ from chiplog.report.measured import (
     change_marks,
     measured_trace,
     model_lines,
+    told_over_sizes,
 )
 from chiplog.report.numbers import half_round_trip_table
 from chiplog.report.plot import Axis, Plot
@@ -37,9 +38,8 @@ def section(target: TargetReport, key: str) -> Section | None:
         "changes, as wide as their interval; dotted: where the two protocols' lines cross, so "
         "where the switch should be."
     )
-    figure = Figure(
-        "Half round trip over message size", caption, plot, half_round_trip_table(target)
-    )
+    numbers = None if told_over_sizes(target) is not None else half_round_trip_table(target)
+    figure = Figure("Half round trip over message size", caption, plot, numbers)
     return Section(
         f"{key}-time", line("Half round trip over message size"), (figure,), in_terminal=False
     )

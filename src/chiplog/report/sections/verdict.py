@@ -41,6 +41,8 @@ GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
 """Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
 FAIR_MEDIAN, FAIR_FACTOR = 0.15, 1.25
 """Up to both, it is said to predict roughly; beyond, not to describe the transport."""
+MOST_PLACES = 2
+"""What is said one by one; of more, the table of parameters tells."""
 LEAST_SAID = 0.001
 """Errors below this are said to be within it."""
 
@@ -127,10 +129,11 @@ def _slopes(fit: Fit) -> list[Inline]:
     places = slope_changes(fit)
     if not places:
         return []
-    opening = (
-        "Its slope changes " if len(places) == 1 else f"Its slope changes {len(places)} times: "
-    )
-    return [line(plain(opening, term="regime"), "; ".join(places), ".")]
+    opening = "Its slope changes " if len(places) == 1 else f"Its slope changes {len(places)} times"
+    if len(places) > MOST_PLACES:
+        return [line(plain(opening, term="regime"), ", as the table of parameters shows.")]
+    mark = "" if len(places) == 1 else ": "
+    return [line(plain(opening + mark, term="regime"), "; ".join(places), ".")]
 
 
 def _change(change: Change) -> Inline:
@@ -150,13 +153,17 @@ def _change(change: Change) -> Inline:
 
 
 def _unidentified(fit: Fit) -> list[Inline]:
-    """One sentence a parameter: where it is not identified, and why if there is one reason only."""
+    """One sentence a parameter: where it is not identified, and why if there is one reason only; one for many."""
     found: dict[str, list[tuple[str, str]]] = {}
     for segment in fit.segments:
         for name, parameter in segment.parameters.items():
             if not is_known(parameter):
                 where = sizes(segment.first_bytes, segment.last_bytes)
                 found.setdefault(name, []).append((where, not_identified(parameter)))
+    if len(found) > MOST_PLACES:
+        names = joined(((parameter_symbol(name),) for name in found), ", ")
+        tail = " in some of its regimes; the table of parameters says where and why."
+        return [line(bad("Not identified"), ": ", *names, tail)]
     sentences = []
     for name, cases in found.items():
         scope = ", ".join(where for where, _ in cases)

@@ -20,7 +20,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     found = notices(target)
     if not found:
         return None
-    return Section(f"{key}-warnings", line("Warnings"), (Notices(found),))
+    return Section(f"{key}-warnings", line(f"Warnings ({len(found)})"), (Notices(found),))
 
 
 def notices(target: TargetReport) -> tuple[Notice, ...]:

@@ -1,0 +1,107 @@
+"""A fit's parameters as text for other programs: a LaTeX table for a paper, CSV for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from chiplog.fit.result import Fit, Parameter
+from chiplog.report.names import model_name
+from chiplog.report.parameter_text import is_known
+
+DIGITS = 3
+_UNITS = {
+    "s": (1e-6, r"\,\textmu s"),
+    "s/B": (1e-9, r"\,ns/B"),
+    "B/s": (1e9, r"\,GB/s"),
+    "B": (1.0, r"\,B"),
+}
+"""By a parameter's unit: what one of the printed unit is, and how it is printed."""
+_CSV_COLUMNS = (
+    *("model", "method", "first_bytes", "last_bytes", "parameter"),
+    *("value", "low", "high", "unit", "identified", "reason"),
+)
+
+
+def csv_table(fit: Fit) -> str:
+    """A row a regime and parameter, in SI units; empty where nothing is known."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_CSV_COLUMNS)
+    for segment in fit.segments:
+        place = (fit.model, fit.method, segment.first_bytes, segment.last_bytes)
+        for name, one in segment.parameters.items():
+            value = one.value if is_known(one) else None
+            ends = (_csv_number(end) for end in (value, one.low, one.high))
+            reason = "" if is_known(one) else one.reason or ""
+            writer.writerow((*place, name, *ends, one.unit, str(is_known(one)).lower(), reason))
+    return out.getvalue()
+
+
+def latex_table(fit: Fit) -> str:
+    """A tabular with the rules of booktabs: a row a regime, a column a parameter, 95 % intervals in brackets."""
+    symbols = list(dict.fromkeys(name for one in fit.segments for name in one.parameters))
+    units = {
+        name: one.parameters[name].unit
+        for one in fit.segments
+        for name in symbols
+        if name in one.parameters
+    }
+    head = [
+        r"Sizes (B)",
+        *(f"${_latex_symbol(name)}$ ({_latex_unit(units[name])})" for name in symbols),
+    ]
+    rows = [
+        [
+            f"{segment.first_bytes}--{segment.last_bytes}",
+            *(_latex_cell(segment.parameters.get(name)) for name in symbols),
+        ]
+        for segment in fit.segments
+    ]
+    lines = [
+        f"% {model_name(fit.model)} by {fit.method}, {fit.direction}, {fit.statistic}; --: not identified",
+        rf"\begin{{tabular}}{{l{'r' * len(symbols)}}}",
+        r"\toprule",
+        _latex_row(head),
+        r"\midrule",
+        *map(_latex_row, rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_symbol(name: str) -> str:
+    letter, _, index = name.partition("_")
+    shown = rf"\{letter}" if letter in ("alpha", "beta") else letter
+    return rf"{shown}_{{\mathrm{{{index}}}}}" if index else shown
+
+
+def _latex_unit(unit: str) -> str:
+    return _UNITS[unit][1].removeprefix(r"\,") if unit in _UNITS else unit or "1"
+
+
+def _latex_cell(parameter: Parameter | None) -> str:
+    if parameter is None:
+        return ""
+    scale = _UNITS.get(parameter.unit, (1.0, ""))[0]
+    if not is_known(parameter) or parameter.value is None:
+        return r"--"
+    ends = (parameter.low, parameter.high)
+    interval = ", ".join(_latex_number(end, scale) for end in ends)
+    return rf"${_latex_number(parameter.value, scale)}\;[{interval}]$"
+
+
+def _latex_number(value: float | None, scale: float) -> str:
+    if value is None or not math.isfinite(value):
+        return r"\infty" if value else "?"
+    return f"{float(f'{value / scale:.{DIGITS}g}'):g}"
+
+
+def _csv_number(value: float | None) -> str:
+    return "" if value is None or not math.isfinite(value) else f"{value:.6g}"
