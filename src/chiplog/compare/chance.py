@@ -192,15 +192,17 @@ def _means(points: Sequence[_Point], group_of: Callable[[_Point], Hashable]) -> 
 def _of_rows(both: Sequence[_Rows], common: Sequence[Key]) -> dict[Key, float]:
     """The half width of each row by how far its visits lie apart, at a level for all rows together.
 
-    0 where no row was visited twice: then the samples are all there is.
+    Infinite where a run hardly visited a row twice: what disturbed the machine for a moment, disturbed all samples of a
+    visit, and nothing in the run tells that from a change.
     """
     squares, freedom = {}, {}
     for key in common:
         visits = [np.array([one.log for one in of_run[key]]) for of_run in both]
         squares[key] = sum(float(np.var(one)) * one.size for one in visits)
         freedom[key] = sum(one.size - 1 for one in visits)
-    if not any(freedom.values()):
-        return dict.fromkeys(common, 0.0)
+    of_each_run = [sum(len(of_run[key]) - 1 for key in common) for of_run in both]
+    if min(of_each_run) < SHARED_FREEDOM:
+        return dict.fromkeys(common, math.inf)
     shared = sum(squares.values()) / sum(freedom.values())
     half_widths = {}
     for key in common:

@@ -158,7 +158,10 @@ def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str,
     'unclear'
     """
     if not np.isfinite(high):
-        return "unclear", f"{100 * (ratio - 1):+.1f} %: there are too few records for an interval."
+        return (
+            "unclear",
+            f"{100 * (ratio - 1):+.1f} %: a single visit does not tell chance from change; --visits 4 does.",
+        )
     change = f"{100 * (ratio - 1):+.1f} % ({100 * (low - 1):+.1f} to {100 * (high - 1):+.1f} %)"
     if low > 1.0 and ratio >= 1.0 + tolerance:
         return "slower", f"{change}: all of the interval is above 0."

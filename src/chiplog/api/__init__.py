@@ -1,0 +1,31 @@
+"""What `import chiplog` offers: each command as a function, with results that are read in Python.
+
+A result is what the command prints: `fit["L"]` is a value with its interval, `fit.predict(sizes)` has its band. What
+is wrong is said in the words of Python's arguments, not of the command line's options (`chiplog.api.words`).
+"""
+
+from chiplog.api.functions import (
+    bench,
+    changes,
+    compare,
+    fit,
+    measure,
+    predict,
+    read,
+    run,
+    simulate,
+    survey,
+)
+
+__all__ = [
+    "bench",
+    "changes",
+    "compare",
+    "fit",
+    "measure",
+    "predict",
+    "read",
+    "run",
+    "simulate",
+    "survey",
+]

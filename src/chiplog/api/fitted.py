@@ -1,0 +1,200 @@
+"""A fit as Python reads it: parameters by name, predictions with their band, the covariance of what was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chiplog.api.tables import Rows
+from chiplog.errors import RunFailed, UsageError
+from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, predictor
+from chiplog.fit.result import Curve, Fit, Parameter, Segment
+from chiplog.models.protocol import points
+from chiplog.models.registry import find_model
+from chiplog.report.names import model_name
+from chiplog.report.parameter_text import bounds, is_known
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Half round trips by size; all arrays have shape (sizes,), times are in seconds, NaN where nothing is predicted.
+
+    The next measured median lies between `low_seconds` and `high_seconds` 19 times of 20; both are NaN of a fit without
+    a prediction band, which needs some held-out sizes.
+    """
+
+    message_bytes: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    low_seconds: NDArray[np.float64]
+    high_seconds: NDArray[np.float64]
+
+    @property
+    def rows(self) -> Rows:
+        """A row a size."""
+        names = ("message_bytes", "seconds", "low_seconds", "high_seconds")
+        columns = (getattr(self, name).tolist() for name in names)
+        return Rows(tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)))
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame; RunFailed where pandas is not installed."""
+        return self.rows.to_dataframe()
+
+
+@dataclass(frozen=True, repr=False)
+class FittedModel:
+    """One model, fitted: `fit["L"]`, `fit.predict(sizes)`, `fit.parameters`.
+
+    Parameters hold for a range of sizes, the regime. `fit["L"]` is that of the smallest messages, `fit["L", 65536]`
+    that of messages of 64 KiB.
+    """
+
+    details: Fit
+    """All that is known of the fit: segments, protocol changes, curves, replicates."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in `chiplog list models`."""
+        return self.details.model
+
+    @property
+    def target(self) -> str | None:
+        """What was measured; None in files that do not say."""
+        return self.details.target
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must be told, a sentence each."""
+        return self.details.warnings
+
+    def __getitem__(self, asked: str | tuple[str, int]) -> Parameter:
+        """The parameter of the first regime, or of that of a size in bytes; KeyError names those that there are."""
+        symbol, size = (asked, None) if isinstance(asked, str) else asked
+        found = self.regime(size).parameters
+        if symbol not in found:
+            raise KeyError(f"{model_name(self.model)} has no {symbol!r}; it has {', '.join(found)}")
+        return found[symbol]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the parameters."""
+        return iter(dict.fromkeys(name for one in self.details.segments for name in one.parameters))
+
+    def regime(self, message_bytes: int | None = None) -> Segment:
+        """The regime of a size, which beyond all sizes is the nearest; the first one without a size."""
+        segments = self.details.segments
+        if not segments:
+            raise UsageError(f"{model_name(self.model)} has no parameters here.")
+        if message_bytes is None:
+            return segments[0]
+        inside = [one for one in segments if message_bytes <= one.last_bytes]
+        return inside[0] if inside else segments[-1]
+
+    @property
+    def parameters(self) -> Rows:
+        """A row a regime and parameter: value and 95 % interval in SI units; None where it is not identified."""
+        rows = []
+        for segment in self.details.segments:
+            for name, one in segment.parameters.items():
+                known = is_known(one)
+                rows.append(
+                    {
+                        "first_bytes": segment.first_bytes,
+                        "last_bytes": segment.last_bytes,
+                        "parameter": name,
+                        "value": one.value if known else None,
+                        "low": one.low,
+                        "high": one.high,
+                        "unit": one.unit,
+                        "identified": known,
+                        "reason": None if known else one.reason,
+                    }
+                )
+        return Rows(tuple(rows))
+
+    def predict(self, message_bytes: ArrayLike) -> Predicted:
+        """Half round trips of any sizes in bytes, shape (sizes,), with their prediction band.
+
+        UsageError for a model of something else, such as one process to many.
+        """
+        sizes = np.atleast_1d(np.asarray(message_bytes, dtype=np.int64))
+        seconds = predictor(self.details)(points("ping_pong", sizes)) / 2.0
+        if not np.isfinite(seconds).any():
+            raise UsageError(
+                f"{model_name(self.model)} predicts no half round trip of these sizes."
+            )
+        band = next((one for one in self.details.bands if one.quantity == HALF_ROUND_TRIP), None)
+        width = np.full(sizes.shape, np.nan) if band is None else band.at(sizes)
+        low, high = seconds * np.maximum(0.0, 1.0 - width), seconds * (1.0 + width)
+        return Predicted(sizes, seconds, low, high)
+
+    def covariance(self, message_bytes: int | None = None) -> dict[str, dict[str, float]]:
+        """The covariances of the parameters of a regime by their names, from the bootstrap's replicates.
+
+        Parameters that are not identified have none. Empty for fits without replicates, as those of old model files.
+        """
+        segment = self.regime(message_bytes)
+        number = self.details.segments.index(segment)
+        draws = {
+            name: self.details.draws[f"{number}/{name}"]
+            for name, one in segment.parameters.items()
+            if is_known(one) and f"{number}/{name}" in self.details.draws
+        }
+        if not draws:
+            return {}
+        values = np.atleast_2d(np.cov(np.stack(list(draws.values()))))
+        return {
+            name: dict(zip(draws, row, strict=True))
+            for name, row in zip(draws, values.tolist(), strict=True)
+        }
+
+    def plot(self, axes: Any = None) -> Any:
+        """Measured half round trips, the model's line and its band on matplotlib's `axes`, which are returned.
+
+        RunFailed where matplotlib is not installed; UsageError where no half round trip was measured.
+        """
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise RunFailed("matplotlib is not installed: pip install matplotlib.") from None
+        curve = self._half_round_trips()
+        shown = pyplot.subplots()[1] if axes is None else axes
+        predicted = self.predict(curve.message_bytes)
+        shown.plot(curve.message_bytes, curve.measured_seconds, "o", label="measured")
+        shown.plot(predicted.message_bytes, predicted.seconds, label=model_name(self.model))
+        shown.fill_between(
+            predicted.message_bytes, predicted.low_seconds, predicted.high_seconds, alpha=0.2
+        )
+        shown.set(
+            xscale="log", yscale="log", xlabel="message size (B)", ylabel="half round trip (s)"
+        )
+        shown.legend()
+        return shown
+
+    def _half_round_trips(self) -> Curve:
+        for one in self.details.curves:
+            if one.quantity == "half_round_trip" and one.message_bytes.size:
+                return one
+        raise UsageError("no half round trip was measured.")
+
+    def __repr__(self) -> str:
+        model = find_model(self.model)
+        name = self.model if model is None else model_name(self.model)
+        where = f" of {self.target}" if self.target else ""
+        lines = [f"{name} ({self.details.method}){where}, 95 % intervals"]
+        for segment in self.details.segments:
+            told = ", ".join(_told(symbol, one) for symbol, one in segment.parameters.items())
+            lines.append(f"  {segment.first_bytes} to {segment.last_bytes} B: {told}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.parameters._repr_html_()
+
+
+def _told(symbol: str, one: Parameter) -> str:
+    if not is_known(one) or one.value is None:
+        return f"{symbol} not identified" + (f" ({bounds(one)})" if bounds(one) else "")
+    interval = "" if one.low is None or one.high is None else f" [{one.low:.3g}, {one.high:.3g}]"
+    return f"{symbol} = {one.value:.3g} {one.unit}{interval}".rstrip()

@@ -1,0 +1,224 @@
+"""Each command as a function. Runs are paths or what `read` and `measure` return."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chiplog.api.words import for_python
+from chiplog.errors import UsageError
+
+if TYPE_CHECKING:
+    from chiplog.api.fitted import FittedModel
+    from chiplog.bench.result import Bench
+    from chiplog.compare.result import ModelRow, RunRow
+    from chiplog.dataset.series import Dataset
+    from chiplog.fit.changes.result import ChangesResult
+    from chiplog.fit.result import Fit
+    from chiplog.jobs.run import RunResult
+    from chiplog.predict.result import Prediction
+    from chiplog.simulate.run import Simulation
+    from chiplog.survey.result import SurveyResult
+
+File = str | os.PathLike[str]
+
+
+@for_python
+def read(file: File) -> Dataset:
+    """A run file's samples. CorruptFile names file, line and field of what is wrong."""
+    from chiplog.dataset.run_file import read_run
+
+    return read_run(file)
+
+
+@for_python
+def measure(
+    target: str,
+    out: File | None = None,
+    *,
+    sizes: str = "1:1MiB",
+    patterns: Sequence[str] | str = ("prtt",),
+    budget: float | None = None,
+    visits: int | None = None,
+    launches: int = 1,
+    ranks: int = 2,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    time_limit: float = 30.0,
+    seed: int = 1,
+) -> Dataset:
+    """Measure `target` ("tcp", "mpi", "sim:L=5us,o=1us,g=2us,G=0.5ns") between ranks, and return the samples.
+
+    `out` keeps them in a run file as well. `budget` in seconds bounds all of it. UsageError names the argument that
+    can't be met; RunFailed where a rank is lost.
+    """
+    from chiplog.jobs.measure import measure as measure_target
+    from chiplog.plan import PlanOptions, parse_patterns, parse_sizes
+    from chiplog.plan.plan import DEFAULT_VISITS
+
+    named = patterns if isinstance(patterns, str) else ",".join(patterns)
+    options = PlanOptions(
+        transport=target.partition(":")[0],
+        patterns=parse_patterns(named),
+        sizes=parse_sizes(sizes),
+        visits=DEFAULT_VISITS if visits is None else visits,
+        launches=launches,
+        seed=seed,
+        budget_seconds=budget,
+        ranks=ranks,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl" if out is None else Path(out)
+        measure_target(
+            target, path, options, ranks=ranks, launcher=launcher, mpi=mpi, time_limit=time_limit
+        )
+        return read(path)
+
+
+@for_python
+def fit(
+    run: File | Dataset,
+    model: str = "loggp",
+    *,
+    method: str | None = None,
+    statistic: str = "median",
+    seed: int = 0,
+) -> FittedModel:
+    """One model fitted to a run; see `chiplog list models`. UsageError where the run can't tell the model.
+
+    Where a run holds several operations or placements, the fit is that of the first; `chiplog.fit.run.fit` gives all.
+    """
+    from chiplog.api.fitted import FittedModel
+    from chiplog.fit.run import fit as fit_models
+
+    found = fit_models(_dataset(run), (model,), method=method, statistic=statistic, seed=seed)
+    return FittedModel(found[0])
+
+
+@for_python
+def changes(run: File | Dataset) -> ChangesResult:
+    """The protocol changes of every series of a run, and their consensus."""
+    from chiplog.fit.changes.find import find_changes
+
+    return find_changes(_dataset(run))
+
+
+@for_python
+def compare(
+    run: File | Dataset,
+    other: File | Dataset | None = None,
+    *,
+    models: Sequence[str] | None = None,
+    statistic: str = "median",
+) -> tuple[ModelRow, ...] | tuple[RunRow, ...]:
+    """How far off models are on held-out points of a run; or, with `other`, the ratios of its times to the run's.
+
+    The last of these rows is the whole.
+    """
+    if other is None:
+        from chiplog.compare.models import compare_models
+
+        return compare_models(_dataset(run), models, statistic=statistic)
+    if models is not None:
+        raise UsageError("models: are compared on one run; leave out the other one.")
+    from chiplog.compare.runs import compare_runs
+
+    return compare_runs(_dataset(run), _dataset(other), statistic=statistic)
+
+
+@for_python
+def predict(
+    model: File | FittedModel | Sequence[FittedModel],
+    operation: str,
+    *,
+    ranks: int,
+    message_bytes: int = 1,
+    algorithm: str | None = None,
+    peers: int | None = None,
+    per_node: int = 1,
+) -> tuple[Prediction, ...]:
+    """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last."""
+    from chiplog.collectives.algorithm import Task
+    from chiplog.predict.run import predict as predict_all
+
+    task = Task(ranks, message_bytes, peers=peers or Task.peers)
+    return predict_all(
+        _fits(model), operation, task, algorithm=algorithm, peers=peers, per_node=per_node
+    )
+
+
+@for_python
+def simulate(schedule: File, model: File) -> Simulation:
+    """When each rank of a GOAL schedule is done under LogGOPS, with the parameters of a model file."""
+    from chiplog.jobs.simulated_model import fitted_parameters
+    from chiplog.schedule.goal import read_goal
+
+    read_schedule = read_goal(Path(schedule))
+    return fitted_parameters(model).simulate(read_schedule).simulation
+
+
+@for_python
+def bench(operation: str, **options: Any) -> Bench:
+    """How long a collective operation of an MPI really takes; the options are those of `chiplog.bench.run.bench`."""
+    from chiplog.bench.run import bench as bench_operation
+
+    return bench_operation(operation, **options)
+
+
+@for_python
+def survey(
+    target: str,
+    out: File = "survey",
+    *,
+    launcher: str | None = None,
+    ranks: int | None = None,
+    sparse: int | None = None,
+    visits: int = 1,
+    seed: int = 1,
+    budget: float | None = None,
+    resume: bool = False,
+) -> SurveyResult:
+    """Latency and bandwidth between every two nodes, and who is slow beyond doubt."""
+    from chiplog.survey.job import survey as survey_target
+    from chiplog.survey.job import survey_options
+
+    options = survey_options(
+        target, ranks=ranks, launcher=launcher, sparse=sparse, visits=visits, seed=seed
+    )
+    return survey_target(
+        target,
+        out,
+        options,
+        ranks_are_given=ranks is not None,
+        launcher=launcher,
+        budget=budget,
+        resume=resume,
+    )
+
+
+@for_python
+def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> RunResult:
+    """Measure, fit, compare and report; the options are those of `chiplog.jobs.run.run`."""
+    from chiplog.jobs.run import run as run_all
+
+    return run_all(targets, out, **options)
+
+
+def _dataset(given: File | Dataset) -> Dataset:
+    if isinstance(given, str | os.PathLike):
+        return read(given)
+    return given
+
+
+def _fits(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
+    if isinstance(given, str | os.PathLike):
+        from chiplog.fit.model_file import read_model
+
+        return read_model(given)
+    from chiplog.api.fitted import FittedModel
+
+    models = (given,) if isinstance(given, FittedModel) else given
+    return tuple(one.details for one in models)
