@@ -31,7 +31,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test statistics test-native test-python test-library test-rdma lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test statistics test-native test-python test-library test-rdma site lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's te
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)
 	@RDMA_PACKAGES="$(RDMA_PACKAGES)" .ci/rdma $(BUILD)/tests $(BUILD)/qemu
+
+site: $(STAMP)/test  ## Build the site in build/site; any warning is an error
+	$(BIN)/python site/build.py $(BUILD)/site
 
 lint: $(STAMP)/lint  ## Check style, types, layers and spelling
 	$(BIN)/ruff check .
@@ -115,6 +118,7 @@ $(STAMP)/mpi: $(STAMP)/package
 
 $(STAMP)/test: $(STAMP)/mpi
 	.ci/extra test | $(PIP) install --requirement /dev/stdin
+	.ci/extra docs | $(PIP) install --requirement /dev/stdin
 	@touch $@
 
 $(STAMP)/mpi-wheels: $(STAMP)/venv

@@ -1,0 +1,55 @@
+"""Pages of the repository as pages of the site: links that work in the repository are turned into links on the site."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
+TOP = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "CHANGELOG.md": "CHANGELOG.md",
+}
+
+
+def staged_pages(root: Path) -> dict[str, str]:
+    """Texts of the repository's own pages by their paths on the site."""
+    files = [root / name for name in TOP] + sorted((root / "docs").rglob("*.md"))
+    return {
+        place_on_site(file, root): with_site_links(file.read_text(), file, root) for file in files
+    }
+
+
+def place_on_site(file: Path, root: Path) -> str:
+    """Path on the site of a file or folder of the repository, and "" for what is not on the site."""
+    inside = os.path.relpath(os.path.abspath(file), root)
+    if inside in TOP:
+        return TOP[inside]
+    if inside.startswith("schemas"):
+        return f"reference/schemas/{Path(inside).name.removesuffix('.schema.json')}.md"
+    if not inside.startswith("docs/"):
+        return ""
+    place = inside.removeprefix("docs/")
+    return f"{place}/README.md" if file.is_dir() else place
+
+
+def with_site_links(text: str, file: Path, root: Path) -> str:
+    """A page's text with its links as they are on the site; a link to a file that is not on the site loses its link."""
+    here = Path(place_on_site(file, root)).parent
+
+    def replaced(match: re.Match[str]) -> str:
+        mark, label, link = match.groups()
+        path, _, anchor = link.partition("#")
+        target = file.parent / path
+        if "://" in link or not path or not target.exists():
+            return match[0]  # MkDocs says so where it leads nowhere
+        place = place_on_site(target, root)
+        if not place:
+            return label if label.startswith("`") else f"{label} (`{path.replace('../', '')}`)"
+        return f"{mark}[{label}]({os.path.relpath(place, here)}{'#' * bool(anchor)}{anchor})"
+
+    parts = FENCE.split(text)
+    return "".join(part if part.startswith("```") else LINK.sub(replaced, part) for part in parts)
