@@ -86,10 +86,10 @@ def _missing_commands(site: Path, pages: dict[Path, _Page]) -> list[str]:
 
 
 def _missing_names(site: Path, pages: dict[Path, _Page]) -> list[str]:
-    page = pages.get(site / "reference" / "python.html")
+    page = pages.get(site / "reference" / "functions.html")
     anchors = page.anchors if page else set()
     return [
-        f"The public name chiplog.{name} is not on the page of Python."
+        f"The public name chiplog.{name} is not on the page of functions."
         for name in public_names()
         if f"chiplog{name}" not in anchors
     ]

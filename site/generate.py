@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 from commands import all_commands, command_page
@@ -9,10 +10,13 @@ from schemas import schema_page
 
 import chiplog
 
+RESULTS = ("chiplog.api.fitted", "chiplog.api.tables")
+"""Modules of what the functions return."""
+
 
 def generated_pages(root: Path) -> dict[str, str]:
     """Texts of the generated pages by their paths on the site."""
-    found = {"reference/python.md": _python_page()}
+    found = {"reference/functions.md": _python_page()}
     for name, command in all_commands():
         found[f"reference/commands/{name.replace(' ', '-')}.md"] = command_page(name, command)
     for file in sorted((root / "schemas").glob("*.schema.json")):
@@ -26,14 +30,20 @@ def public_names() -> list[str]:
 
 
 def _python_page() -> str:
-    parts = ["# Python", "", "What `import chiplog` offers.", ""]
+    parts = [
+        "# Python functions",
+        "",
+        "What `import chiplog` offers; [Python](python.md) is an overview.",
+        "",
+    ]
     for name in public_names():
         parts += [f"## chiplog.{name}", "", f"::: {_definition(name)}", ""]
+    for module in RESULTS:
+        parts += [f"## {module}", "", f"::: {module}", ""]
     return "\n".join(parts)
 
 
 def _definition(name: str) -> str:
     """Where a public name is defined: the dotted path of its module and itself."""
-    target = getattr(chiplog, name)
-    module = getattr(target, "__module__", None)
-    return f"{module}.{target.__qualname__}" if module else f"chiplog.{name}"
+    target = inspect.unwrap(getattr(chiplog, name))  # a package can be called as a function
+    return f"{target.__module__}.{target.__qualname__}"

@@ -32,10 +32,10 @@ def test_a_missing_command_option_name_or_heading_is_found(built, tmp_path):
     from check import problems
 
     site = shutil.copytree(built[0], tmp_path / "site")
-    commands, python = site / "reference/commands", site / "reference/python.html"
+    commands, functions = site / "reference/commands", site / "reference/functions.html"
     (commands / "changes.html").unlink()
     (commands / "doctor.html").write_text("<html></html>")
-    python.write_text(python.read_text().replace('id="chiplogrun"', 'id="chiplogwalk"'))
+    functions.write_text(functions.read_text().replace('id="chiplogrun"', 'id="chiplogwalk"'))
     (site / "extra.html").write_text(
         '<a href="index.html#nowhere">x</a><script src="https://example.org/x.js"></script>'
     )
