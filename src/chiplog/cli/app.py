@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "run",
     "measure": "measure",
     "survey": "survey",
+    "history": "history",
     "import": "import_file",
     "fit": "fit",
     "changes": "changes",
@@ -35,10 +36,10 @@ A module's function `epilog` gives the end of the command's help, such as the na
 """
 GROUPS = {"probe": "probe_app", "library": "library_app"}
 """Modules with commands of their own, and their Typer."""
-BELOW = {("tune", "lint"): "tune_lint"}
+BELOW = {("tune", "lint"): "tune_lint", ("history", "add"): "history_add"}
 """Commands below a command that takes arguments itself, and the functions of that name in modules of that name.
 
-A file of the second name is written with its folder: `chiplog tune ./lint`.
+A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.
 """
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""

@@ -36,6 +36,8 @@ class MachineVerdict:
     agrees: bool | None
     """Whether the declared leaves are the measured ones; None where one of both is missing."""
     differences: tuple[Difference, ...]
+    fits: dict[Kind, PairFit]
+    """The fit of the sweep, of each kind that was measured."""
 
     @property
     def accused(self) -> tuple[Finding, ...]:
@@ -93,12 +95,13 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
         measured, names = _named(measured, declared, names)
     leaves = measured if measured is not None else declared
     verdicts = {}
+    fits = {}
     for kind, sweep in known.items():
         again = _sweep(dataset, kind, visits[1:]) if len(visits) > 1 else None
-        fit = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
-        verdicts[kind] = confirmed(fit, again, names)
+        fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
+        verdicts[kind] = confirmed(fits[kind], again, names)
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
-    return MachineVerdict(verdicts, len(visits), count, agrees, found)
+    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits)
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:

@@ -1,0 +1,28 @@
+"""`chiplog history add`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chiplog.cli.output import note
+
+
+def history_add(
+    survey: Annotated[
+        Path, typer.Argument(metavar="SURVEY", help="What `chiplog survey -o` wrote.")
+    ],
+    to: Annotated[
+        Path, typer.Option(metavar="HISTORY", help="The history; made if it is not there.")
+    ],
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When it was measured, if a clock was wrong."),
+    ] = None,
+) -> None:
+    """Add a finished survey to a history: one file of its own, which never changes again."""
+    from chiplog.history.write import add_survey
+
+    note(f"added as {add_survey(survey, to, time=time)}.")

@@ -1,0 +1,200 @@
+"""What a history says of each node: changed since when, the same within what, or why nothing can be said."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from chiplog.errors import UsageError
+from chiplog.history.fingerprint import differences
+from chiplog.history.names import short_name
+from chiplog.history.read import node_series, runs_of, window_starts
+from chiplog.history.sequential import IN_A_ROW, LEAST_PAST, LOOKS_A_YEAR, Watched, watch
+
+if TYPE_CHECKING:
+    from chiplog.history.layout import HistoryFile
+    from chiplog.history.read import NodeSeries
+    from chiplog.history.sequential import Change
+    from chiplog.survey.pair_values import Kind
+
+Word = Literal["changed", "same", "no-verdict"]
+KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
+DEFAULT_AGAINST = "30d"
+_DAYS_OF = {"d": 1.0, "w": 7.0, "h": 1.0 / 24}
+_ORDER: dict[Word, int] = {"changed": 0, "no-verdict": 1, "same": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """What is said of one node and one kind of figure."""
+
+    name: str
+    quantity: Kind
+    verdict: Word
+    since: str | None
+    """When the first run after the change was; None where nothing changed."""
+    effect: float | None
+    """The relative change: -0.05 of a bandwidth that is 5 % smaller than before."""
+    low: float | None
+    high: float | None
+    within: float | None
+    """A lasting change above this would have been found, with 95 %; None where there is no verdict."""
+    reason: str | None
+    """Why there is no verdict."""
+    fingerprint: tuple[str, ...]
+    """What differs between the runs before and after the change."""
+    runs: int
+    """The runs that have this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryResult:
+    """What a history says of its nodes, the worst first."""
+
+    target: str
+    runs: int
+    first: datetime
+    last: datetime
+    against_days: float
+    rows: tuple[HistoryRow, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result for scripts (chiplog.history/1)."""
+        return {
+            "schema": "chiplog.history/1",
+            "target": self.target,
+            "runs": self.runs,
+            "first": _iso(self.first),
+            "last": _iso(self.last),
+            "against_days": self.against_days,
+            "rows": [{**asdict(one), "fingerprint": list(one.fingerprint)} for one in self.rows],
+        }
+
+
+def parse_days(text: str) -> float:
+    """Days, as in 30d, 2w or 12h.
+
+    >>> parse_days("2w")
+    14.0
+    """
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)([dwh])", text)
+    if parts is None or not 0 < float(parts[1]) * _DAYS_OF[parts[2]] <= 36500:
+        raise UsageError(
+            f"--against: '{text}' is not understood; it accepts such as 30d, 2w or 12h."
+        )
+    return float(parts[1]) * _DAYS_OF[parts[2]]
+
+
+def judge_history(
+    history: str | Path,
+    *,
+    node: str | None = None,
+    against: str = DEFAULT_AGAINST,
+    target: str | None = None,
+) -> HistoryResult:
+    """Judges the nodes of a history, or one `node`: each run of the last `against` by the runs as long before it.
+
+    Raises UsageError for a node or a target that it lacks, where it has no run, or without DuckDB; CorruptFile for
+    a broken file or one of another version.
+    """
+    days = parse_days(against)
+    runs = runs_of(Path(history), target, days)
+    series = [node_series(runs, kind) for kind in KINDS]
+    rows = [row for one in series if one.nodes for row in _rows(one, series, runs, days)]
+    if node is not None:
+        rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
+        if not rows:
+            raise UsageError(f"--node: no run of the last {2 * days:g} days has a node '{node}'.")
+    rows.sort(key=_worst_first)
+    times = [one.facts.time for one in runs]
+    return HistoryResult(runs[0].facts.target, len(runs), times[0], times[-1], days, tuple(rows))
+
+
+def _worst_first(row: HistoryRow) -> tuple[object, ...]:
+    slower = 0.0
+    if row.effect is not None:
+        slower = row.effect if row.quantity == "latency" else -row.effect
+    return (_ORDER[row.verdict], slower <= 0, -abs(slower), row.name, row.quantity)
+
+
+def _rows(
+    series: NodeSeries, together: Sequence[NodeSeries], runs: Sequence[HistoryFile], days: float
+) -> list[HistoryRow]:
+    streams = sum(len(one.nodes) for one in together)
+    watched = watch(
+        series.slowness,
+        window_starts(runs, days),
+        streams=streams,
+        looks_a_year=_looks_a_year(runs),
+    )
+    first = runs[-1].facts.time - timedelta(days=days)
+    last_change = {one.node: one for one in watched.changes if runs[one.seen].facts.time >= first}
+    return [
+        _changed(series, last_change[node], runs)
+        if node in last_change
+        else _unchanged(series, node, watched)
+        for node in range(len(series.nodes))
+    ]
+
+
+def _looks_a_year(runs: Sequence[HistoryFile]) -> float:
+    days = (runs[-1].facts.time - runs[0].facts.time) / timedelta(days=1)
+    return max(LOOKS_A_YEAR, LOOKS_A_YEAR * (len(runs) - 1) / days) if days > 0 else LOOKS_A_YEAR
+
+
+def _changed(series: NodeSeries, change: Change, runs: Sequence[HistoryFile]) -> HistoryRow:
+    values = series.slowness[:, change.node]
+    shift = float(np.nanmedian(values[change.since :])) - change.before
+    sign = 1.0 if series.kind == "latency" else -1.0
+    ends = sorted(math.expm1(sign * (shift + one * change.half_width)) for one in (-1.0, 1.0))
+    earlier = np.flatnonzero(np.isfinite(values[: change.since]))
+    before = runs[int(earlier[-1])].facts.fingerprint
+    return HistoryRow(
+        series.nodes[change.node],
+        series.kind,
+        "changed",
+        _iso(runs[change.since].facts.time),
+        math.expm1(sign * shift),
+        ends[0],
+        ends[1],
+        None,
+        None,
+        tuple(differences(before, runs[change.since].facts.fingerprint)),
+        int(np.isfinite(values).sum()),
+    )
+
+
+def _unchanged(series: NodeSeries, node: int, watched: Watched) -> HistoryRow:
+    values = series.slowness[:, node]
+    count = int(np.isfinite(values).sum())
+    reason = _reason(series, node, watched, count)
+    within = None if reason else math.expm1(float(watched.detectable[node]))
+    verdict: Word = "no-verdict" if reason else "same"
+    return HistoryRow(
+        series.nodes[node], series.kind, verdict, None, None, None, None, within, reason, (), count
+    )
+
+
+def _reason(series: NodeSeries, node: int, watched: Watched, count: int) -> str | None:
+    if not np.isfinite(series.slowness[-1, node]):
+        return "the newest run lacks this node"
+    if not np.isfinite(watched.threshold[node]):
+        past = int(watched.past[node])
+        return f"too few runs: {past} before the newest one, and {LEAST_PAST} are needed"
+    pending = abs(int(watched.pending[node]))
+    if pending:
+        percent = 100 * abs(math.expm1(float(watched.deviation[node])))
+        word = "run differs" if pending == 1 else f"{pending} runs differ"
+        return f"the newest {word} by {percent:.1f} %; {IN_A_ROW} in a row make a change"
+    return None
+
+
+def _iso(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,229 @@
+"""Has a node changed? A test that may be looked at after every run, with few false alarms in a year.
+
+A change is three runs in a row that are all beyond a threshold on the same side of the node's own past
+(docs/decisions/0032). The threshold makes three such runs of a healthy node rarer than one false alarm a year over all
+nodes, for noise with the spread, the tails and the correlation from run to run that the machine has shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+IN_A_ROW = 3
+"""Runs beyond the threshold that make a change; a spike, and a spike again the next day, make none."""
+LEAST_PAST = 8
+"""Runs of a node from which the next one can be judged."""
+MOST_PAST = 60
+"""Runs of the past that a run is held against at most."""
+LEAST_SHIFT = 0.025
+"""The threshold is never below this, in logarithms: a change of 2 % is not worth a technician."""
+FALSE_ALARMS_A_YEAR = 0.25
+"""What the threshold is made for, all nodes and kinds together; the bound that is promised is 1."""
+LOOKS_A_YEAR = 365.0
+LEAST_OF_LARGEST = 0.5
+"""The smallest of the runs in a row is at least this share of the largest; a shock that fades is no change."""
+POWER_QUANTILE = 2.12
+"""Each of three runs in a row is beyond the threshold with 98.3 %, all three with 95 %."""
+POOLED_RUNS = 30.0
+"""Runs that the spread of all nodes counts as in the spread of one."""
+_TAIL = 0.98
+_MAD_TO_SIGMA = 1.4826
+_MOST_CORRELATION = 0.95
+_CLIP = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A shift of one node that lasted for IN_A_ROW runs."""
+
+    node: int
+    since: int
+    """The number of the first run after it."""
+    seen: int
+    """The number of the run at which it was certain."""
+    before: float
+    """The node's level before it, as slowness in logarithms."""
+    half_width: float
+    """Of the interval of 95 % of its effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the test says after the last run; (n,) arrays are by node."""
+
+    changes: tuple[Change, ...]
+    past: IntArray
+    """(n,) the runs that the last one was held against."""
+    threshold: FloatArray
+    """(n,) of the last run; NaN where there is too little past."""
+    detectable: FloatArray
+    """(n,) a lasting shift of this size is found after three runs with 95 %, in logarithms."""
+    pending: IntArray
+    """(n,) the newest runs in a row beyond the threshold: fewer than three; negative where faster."""
+    deviation: FloatArray
+    """(n,) of the last run from the node's past."""
+
+
+def watch(
+    values: FloatArray,
+    window_starts: IntArray,
+    *,
+    streams: int | None = None,
+    looks_a_year: float = LOOKS_A_YEAR,
+) -> Watched:
+    """Looks at each run in turn.
+
+    `values` (t, n) is the slowness of each node in each run, in logarithms; NaN where it was not there.
+    `window_starts` (t,) is the number of the first run that each run is held against. `streams` is how many series are
+    watched in all, by default n.
+    """
+    runs, nodes = values.shape
+    alarms = FALSE_ALARMS_A_YEAR / (2 * (streams or max(1, nodes)) * max(looks_a_year, 1.0))
+    state = _State(nodes)
+    for run in range(runs):
+        state.look(values, run, int(window_starts[run]), alarms)
+    return Watched(
+        tuple(state.changes),
+        state.past,
+        state.threshold,
+        state.threshold + POWER_QUANTILE * state.spread,
+        state.streak,
+        state.deviation,
+    )
+
+
+class _State:
+    """The test between two runs."""
+
+    def __init__(self, nodes: int) -> None:
+        self.changes: list[Change] = []
+        self.level_since = np.zeros(nodes, dtype=np.int64)
+        self.streak = np.zeros(nodes, dtype=np.int64)
+        self.streak_since = np.zeros(nodes, dtype=np.int64)
+        self.streak_level = np.zeros(nodes)
+        self.past = np.zeros(nodes, dtype=np.int64)
+        self.threshold = np.full(nodes, np.nan)
+        self.spread = np.full(nodes, np.nan)
+        self.deviation = np.full(nodes, np.nan)
+
+    def look(self, values: FloatArray, run: int, first: int, alarms: float) -> None:
+        """Judges one run by those before it."""
+        first = max(first, run - MOST_PAST)
+        before = values[first:run]
+        own = np.arange(first, run)[:, None] >= self.level_since
+        before = before if own.all() else np.where(own, before, np.nan)
+        self.past = np.isfinite(before).sum(axis=0)
+        is_judged = self.past >= LEAST_PAST
+        self.threshold = np.full(values.shape[1], np.nan)
+        self.deviation = self.threshold.copy()
+        self.spread = self.threshold.copy()
+        if not is_judged.any():
+            return
+        level, spread, factor = _noise(before[:, is_judged], alarms)
+        self.spread[is_judged] = spread
+        self.threshold[is_judged] = np.maximum(LEAST_SHIFT, factor * spread)
+        self.deviation[is_judged] = values[run, is_judged] - level
+        self._count(run, np.nan_to_num(self.deviation), level, is_judged)
+        for node in np.flatnonzero(np.abs(self.streak) >= IN_A_ROW).tolist():
+            self._judge_streak(int(node), run, values)
+
+    def _count(
+        self, run: int, deviation: FloatArray, level: FloatArray, is_judged: NDArray[np.bool_]
+    ) -> None:
+        """Lengthens or ends the streaks of the nodes that this run has."""
+        here = np.isfinite(self.deviation)
+        limit = np.where(np.isfinite(self.threshold), self.threshold, np.inf)
+        side = np.where(deviation > limit, 1, np.where(deviation < -limit, -1, 0))
+        goes_on = (np.sign(self.streak) == side) & (side != 0)
+        begins = here & (side != 0) & ~goes_on
+        levels = np.full(side.size, np.nan)
+        levels[is_judged] = level
+        self.streak_since[begins] = run
+        self.streak_level[begins] = levels[begins]
+        self.streak = np.where(here, np.where(goes_on, self.streak + side, side), self.streak)
+
+    def _judge_streak(self, node: int, run: int, values: FloatArray) -> None:
+        """A change if the newest IN_A_ROW runs are alike; else the streak goes on without the oldest of them."""
+        here = np.flatnonzero(np.isfinite(values[: run + 1, node]))[-IN_A_ROW:]
+        sizes = np.abs(values[here, node] - self.streak_level[node])
+        if sizes.min() < LEAST_OF_LARGEST * sizes.max():
+            self.streak[node] = np.sign(self.streak[node]) * (IN_A_ROW - 1)
+            self.streak_since[node] = here[1]
+            return
+        since = int(self.streak_since[node])
+        error = self.spread[node] * (np.pi / 2 * (1 / IN_A_ROW + 1 / self.past[node])) ** 0.5
+        self.changes.append(
+            Change(node, since, run, float(self.streak_level[node]), 1.96 * float(error))
+        )
+        self.level_since[node] = since
+        self.streak[node] = 0
+
+
+def _noise(before: FloatArray, alarms: float) -> tuple[FloatArray, FloatArray, float]:
+    """(n,) the level of each node, (n,) its spread, and the threshold in units of the spread, by runs before (t, n)."""
+    is_known = np.isfinite(before)
+    count = is_known.sum(axis=0)
+    middle = np.median if is_known.all() else np.nanmedian
+    level = middle(before, axis=0)
+    rest = before - level
+    small = (count / (count - 1.0)) ** 0.5
+    own = _MAD_TO_SIGMA * middle(np.abs(rest), axis=0) * small
+    pooled = max(float(np.median(own)), 1e-6)
+    spread = np.sqrt((count * own**2 + POOLED_RUNS * pooled**2) / (count + POOLED_RUNS))
+    scaled = rest / spread
+    typical = float(np.median(count))
+    of_level = np.pi / 2 / typical  # the level's own error, which a node's next runs share
+    tails = max(
+        1.0, float(np.nanquantile(np.abs(scaled), _TAIL)) / float(norm.isf((1 - _TAIL) / 2))
+    )
+    correlation = (_correlation(scaled, typical) + of_level) / (1 + of_level)
+    factor = threshold_factor(round(correlation, 2), alarms) * tails * (1 + of_level) ** 0.5
+    return level, spread, factor
+
+
+def _correlation(scaled: FloatArray, runs: float) -> float:
+    """Of a run with the next one, all nodes together; an upper bound, and at least 0."""
+    clipped = np.clip(scaled, -_CLIP, _CLIP)
+    products, squares = clipped[1:] * clipped[:-1], clipped**2
+    pairs = np.isfinite(products).sum()
+    found = float(np.nanmean(products) / max(float(np.nanmean(squares)), 1e-12)) if pairs else 0.0
+    found += (1 + 3 * found) / runs  # the level was estimated from the same runs
+    found += 1.64 / max(1.0, float(pairs)) ** 0.5
+    return float(min(max(found, 0.0), _MOST_CORRELATION))
+
+
+@lru_cache(maxsize=512)
+def threshold_factor(correlation: float, probability: float) -> float:
+    """What three normal values in a row, each correlated with the next, are all above with this `probability`.
+
+    >>> round(threshold_factor(0.0, 1e-6), 2)  # a hundredth each
+    2.33
+    """
+
+    def excess(limit: float) -> float:
+        return float(np.log(max(_three_above(limit, correlation), 1e-300)) - np.log(probability))
+
+    return float(brentq(excess, -3.0, 8.0, xtol=1e-4))
+
+
+def _three_above(limit: float, correlation: float) -> float:
+    rest = float((1 - correlation**2) ** 0.5)
+    steps, weights = np.polynomial.legendre.leggauss(60)
+    width = 10.0
+    points = limit + width * (steps + 1) / 2
+    weights = weights * width / 2
+    last = norm.sf((limit - correlation * points) / rest)
+    step = norm.pdf((points[None, :] - correlation * points[:, None]) / rest) / rest
+    return float((weights * norm.pdf(points)) @ step @ (weights * last))
