@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, TargetOption, write_json
+from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+from chiplog.errors import CorruptFile
 
 
 def history(
     folder: Annotated[
-        Path, typer.Argument(metavar="HISTORY", help="What `chiplog history add` writes to.")
+        Path, typer.Argument(metavar="FOLDER", help="What `chiplog history add` writes to.")
     ],
     node: Annotated[
         str | None, typer.Option(metavar="NAME", help="This node only; by default all of them.")
@@ -36,3 +37,7 @@ def history(
         write_json(json_file, result.to_json())
     if json_file != "-":
         print(history_text(result, most=None if details else 20))
+    for sentence in result.unread[1:]:
+        note(sentence)
+    if result.unread:
+        raise CorruptFile(result.unread[0])

@@ -11,11 +11,12 @@ from chiplog.cli.output import note
 
 
 def history_add(
-    survey: Annotated[
-        Path, typer.Argument(metavar="SURVEY", help="What `chiplog survey -o` wrote.")
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The history; made if it is not there.")
     ],
-    to: Annotated[
-        Path, typer.Option(metavar="HISTORY", help="The history; made if it is not there.")
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="What `chiplog survey -o` wrote: a folder or a file."),
     ],
     time: Annotated[
         str | None,
@@ -25,4 +26,4 @@ def history_add(
     """Add a finished survey to a history: one file of its own, which never changes again."""
     from chiplog.history.write import add_survey
 
-    note(f"added as {add_survey(survey, to, time=time)}.")
+    note(f"added as {add_survey(run, folder, time=time)}.")

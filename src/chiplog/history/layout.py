@@ -10,18 +10,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chiplog.errors import CorruptFile, UsageError
+from chiplog.errors import CorruptFile, RunFailed, UsageError
 
 VERSION = "chiplog.history-file/1"
 VERSION_KEY = b"chiplog.history"
 RUN_KEY = b"chiplog.run"
 FINGERPRINT_KEY = b"chiplog.fingerprint"
 SUFFIX = ".parquet"
-_DAY = re.compile(r"(\d{4})/(\d{2})/(\d{2})")
+_DAY = re.compile(r"\d{4}/\d{2}/\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +61,32 @@ def parse_time(text: str, what: str) -> datetime:
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def history_files(history: Path, since: datetime | None = None) -> list[HistoryFile]:
-    """The runs of a history from the day of `since` on, the oldest first.
+def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
+    """The runs of a history, the oldest first, and a sentence for each file that is broken or of another version.
 
-    Every file is opened: CorruptFile for one that is broken or of another version. UsageError where the folder is none.
+    Raises UsageError where the folder is none, RunFailed where it can't be read.
     """
     if not history.is_dir():
         raise UsageError(f"{history} is not a folder; `chiplog history add` makes a history.")
-    first = None if since is None else (since - timedelta(days=1)).date()
-    found = [read_facts(path) for path in _paths(history, first)]
-    return sorted(found, key=lambda one: (one.facts.time, one.facts.run_id))
+    found: list[HistoryFile] = []
+    unread: list[str] = []
+    try:
+        paths = list(_paths(history))
+    except OSError as error:
+        raise RunFailed(
+            f"{error.filename} can't be read: {error.strerror}; ask its owner to let you read it."
+        ) from error
+    for path in paths:
+        try:
+            found.append(read_facts(path))
+        except CorruptFile as error:
+            unread.append(str(error))
+    return sorted(found, key=lambda one: (one.facts.time, one.facts.run_id)), unread
 
 
-def _paths(history: Path, first: date | None) -> Iterator[Path]:
+def _paths(history: Path) -> Iterator[Path]:
     for folder in sorted(history.glob("[0-9]*/[0-9]*/[0-9]*")):
-        parts = _DAY.fullmatch(folder.relative_to(history).as_posix())
-        if parts is None or not folder.is_dir():
-            continue
-        if first is not None and f"{first:%Y%m%d}" > "".join(parts.groups()):
+        if not _DAY.fullmatch(folder.relative_to(history).as_posix()) or not folder.is_dir():
             continue
         for path in sorted(folder.iterdir()):
             if path.suffix == SUFFIX and not path.name.startswith("."):
@@ -92,7 +100,7 @@ def read_facts(path: Path) -> HistoryFile:
 
     try:
         metadata: Mapping[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    except pa.ArrowException as error:
+    except (OSError, pa.ArrowException) as error:
         raise broken(path, error) from error
     version = metadata.get(VERSION_KEY, b"").decode(errors="replace")
     if version != VERSION:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chiplog.errors import UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.history.layout import HistoryFile, broken, history_files
 from chiplog.history.names import node_keys
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _QUERY = """
 select run_id, client, effect from read_parquet(?) where scope = 'node' and kind = ? and effect is not null
 """
+_CHECK = "select kind, client, effect, run_id from read_parquet(?) where scope = 'node'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,17 @@ class NodeSeries:
     """(t, n) logarithms, above 0 is slow; NaN where a run lacks a node."""
 
 
-def runs_of(history: Path, target: str | None, days: float) -> list[HistoryFile]:
+def runs_of(history: Path, target: str | None, days: float) -> tuple[list[HistoryFile], list[str]]:
     """The runs of one target within `days` before the newest and as long again before that, the oldest first.
 
-    UsageError where there are none, or where the history has several targets and none is named.
+    Also returns a sentence for each file of the history that can't be read.
+
+    Raises UsageError where there are none, or where the history has several targets and none is named; CorruptFile
+    where no file of the history can be read.
     """
-    newest = history_files(history)
+    newest, unread = history_files(history)
+    if unread and not newest:
+        raise CorruptFile(unread[0])
     targets = sorted({one.facts.target for one in newest})
     if target is None and len(targets) > 1:
         raise UsageError(
@@ -53,15 +59,29 @@ def runs_of(history: Path, target: str | None, days: float) -> list[HistoryFile]
         raise UsageError(f"--target: {history} has no run of '{target}'; it holds {known}.")
     if not newest:
         raise UsageError(
-            f"{history} holds no run; `chiplog history add SURVEY --to {history}` adds one."
+            f"{history} holds no run; `chiplog history add {history} SURVEY` adds one."
         )
     chosen = [one for one in newest if target is None or one.facts.target == target]
     first = chosen[-1].facts.time - timedelta(days=2 * days)
-    return [one for one in chosen if one.facts.time >= first]
+    return [one for one in chosen if one.facts.time >= first], unread
+
+
+def readable(runs: Sequence[HistoryFile]) -> tuple[list[HistoryFile], list[str]]:
+    """The runs whose values of nodes can be read, and a sentence for each of the others."""
+    duckdb = import_duckdb()
+    left: list[HistoryFile] = []
+    unread: list[str] = []
+    for one in runs:
+        try:
+            duckdb.execute(_CHECK, [str(one.path)]).fetchall()
+            left.append(one)
+        except duckdb.Error as error:
+            unread.append(str(broken(one.path, error)))
+    return left, unread
 
 
 def node_series(runs: Sequence[HistoryFile], kind: Kind) -> NodeSeries:
-    """The values of all nodes in the `runs`; CorruptFile for a file that can't be read."""
+    """The values of all nodes in the `runs`; CorruptFile if a file can't be read: `readable` leaves those out."""
     place = {one.facts.run_id: number for number, one in enumerate(runs)}
     found = _query(runs, kind)
     run_ids, run_of_row = np.unique(found["run_id"].astype(str), return_inverse=True)
@@ -86,19 +106,7 @@ def _query(runs: Sequence[HistoryFile], kind: str) -> dict[str, NDArray[Any]]:
             connection.execute("set threads = 2")
             return dict(connection.execute(_QUERY, [paths, kind]).fetchnumpy())
     except duckdb.Error as error:
-        raise _first_broken(duckdb, runs, kind, error) from error
-
-
-def _first_broken(
-    duckdb: Any, runs: Sequence[HistoryFile], kind: str, error: Exception
-) -> Exception:
-    """The error of the first file that can't be read by itself."""
-    for one in runs:
-        try:
-            duckdb.execute(_QUERY, [[str(one.path)], kind]).fetchall()
-        except duckdb.Error as own:
-            return broken(one.path, own)
-    return broken(runs[0].path.parent, error)
+        raise broken(runs[0].path.parent, error) from error
 
 
 def import_duckdb() -> Any:

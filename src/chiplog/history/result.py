@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from chiplog.errors import UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.history.fingerprint import differences
 from chiplog.history.names import short_name
-from chiplog.history.read import node_series, runs_of, window_starts
+from chiplog.history.read import node_series, readable, runs_of, window_starts
 from chiplog.history.sequential import IN_A_ROW, LEAST_PAST, LOOKS_A_YEAR, Watched, watch
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class HistoryResult:
     last: datetime
     against_days: float
     rows: tuple[HistoryRow, ...]
+    unread: tuple[str, ...] = ()
+    """A sentence for each file that is broken or of another version; the rows are those of the other files."""
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts (chiplog.history/1)."""
@@ -75,6 +77,7 @@ class HistoryResult:
             "last": _iso(self.last),
             "against_days": self.against_days,
             "rows": [{**asdict(one), "fingerprint": list(one.fingerprint)} for one in self.rows],
+            "unread": list(self.unread),
         }
 
 
@@ -101,12 +104,19 @@ def judge_history(
 ) -> HistoryResult:
     """Judges the nodes of a history, or one `node`: each run of the last `against` by the runs as long before it.
 
-    Raises UsageError for a node or a target that it lacks, where it has no run, or without DuckDB; CorruptFile for
-    a broken file or one of another version.
+    Raises UsageError for a node or a target that it lacks, where it has no run, or without DuckDB; CorruptFile
+    where no file can be read. Files that are broken or of another version are in `unread` of the result.
     """
     days = parse_days(against)
-    runs = runs_of(Path(history), target, days)
-    series = [node_series(runs, kind) for kind in KINDS]
+    runs, unread = runs_of(Path(history), target, days)
+    try:
+        series = [node_series(runs, kind) for kind in KINDS]
+    except CorruptFile:
+        runs, others = readable(runs)
+        unread += others
+        if not runs:
+            raise
+        series = [node_series(runs, kind) for kind in KINDS]
     rows = [row for one in series if one.nodes for row in _rows(one, series, runs, days)]
     if node is not None:
         rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
@@ -114,7 +124,15 @@ def judge_history(
             raise UsageError(f"--node: no run of the last {2 * days:g} days has a node '{node}'.")
     rows.sort(key=_worst_first)
     times = [one.facts.time for one in runs]
-    return HistoryResult(runs[0].facts.target, len(runs), times[0], times[-1], days, tuple(rows))
+    return HistoryResult(
+        runs[0].facts.target,
+        len(runs),
+        times[0],
+        times[-1],
+        days,
+        tuple(rows),
+        tuple(dict.fromkeys(unread)),
+    )
 
 
 def _worst_first(row: HistoryRow) -> tuple[object, ...]:

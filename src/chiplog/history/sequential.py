@@ -1,7 +1,7 @@
 """Has a node changed? A test that may be looked at after every run, with few false alarms in a year.
 
 A change is three runs in a row that are all beyond a threshold on the same side of the node's own past
-(docs/decisions/0032). The threshold makes three such runs of a healthy node rarer than one false alarm a year over all
+(docs/decisions/0035). The threshold makes three such runs of a healthy node rarer than one false alarm a year over all
 nodes, for noise with the spread, the tails and the correlation from run to run that the machine has shown.
 """
 
