@@ -88,5 +88,5 @@ def test_an_unwritable_json_file_is_named(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_run_is_a_function_of_the_package() -> None:
-    with pytest.raises(UsageError, match="^sizes: "):
+    with pytest.raises(UsageError, match=r"^sizes: "):
         chiplog.run(["sim"], sizes="8:4")
