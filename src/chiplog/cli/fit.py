@@ -34,6 +34,9 @@ def fit(
         typer.Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
     ] = None,
     target: TargetOption = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all that the report has of the fits.")
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
@@ -67,10 +70,14 @@ def fit(
         from chiplog.fit.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
-    elif out is None:
+    elif details:
         from chiplog.cli.tables import print_fits
 
         print_fits(fits, dataset, run)
+    else:
+        from chiplog.cli.fit_text import fits_text
+
+        print(fits_text(fits))
 
 
 def _holds(dataset: Dataset) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -163,7 +164,14 @@ def measure(
     if json_file:
         write_json(json_file, measured.to_json())
     else:
+        from chiplog.cli.measured_sizes import sizes_table
+        from chiplog.dataset.run_file import read_run
+
+        print("\n".join(sizes_table(read_run(out))))
         note(measured.sentence())
+        note(
+            f"next: chiplog fit {shlex.quote(str(out))}, or chiplog report {shlex.quote(str(out))} -o report.html"
+        )
 
 
 def _listed(names: str) -> tuple[str, ...]:

@@ -1,0 +1,148 @@
+"""What `chiplog fit` prints: one table a fit, a row a regime; all else by --details."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.report import format
+from chiplog.report.names import METHODS, method_name, model_name, short_place, sizes
+from chiplog.report.parameter_text import is_known
+
+COLUMNS = 80
+MOST_LINES = 26
+"""So that a screen of 30 lines has room for what comes before and after."""
+MOST_REGIMES = 12
+MOST_WARNINGS = 3
+FOLLOWS = ("L_half", "G_half")
+"""What follows from other parameters stands last."""
+STATISTICS = {"median": "medians", "mean": "means", "minimum": "minima"}
+UNKNOWN = "?"
+UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1.0, "B")}
+"""By a parameter's unit: what one of the printed unit is, and its name."""
+
+
+def fits_text(fits: Sequence[Fit]) -> str:
+    """At most 30 lines of 80 columns."""
+    blocks = [list(_fit_lines(fit)) for fit in fits]
+    shown: list[list[str]] = []
+    count = 0
+    for block in blocks:
+        if shown and count + len(block) + 1 > MOST_LINES:
+            break
+        shown.append(block)
+        count += len(block) + 1
+    lines = [line for block in shown for line in [*block[:MOST_LINES], ""]]
+    rest = len(blocks) - len(shown)
+    if rest:
+        lines.append(f"{rest} more {'fit' if rest == 1 else 'fits'}")
+    return "\n".join([*lines, "--details prints all that the report has of them"])
+
+
+def _fit_lines(fit: Fit) -> Iterator[str]:
+    method = method_name(fit.method) if fit.method in METHODS else fit.method
+    where = f" of {fit.target}" if fit.target else ""
+    yield _cut(f"{model_name(fit.model)} ({method}){where}")
+    statistic = STATISTICS.get(fit.statistic, fit.statistic)
+    yield f"{statistic}, ± half of 95 % intervals; <: below, not identified; ?: not known"
+    yield from _table(fit)
+    if fit.changes:
+        places = ", ".join(short_place(one) for one in fit.changes)
+        yield _cut(f"protocol changes above {places}")
+    yield _error(fit)
+    for words in fit.warnings[:MOST_WARNINGS]:
+        yield from textwrap.wrap(
+            f"! {words}", COLUMNS, subsequent_indent="  ", max_lines=2, placeholder=" ..."
+        )
+    if len(fit.warnings) > MOST_WARNINGS:
+        yield f"! {len(fit.warnings) - MOST_WARNINGS} more warnings"
+
+
+def _table(fit: Fit) -> Iterator[str]:
+    """One row a regime, values with half their intervals' width; where there are few, a row a parameter."""
+    names = list(dict.fromkeys(name for one in fit.segments for name in one.parameters))
+    names.sort(key=lambda name: name in FOLLOWS)
+    if not names:
+        return
+    if len(fit.segments) == 1:
+        yield from _one_regime(fit.segments[0])
+        return
+    units = {name: _unit(fit, name) for name in names}
+    header = ["up to", *(f"{name} {units[name][1]}".rstrip() for name in names)]
+    rows = [header]
+    for segment in fit.segments[:MOST_REGIMES]:
+        cells = (_cell(segment.parameters.get(name), units[name][0]) for name in names)
+        rows.append([format.message_size(segment.last_bytes), *cells])
+    widths = [max(len(row[at]) for row in rows) for at in range(len(header))]
+    kept = len(names)
+    while kept > 1 and sum(widths[: kept + 1]) + kept > COLUMNS:
+        kept -= 1
+    for row in rows:
+        padded = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
+        yield " ".join([row[0].rjust(widths[0]), *list(padded)[:kept]])
+    if kept < len(names):
+        yield f"not shown: {', '.join(names[kept:])}"
+    if len(fit.segments) > MOST_REGIMES:
+        yield f"the first {MOST_REGIMES} of {len(fit.segments)} regimes"
+
+
+def _one_regime(segment: Segment) -> Iterator[str]:
+    """A line a parameter, with its interval or the reason why there is none."""
+    width = max(map(len, segment.parameters))
+    yield sizes(segment.first_bytes, segment.last_bytes)
+    for name, one in segment.parameters.items():
+        if is_known(one):
+            value, interval = format.value_and_interval(one.value, one.low, one.high, one.unit)
+            told = f"{value}  {'' if interval == format.NOTHING else interval}"
+        else:
+            told = f"not identified: {one.reason or 'the data do not tell'}"
+        yield _cut(f"  {name.ljust(width)}  {_plain(told)}".rstrip())
+
+
+def _unit(fit: Fit, name: str) -> tuple[float, str]:
+    unit = next(one.parameters[name].unit for one in fit.segments if name in one.parameters)
+    return UNITS.get(unit, (1.0, unit if unit != "1" else ""))
+
+
+def _cell(parameter: Parameter | None, scale: float) -> str:
+    if parameter is None:
+        return "-"
+    if not is_known(parameter) or parameter.value is None:
+        high = parameter.high
+        return f"<{_number(high / scale)}" if high is not None and np.isfinite(high) else UNKNOWN
+    shown = _number(parameter.value / scale)
+    low, high = parameter.low, parameter.high
+    if low is None or high is None or not np.isfinite([low, high]).all() or not parameter.value:
+        return shown
+    share = 50.0 * (high - low) / parameter.value
+    return f"{shown}±{share:.{0 if share >= 1 else 1}f}%" if share < 99.5 else f"{shown}±>99%"
+
+
+def _number(value: float) -> str:
+    """Three digits, without an exponent where that is short."""
+    if value == 0 or not 1e-3 <= abs(value) < 1e5:
+        return f"{value:.2g}"
+    digits = 2 - int(np.floor(np.log10(abs(value))))
+    return f"{value:.{max(digits, 0)}f}"
+
+
+def _error(fit: Fit) -> str:
+    error = fit.error
+    if not error.points:
+        return "it predicts nothing of what was measured"
+    median, worst = (format.percent(one) for one in (error.median_relative, error.max_relative))
+    return (
+        f"off by {median} where fitted ({error.points} points; worst {worst}); held out: chiplog compare"
+    )[:COLUMNS]
+
+
+def _plain(words: str) -> str:
+    return words.replace("µ", "u")
+
+
+def _cut(words: str) -> str:
+    shown = _plain(words)
+    return shown if len(shown) <= COLUMNS else f"{shown[: COLUMNS - 4]} ..."

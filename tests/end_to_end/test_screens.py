@@ -1,0 +1,75 @@
+"""What commands print without --details: one screen of 30 lines and 80 columns, the answer first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import chiplog
+
+LINES, COLUMNS = 30, 80
+PROTOCOLS = "sim:L=5us,o=1us,g=2us,G=0.5ns,S=4096,noise=0.03,seed=2"
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("screens") / "run.jsonl"
+    measured = chiplog("measure", PROTOCOLS, "--sizes", "1:4MiB", "-o", out)
+    assert measured.code == 0, measured.stderr
+    screen = measured.stdout.splitlines()
+    fits_a_screen(measured.stdout)
+    assert screen[0].split() == [
+        "size",
+        "half",
+        "round",
+        "trip",
+        "95",
+        "%",
+        "interval",
+        "bandwidth",
+    ]
+    assert any(line.split()[0] == "1KiB" for line in screen)
+    assert "kept in" in measured.stderr
+    assert "next: chiplog fit" in measured.stderr
+    return out
+
+
+def fits_a_screen(text: str) -> None:
+    lines = text.splitlines()
+    assert 0 < len(lines) <= LINES, len(lines)
+    assert max(map(len, lines)) <= COLUMNS, max(lines, key=len)
+
+
+@pytest.mark.parametrize("models", ["loggp", "hockney", "loggops,loggp,hockney,logp"])
+def test_a_fit_is_one_screen_and_its_details_are_the_report(run_file: Path, models: str) -> None:
+    shown = chiplog("fit", run_file, "--model", models)
+    fits_a_screen(shown.stdout)
+    assert "--details" in shown.stdout.splitlines()[-1]
+    assert "±" in shown.stdout or "[" in shown.stdout
+    details = chiplog("fit", run_file, "--model", models, "--details")
+    assert len(details.stdout.splitlines()) > LINES
+    assert "Verdict" in details.stdout
+
+
+def test_a_fit_that_is_written_is_shown_too(run_file: Path, tmp_path: Path) -> None:
+    written = chiplog("fit", run_file, "-o", tmp_path / "model.json")
+    assert "up to" in written.stdout
+    asked = chiplog("fit", run_file, "-o", tmp_path / "again.json", "--json", "-")
+    assert asked.stdout.startswith("{")
+
+
+def test_what_is_not_a_round_trip_is_shown_as_it_is(tmp_path: Path) -> None:
+    out = tmp_path / "run.jsonl"
+    words = ("--ranks", "8", "--pattern", "one_to_many", "--sizes", "8,1KiB")
+    measured = chiplog("measure", PROTOCOLS, *words, "-o", out)
+    assert measured.code == 0, measured.stderr
+    fits_a_screen(measured.stdout)
+    assert "one to many" in measured.stdout
+
+
+def test_an_imported_table_is_fitted_on_one_screen(tmp_path: Path) -> None:
+    table, out = tmp_path / "osu.txt", tmp_path / "run.jsonl"
+    rows = "".join(f"{1 << step:<10} {1 + (1 << step) / 4096:.2f}\n" for step in range(21))
+    table.write_text(f"# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n{rows}")
+    assert chiplog("import", "osu", table, "-o", out).code == 0
+    fits_a_screen(chiplog("fit", out, "--model", "hockney").stdout)
