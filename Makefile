@@ -31,7 +31,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test statistics test-native test-python test-library test-rdma site lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,15 @@ test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's te
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)
 	@RDMA_PACKAGES="$(RDMA_PACKAGES)" .ci/rdma $(BUILD)/tests $(BUILD)/qemu
+
+wheel: $(STAMP)/wheel  ## Build a wheel for machines without a compiler in build/wheel
+	@.ci/wheel $(BUILD)/wheel
+
+sdist: $(STAMP)/wheel  ## Build the source archive in build/sdist, and a wheel from it in build/sdist/wheel
+	@.ci/sdist $(BUILD)/sdist
+
+test-wheel: wheel $(STAMP)/test  ## Install the wheel into a clean environment and run the tutorial there, without a compiler
+	CHIPLOG_TEST_WHEEL=$$(ls $(abspath $(BUILD))/wheel/*.whl) $(BIN)/python -m pytest tests/wheel --durations=5
 
 site: $(STAMP)/test  ## Build the site in build/site; any warning is an error
 	$(BIN)/python site/build.py $(BUILD)/site
@@ -126,6 +135,10 @@ $(STAMP)/mpi-wheels: $(STAMP)/venv
 	$(MPI_WHEELS)/mpich/bin/python -m pip --quiet --disable-pip-version-check install mpich
 	@.ci/venv $(PYTHON) $(MPI_WHEELS)/intel
 	$(MPI_WHEELS)/intel/bin/python -m pip --quiet --disable-pip-version-check install impi-rt impi-devel
+	@touch $@
+
+$(STAMP)/wheel: $(STAMP)/package
+	.ci/extra wheel | $(PIP) install --requirement /dev/stdin
 	@touch $@
 
 $(STAMP)/lint: $(STAMP)/package

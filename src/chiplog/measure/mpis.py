@@ -11,10 +11,12 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
 
+COMPILER_NAMES = ("c++", "g++", "clang++", "icpx")
 WRAPPER_NAMES = ("mpicxx", "mpicxx.openmpi", "mpicxx.mpich", "smpicxx")
 IDENTIFY_SECONDS = 30.0
 LAUNCHERS = {
@@ -176,15 +178,28 @@ def _output(command: list[str], environment: Mapping[str, str], given: str = "")
         raise RunFailed(f"{command[0]} can't be run: {error}.") from error
     if done.returncode != 0:
         said = first_error(done.stderr or done.stdout)
-        raise RunFailed(f"{command[0]} does not work as an MPI's C++ compiler: {said}.")
+        raise RunFailed(
+            f"{command[0]} does not work as an MPI's C++ compiler: {said}.{_compiler_remedy()}"
+        )
     return done.stdout
 
 
+def _compiler_remedy() -> str:
+    """What to do where this machine has no C++ compiler; "" where it has one."""
+    if any(shutil.which(name) for name in COMPILER_NAMES):
+        return ""
+    return (
+        " No C++20 compiler is on PATH: install one (apt-get install g++, or dnf install gcc-c++)."
+    )
+
+
 def first_error(log: str) -> str:
-    """The line of a compiler's output that says what is wrong."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    """The line of a compiler's output that says what is wrong, else its first paragraph."""
+    texts = [line.strip(" \t-") for line in log.splitlines()]
+    lines = [line for line in texts if line]
     wrong = [line for line in lines if "error" in line.lower() or "not found" in line]
-    return (wrong or lines or ["it says nothing"])[0].rstrip(".")
+    paragraph = " ".join(takewhile(bool, dropwhile(lambda line: not line, texts)))
+    return (wrong[0] if wrong else paragraph or "it says nothing").rstrip(".")
 
 
 def _macros(preprocessed: str) -> dict[str, str]:

