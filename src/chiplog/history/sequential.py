@@ -7,13 +7,15 @@ nodes, for noise with the spread, the tails and the correlation from run to run 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import (
+    NormalDist,
+)  # SciPy is imported in a second, which is half of what a question may take
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,7 +188,7 @@ def _noise(before: FloatArray, alarms: float) -> tuple[FloatArray, FloatArray, f
     typical = float(np.median(count))
     of_level = np.pi / 2 / typical  # the level's own error, which a node's next runs share
     tails = max(
-        1.0, float(np.nanquantile(np.abs(scaled), _TAIL)) / float(norm.isf((1 - _TAIL) / 2))
+        1.0, float(np.nanquantile(np.abs(scaled), _TAIL)) / -NormalDist().inv_cdf((1 - _TAIL) / 2)
     )
     correlation = (_correlation(scaled, typical) + of_level) / (1 + of_level)
     factor = threshold_factor(round(correlation, 2), alarms) * tails * (1 + of_level) ** 0.5
@@ -211,19 +213,39 @@ def threshold_factor(correlation: float, probability: float) -> float:
     >>> round(threshold_factor(0.0, 1e-6), 2)  # a hundredth each
     2.33
     """
+    limits, logarithms = _all_above(correlation)
+    return float(np.interp(-np.log(probability), -logarithms, limits))
 
-    def excess(limit: float) -> float:
-        return float(np.log(max(_three_above(limit, correlation), 1e-300)) - np.log(probability))
 
-    return float(brentq(excess, -3.0, 8.0, xtol=1e-4))
+@lru_cache(maxsize=128)
+def _all_above(correlation: float) -> tuple[FloatArray, FloatArray]:
+    """Limits, and the logarithm of the probability that three values in a row are above each."""
+    limits = np.arange(-3.0, 8.0, 0.1)
+    chances = [_three_above(float(limit), correlation) for limit in limits]
+    return limits, np.log(np.maximum(chances, 1e-300))
 
 
 def _three_above(limit: float, correlation: float) -> float:
     rest = float((1 - correlation**2) ** 0.5)
-    steps, weights = np.polynomial.legendre.leggauss(60)
+    steps, weights = _nodes()
     width = 10.0
     points = limit + width * (steps + 1) / 2
     weights = weights * width / 2
-    last = norm.sf((limit - correlation * points) / rest)
-    step = norm.pdf((points[None, :] - correlation * points[:, None]) / rest) / rest
-    return float((weights * norm.pdf(points)) @ step @ (weights * last))
+    last = _above((limit - correlation * points) / rest)
+    step = _density((points[None, :] - correlation * points[:, None]) / rest) / rest
+    return float((weights * _density(points)) @ step @ (weights * last))
+
+
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[FloatArray, FloatArray]:
+    return np.polynomial.legendre.leggauss(60)
+
+
+def _above(values: FloatArray) -> FloatArray:
+    """The normal distribution's probability above each value."""
+    return np.array([math.erfc(value / 2**0.5) / 2 for value in values.tolist()])
+
+
+def _density(values: FloatArray) -> FloatArray:
+    density: FloatArray = np.exp(-(values**2) / 2) / (2 * np.pi) ** 0.5
+    return density
