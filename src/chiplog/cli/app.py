@@ -36,7 +36,11 @@ A module's function `epilog` gives the end of the command's help, such as the na
 """
 GROUPS = {"probe": "probe_app", "library": "library_app"}
 """Modules with commands of their own, and their Typer."""
-BELOW = {("tune", "lint"): "tune_lint", ("history", "add"): "history_add"}
+BELOW = {
+    ("tune", "lint"): "tune_lint",
+    ("history", "add"): "history_add",
+    ("survey", "verdict"): "survey_verdict",
+}
 """Commands below a command that takes arguments itself, and the functions of that name in modules of that name.
 
 A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.

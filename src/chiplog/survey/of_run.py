@@ -60,8 +60,8 @@ class MachineVerdict:
         first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
         return {
             "detectable": {**first, **detectable},
-            "accused": [_finding_json(one) for one in self.accused],
-            "inconclusive": [_finding_json(one) for one in self.inconclusive],
+            "accused": [finding_json(one) for one in self.accused],
+            "inconclusive": [finding_json(one) for one in self.inconclusive],
             "topology": {
                 "leaves": self.leaves,
                 "agrees": self.agrees,
@@ -70,7 +70,8 @@ class MachineVerdict:
         }
 
 
-def _finding_json(one: Finding) -> dict[str, Any]:
+def finding_json(one: Finding) -> dict[str, Any]:
+    """A finding for scripts; ends of its interval that are unknown are None."""
     bounds = {"low": one.low, "high": one.high}
     known = {name: value if np.isfinite(value) else None for name, value in bounds.items()}
     return {**asdict(one), **known}

@@ -1,0 +1,74 @@
+"""`chiplog survey verdict`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.output import JsonOption, write_json
+from chiplog.errors import UsageError
+
+if TYPE_CHECKING:
+    from chiplog.survey.operators.by_node import SurveyVerdict
+
+FORMATS = ("prometheus", "nhc")
+
+
+def survey_verdict(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="What `chiplog survey -o` wrote: a folder or a file."),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="prometheus: for node_exporter; nhc: for a health check on each node.",
+        ),
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="FILE", help="Of --to; - is standard output."),
+    ] = "-",
+    json_file: JsonOption = None,
+) -> None:
+    """Say which nodes of a survey are slow, for what operators run; print the lines that drain them."""
+    from chiplog.dataset.run_file import read_run
+    from chiplog.survey.job import run_file_of
+    from chiplog.survey.operators.by_node import verdict_by_node
+    from chiplog.survey.operators.drain import drain_lines
+
+    if to is not None and to not in FORMATS:
+        raise UsageError(f"--to: '{to}' is not known; it accepts {' or '.join(FORMATS)}.")
+    verdict = verdict_by_node(read_run(run_file_of(run)))
+    if json_file:
+        write_json(json_file, verdict.to_json())
+    if to is not None:
+        _write(out, _text(to, verdict))
+    if json_file != "-" and (to is None or out != "-"):
+        print("\n".join([_sentence(verdict), *drain_lines(verdict)]))
+
+
+def _text(to: str, verdict: SurveyVerdict) -> str:
+    from chiplog.survey.operators.node_check import node_check_text
+    from chiplog.survey.operators.prometheus import prometheus_text
+
+    return prometheus_text(verdict) if to == "prometheus" else node_check_text(verdict)
+
+
+def _write(out: str, text: str) -> None:
+    from chiplog.survey.operators.replace import replace_file
+
+    if out == "-":
+        sys.stdout.write(text)
+    else:
+        replace_file(Path(out), text)
+
+
+def _sentence(verdict: SurveyVerdict) -> str:
+    words = [one.verdict for one in verdict.nodes]
+    counts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
+    return f"nodes      {', '.join(counts) or 'none was measured'}"

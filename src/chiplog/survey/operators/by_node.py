@@ -1,0 +1,148 @@
+"""What a survey says of each node."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.survey.of_run import finding_json, verdict_of_run
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+    from chiplog.survey.of_run import MachineVerdict
+    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.pair_values import Kind
+    from chiplog.survey.verdict import Finding
+
+Word = Literal["slow", "unclear", "ok", "not-judged"]
+INTERVAL_ERRORS = 1.96
+"""Standard errors to each end of an interval of 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How a node's figures of the sweep differ from those of the median node: a relative change.
+
+    The ends of its interval of 95 % are None where the sweep does not tell them.
+    """
+
+    effect: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVerdict:
+    """One node: `slow` is accused, `unclear` is slow but not beyond doubt."""
+
+    name: str
+    verdict: Word
+    findings: tuple[Finding, ...]
+    """The accusations, else the doubts."""
+    effects: dict[Kind, Effect]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyVerdict:
+    """A survey's verdict by node."""
+
+    run: str
+    target: str
+    time: datetime
+    complete: bool
+    nodes: tuple[NodeVerdict, ...]
+    others: tuple[Finding, ...]
+    """Accused uplinks and pairs."""
+    detectable: dict[Kind, dict[str, float | None]]
+    """Of nodes, uplinks and pairs the smallest relative change that the survey finds with 95 %; None: finds none."""
+
+    @property
+    def slow(self) -> tuple[NodeVerdict, ...]:
+        """The accused nodes."""
+        return tuple(one for one in self.nodes if one.verdict == "slow")
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict for scripts (chiplog.verdict/1)."""
+        from chiplog.survey.operators.drain import drain_lines
+
+        return {
+            "schema": "chiplog.verdict/1",
+            "run": self.run,
+            "target": self.target,
+            "time": f"{self.time:%Y-%m-%dT%H:%M:%SZ}",
+            "complete": self.complete,
+            "nodes": [
+                {
+                    "name": one.name,
+                    "verdict": one.verdict,
+                    "findings": [finding_json(each) for each in one.findings],
+                    "effects": {kind: asdict(effect) for kind, effect in one.effects.items()},
+                }
+                for one in self.nodes
+            ],
+            "others": [finding_json(one) for one in self.others],
+            "detectable": self.detectable,
+            "drain": drain_lines(self),
+        }
+
+
+def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
+    """Judges each node of a survey's run file.
+
+    UsageError where it is no survey; CorruptFile where its time can't be read.
+    """
+    plan = dataset.header.get("plan")
+    if not isinstance(plan, dict) or plan.get("kind") != "survey":
+        raise UsageError(f"{dataset.source} is not a survey: name what `chiplog survey -o` wrote.")
+    created = str(dataset.header.get("created"))
+    try:
+        time = datetime.fromisoformat(created)
+    except ValueError:
+        raise CorruptFile(
+            f"{dataset.source}: the header's created '{created}' is no time."
+        ) from None
+    time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    verdict = verdict_of_run(dataset)
+    fits = list(verdict.fits.values())
+    names = fits[0].values.nodes if fits else ()
+    return SurveyVerdict(
+        str(dataset.source),
+        str(dataset.header.get("target", "")),
+        time,
+        dataset.complete,
+        tuple(_node(name, number, verdict) for number, name in enumerate(names)),
+        tuple(one for one in verdict.accused if one.kind != "node"),
+        {kind: dict(one.detectable) for kind, one in verdict.verdicts.items()},
+    )
+
+
+def _node(name: str, number: int, verdict: MachineVerdict) -> NodeVerdict:
+    slow = tuple(one for one in verdict.accused if (one.kind, one.name) == ("node", name))
+    unclear = tuple(one for one in verdict.inconclusive if (one.kind, one.name) == ("node", name))
+    found = {kind: _effect(fit, kind, number) for kind, fit in verdict.fits.items()}
+    effects = {kind: effect for kind, effect in found.items() if effect is not None}
+    word: Word = "ok"
+    if slow:
+        word = "slow"
+    elif unclear:
+        word = "unclear"
+    elif verdict.visits < 2 or not effects:
+        word = "not-judged"
+    return NodeVerdict(name, word, slow or unclear, effects)
+
+
+def _effect(fit: PairFit, kind: Kind, number: int) -> Effect | None:
+    slow = float(fit.node_effects.mean(axis=0)[number])
+    half = INTERVAL_ERRORS * float(fit.node_errors.mean(axis=0)[number])
+    if not math.isfinite(slow):
+        return None
+    sign = 1.0 if kind == "latency" else -1.0
+    if not math.isfinite(half):
+        return Effect(math.expm1(sign * slow), None, None)
+    low, high = np.sort(np.expm1([sign * (slow - half), sign * (slow + half)])).tolist()
+    return Effect(math.expm1(sign * slow), low, high)
