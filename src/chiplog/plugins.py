@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -26,6 +27,16 @@ class Named(Protocol):
 
 
 P = TypeVar("P", bound=Named)
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence about an unknown name: the known one that is nearest, if one is near.
+
+    >>> did_you_mean("logpg", ["loggp", "max-rate"])
+    " Did you mean 'loggp'?"
+    """
+    near = get_close_matches(name, known, n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""
 
 
 class Registry(Generic[P]):
@@ -113,9 +124,8 @@ class Registry(Generic[P]):
         points = self._from_outside().get(name)
         if points is None:
             known = ", ".join(self.names())
-            raise UsageError(
-                self._unknown.format(noun=self.noun.capitalize(), name=name, known=known)
-            )
+            sentence = self._unknown.format(noun=self.noun.capitalize(), name=name, known=known)
+            raise UsageError(sentence + did_you_mean(name, self.names()))
         subject = f"{self.noun.capitalize()} '{name}' of {' and '.join(map(_package, points))}"
         if len(points) > 1:
             raise UsageError(f"{subject}: only one package may have it.")

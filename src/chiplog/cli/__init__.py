@@ -59,6 +59,12 @@ def _run_to_a_sentence(words: Sequence[str]) -> int:
         return _fail(f"{place}{error.strerror or error}.", 1)
 
 
+def _once(sentence: str) -> str:
+    """Without a second "did you mean", which click adds to typer's."""
+    first, mark, _ = sentence.partition(" (Did you mean")
+    return first if mark and "Did you mean" in first else sentence
+
+
 def _run(words: Sequence[str]) -> int:
     import typer
 
@@ -74,7 +80,7 @@ def _run(words: Sequence[str]) -> int:
     except typer.Abort as aborted:
         raise KeyboardInterrupt from aborted
     except wrong_usage as error:
-        return _fail(error.format_message(), 2)
+        return _fail(_once(error.format_message()), 2)
     if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import BytesOption, JsonOption, note, write_json
 
 
 def bench(
@@ -38,7 +38,7 @@ def bench(
             help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
         ),
     ] = None,
-    message_bytes: Annotated[int, typer.Option("--bytes", help="Message, or a rank's block.")] = 8,
+    message_bytes: BytesOption = 8,
     launches: Annotated[int, typer.Option(help="How often the ranks are started.")] = 5,
     samples: Annotated[int, typer.Option(help="Of each mode in each launch.")] = 200,
     calls: Annotated[int, typer.Option(help="In a row, for a sample of round time.")] = 100,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chiplog.errors import RunFailed
+from chiplog.errors import RunFailed, UsageError
 
 STANDARD_OUTPUT = "-"
 
@@ -26,6 +26,27 @@ ReportOption = Annotated[
 TargetOption = Annotated[
     str | None,
     typer.Option("--target", metavar="NAME", help="Which target of a file that holds several."),
+]
+
+
+def _bytes(given: str | int) -> int:
+    """A size as typed, or the default as it is."""
+    from chiplog.plan.units import parse_bytes
+
+    try:
+        return given if isinstance(given, int) else parse_bytes(given, "--bytes")
+    except UsageError as error:
+        raise typer.BadParameter(str(error).partition(": ")[2]) from error
+
+
+BytesOption = Annotated[
+    int,
+    typer.Option(
+        "--bytes",
+        metavar="SIZE",
+        parser=_bytes,
+        help="Size of the message, or of one rank's block: 8, 64KiB.",
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, ReportOption, TargetOption, note, write_json
+from chiplog.cli.output import BytesOption, JsonOption, ReportOption, TargetOption, note, write_json
 
 
 def predict(
@@ -19,9 +19,7 @@ def predict(
     algorithm: Annotated[
         str | None, typer.Option(help="See: chiplog list operations; all by default.")
     ] = None,
-    message_bytes: Annotated[
-        int, typer.Option("--bytes", help="Size of the message, or of one rank's block.")
-    ] = 1,
+    message_bytes: BytesOption = 1,
     peers: Annotated[
         int | None,
         typer.Option(help="n of n-way algorithms (the best by default) and trees (2 by default)."),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note_build, write_json
+from chiplog.cli.output import JsonOption, note, note_build, write_json
 
 probe_app = typer.Typer(
     help="Build the probe with a site's own MPI, and list what is built.",
@@ -18,14 +18,21 @@ probe_app = typer.Typer(
 @probe_app.command("build")
 def build(
     mpi: Annotated[
-        str, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, e.g. mpicxx.")
-    ],
+        str | None,
+        typer.Option(
+            metavar="MPICXX",
+            help="The MPI's C++ compiler, e.g. mpicxx; by default that of the MPI found first.",
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
 ) -> None:
     """Build the probe with an MPI; nothing to do where it is in the cache."""
+    from chiplog.measure.mpi_at_hand import find_mpi
     from chiplog.measure.probes import build_probe
 
-    print(build_probe(mpi, jobs=jobs, progress=note_build).path)
+    found = find_mpi(None, mpi, None)
+    note(f"the MPI is {found}, by {found.mpicxx}.")
+    print(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path)
 
 
 @probe_app.command("list")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import STANDARD_OUTPUT, note
+from chiplog.cli.output import STANDARD_OUTPUT, BytesOption, note
 from chiplog.errors import UsageError
 
 
@@ -21,9 +21,7 @@ def schedule(
             "-o", "--output", metavar="FILE.goal", help="The file to write; - is standard output."
         ),
     ],
-    message_bytes: Annotated[
-        int, typer.Option("--bytes", help="Size of the message, or of one rank's block.")
-    ] = 1,
+    message_bytes: BytesOption = 1,
     peers: Annotated[int, typer.Option(help="n of n-way algorithms and trees.")] = 2,
     segment: Annotated[int, typer.Option(help="Bytes of a segment of a chain.")] = 8192,
     dimensions: Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")] = 2,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import chiplog
 from chiplog.dataset.fields import LARGEST
-from chiplog.dataset.import_values import ROUNDING
+from chiplog.dataset.import_values import ROUNDING, SHORTEST_SECONDS
 from chiplog.dataset.importer import (
     IMPORTERS,
     Imported,
@@ -36,10 +36,6 @@ _Line = dict[str, object]
 
 MAX_SOURCE_BYTES = 1 << 30
 """Longest source, unpacked, that an importer takes."""
-
-
-SHORTEST_SECONDS = 1e-12
-"""Shorter means and medians would be kept as 0."""
 
 
 def import_file(

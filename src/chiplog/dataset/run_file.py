@@ -34,6 +34,7 @@ from chiplog.dataset.records import (
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.file_kind import RUN, expecting
 
 
 def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:
@@ -84,7 +85,7 @@ def _left_out(series: list[Series]) -> Iterator[str]:
 
 def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
     name = os.fspath(path)
-    with open_input(name) as stream:
+    with expecting(RUN, path), open_input(name) as stream:
         return _read_lines(name, stream, salvage=salvage)
 
 

@@ -19,6 +19,7 @@ from chiplog.dataset.fields import Fields
 from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import RunFailed
+from chiplog.file_kind import MODEL, expecting
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 
 SCHEMA = "chiplog.fit/1"
@@ -42,9 +43,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Fit, ...]:
     where = Where(os.fspath(path))
     with open_input(path) as stream:
         text = stream.read(MAX_MODEL_BYTES + 1)
-    if len(text) > MAX_MODEL_BYTES:
-        raise where.corrupt(None, f"the file is longer than {MAX_MODEL_BYTES >> 20} MiB")
-    return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
+    with expecting(MODEL, path):
+        if len(text) > MAX_MODEL_BYTES:
+            raise where.corrupt(None, f"the file is longer than {MAX_MODEL_BYTES >> 20} MiB")
+        return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
 
 
 def json_text(value: object, indent: str = "") -> str:

@@ -7,10 +7,21 @@ communication", ICPP 2009. Ranks must stand in order, and a label above the line
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from chiplog import _native
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.file_kind import GOAL, expecting
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
+
+
+def _read(descriptor: int, path: str | os.PathLike[str]) -> tuple[Any, ...]:
+    try:
+        found: tuple[Any, ...] = _native.read_goal(descriptor)
+    except ValueError as error:
+        line, sentence = error.args
+        raise CorruptFile(f"{os.fspath(path)}: line {line}: {sentence}.") from error
+    return found
 
 
 def read_goal(path: str | os.PathLike[str]) -> Schedule:
@@ -20,10 +31,8 @@ def read_goal(path: str | os.PathLike[str]) -> Schedule:
     except OSError as error:
         raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
     try:
-        ranks, operations, ends, starts, lines = _native.read_goal(descriptor)
-    except ValueError as error:
-        line, sentence = error.args
-        raise CorruptFile(f"{os.fspath(path)}: line {line}: {sentence}.") from error
+        with expecting(GOAL, path):
+            ranks, operations, ends, starts, lines = _read(descriptor, path)
     except OSError as error:
         raise UsageError(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
     finally:
