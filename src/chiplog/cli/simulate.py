@@ -177,7 +177,7 @@ def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
     from chiplog.simulate.noise_text import parse_noise, read_detours
 
     if not 0 <= seed < 2**64:
-        raise UsageError("--noise-seed: accepts 0 to 2^64 - 1.")
+        raise UsageError(f"--noise-seed: is {seed}; it accepts whole numbers from 0 to 2^64 - 1.")
     drawn = Noise(seed=seed) if text is None else parse_noise(text, seed=seed)
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 

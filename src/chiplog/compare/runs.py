@@ -117,7 +117,9 @@ def _of_samples(logs: NDArray[np.float64], rows: int) -> float:
 def _compared(dataset: Dataset) -> Dataset:
     chosen = tuple(one for one in dataset.series if _is_compared(one))
     if not chosen:
-        raise UsageError(f"{dataset.source} has no series without delay to compare.")
+        raise UsageError(
+            f"{dataset.source} holds only series with a delay, and their times are the delay's own."
+        )
     return Dataset(dataset.header, chosen, dataset.complete, dataset.source)
 
 

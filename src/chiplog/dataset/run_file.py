@@ -102,7 +102,10 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
         number += 1
         where = Where(name, number)
         if contents.footer is not None:
-            raise where.corrupt(None, "nothing may follow the footer")
+            raise where.corrupt(
+                None,
+                "there is more after the footer, which ends a run file: were two joined?",
+            )
         try:
             _take(contents, line, where)
         except CorruptFile as damage:

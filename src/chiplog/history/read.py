@@ -115,7 +115,7 @@ def import_duckdb() -> Any:
         import duckdb
     except ImportError:
         raise UsageError(
-            "`chiplog history` asks its files by DuckDB, which is not installed: pip install 'chiplog[history]'."
+            "chiplog history needs DuckDB, which is not installed: pip install 'chiplog[history]'."
         ) from None
     return duckdb
 

@@ -92,7 +92,7 @@ def ask(probe: Path, question: str) -> Mapping[str, Any]:
         )
         answer = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise RunFailed(f"{probe} {question} does not answer: {error}.") from error
+        raise RunFailed(f"the probe does not answer: {probe} {question}: {error}.") from error
     if not isinstance(answer, dict):
         raise RunFailed(f"{probe} {question} answers with something else than an object.")
     return answer

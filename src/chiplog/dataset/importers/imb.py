@@ -124,7 +124,9 @@ class _File:
 def read(source: Source, options: Options) -> Imported:
     """The PingPong tables of an IMB output; CorruptFile names line and column of what is wrong."""
     if options.direction not in (None, "one-way"):
-        raise UsageError(f"--direction {options.direction} does not fit: IMB's times are one-way.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
+        )
     file = _File(options)
     for where, line in clean_lines(source):
         _read_line(file, line, where)
@@ -231,7 +233,7 @@ def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
     held = {one.pattern for record in records for one in record.series}
     if options.pattern is not None and held and held != {options.pattern}:
         raise UsageError(
-            f"--pattern {options.pattern} does not fit: the file holds {', '.join(sorted(held))}."
+            f"--pattern {options.pattern} does not fit: the file holds {', '.join(sorted(held))}; leave it out."
         )
 
 

@@ -30,9 +30,13 @@ CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message
 def read(source: Source, options: Options) -> Imported:
     """The links of LinkTest's list; CorruptFile names line and column of what is wrong."""
     if options.pattern not in (None, "all_pairs"):
-        raise UsageError(f"--pattern {options.pattern} does not fit: LinkTest measures all_pairs.")
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: LinkTest measures all_pairs; leave it out."
+        )
     if options.direction not in (None, "one-way"):
-        raise UsageError(f"--direction {options.direction} does not fit: LinkTest's are one-way.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: LinkTest's are one-way; leave it out."
+        )
     seconds: dict[tuple[int, int], float] = {}
     products: list[tuple[float, float]] = []
     skipped, most = Skipped(), 0

@@ -47,9 +47,13 @@ class _Matrix:
 def read(source: Source, options: Options) -> Imported:
     """The matrices of mpiGraph; CorruptFile names line and column of what is wrong."""
     if options.pattern not in (None, "all_pairs"):
-        raise UsageError(f"--pattern {options.pattern} does not fit: mpiGraph measures all_pairs.")
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: mpiGraph measures all_pairs; leave it out."
+        )
     if options.direction not in (None, "one-way"):
-        raise UsageError(f"--direction {options.direction} does not fit: mpiGraph is one-way.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: mpiGraph is one-way; leave it out."
+        )
     settings: dict[str, int] = {}
     matrices: dict[str, _Matrix] = {}
     skipped = Skipped()

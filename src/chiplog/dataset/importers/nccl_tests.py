@@ -72,11 +72,11 @@ def read(source: Source, options: Options) -> Imported:
     """The rows of a collective's table; CorruptFile names line and column of what is wrong."""
     if options.pattern is not None:
         raise UsageError(
-            f"--pattern {options.pattern} does not fit: nccl-tests time collective operations."
+            f"--pattern {options.pattern} does not fit: nccl-tests time collective operations; leave it out."
         )
     if options.direction is not None:
         raise UsageError(
-            f"--direction {options.direction} does not fit: the time of a collective is that of a call."
+            f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
         )
     file = _File()
     for where, line in clean_lines(source):

@@ -52,9 +52,13 @@ _Key = tuple[int, int, float, float, float]
 def read(source: Source, options: Options) -> Imported:
     """The rows of a Netgauge file; CorruptFile names line and column of what is wrong."""
     if options.pattern not in (None, "prtt"):
-        raise UsageError(f"--pattern {options.pattern} does not fit: a Netgauge file holds prtt.")
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: a Netgauge file holds prtt; leave it out."
+        )
     if options.direction not in (None, "round-trip"):
-        raise UsageError(f"--direction {options.direction} does not fit: prtt is a round-trip.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: prtt is a round-trip; leave it out."
+        )
     answers: dict[_Key, list[dict[str, float | None]]] = defaultdict(list)
     skipped = Skipped()
     for where, line in clean_lines(source):

@@ -53,9 +53,13 @@ _COLUMNS = {3: (1, 1e6, 2, 1.0), 5: (1, 1e9, 4, 1e-6)}
 def read(source: Source, options: Options) -> Imported:
     """The rows of np.out or of the printed table; CorruptFile names line and column of what is wrong."""
     if options.pattern not in (None, "ping_pong"):
-        raise UsageError(f"--pattern {options.pattern} does not fit: NetPIPE measures ping_pong.")
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: NetPIPE measures ping_pong; leave it out."
+        )
     if options.direction not in (None, "one-way"):
-        raise UsageError(f"--direction {options.direction} does not fit: NetPIPE is one-way.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: NetPIPE is one-way; leave it out."
+        )
     skipped, records = Skipped(), list[ImportedRecord]()
     seen: Counter[int] = Counter()
     for where, line in clean_lines(source):

@@ -60,11 +60,11 @@ def read(source: Source, options: Options) -> Imported:
     """The rows of nodecomm's output; CorruptFile names line and column of what is wrong."""
     if options.pattern not in (None, "pairs"):
         raise UsageError(
-            f"--pattern {options.pattern} does not fit: nodecomm's output holds pairs."
+            f"--pattern {options.pattern} does not fit: nodecomm's output holds pairs; leave it out."
         )
     if options.direction not in (None, "round-trip"):
         raise UsageError(
-            f"--direction {options.direction} does not fit: nodecomm's times are whole round trips."
+            f"--direction {options.direction} does not fit: nodecomm's times are whole round trips; leave it out."
         )
     records: list[ImportedRecord] = []
     place, columns, skipped = _Place(), 0, Skipped()

@@ -278,7 +278,9 @@ class _File:
 def read(source: Source, options: Options) -> Imported:
     """The rows of one or more OSU tests; CorruptFile names line and column of what is wrong."""
     if options.direction not in (None, "one-way"):
-        raise UsageError(f"--direction {options.direction} does not fit: OSU's times are one-way.")
+        raise UsageError(
+            f"--direction {options.direction} does not fit: OSU's times are one-way; leave it out."
+        )
     file = _File(source, options)
     for where, line in clean_lines(source):
         _read_line(file, line, where)
@@ -353,7 +355,7 @@ def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, st
     reader = TESTS[name]
     if options.pattern not in (None, reader.pattern):
         raise UsageError(
-            f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}."
+            f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}; leave it out."
         )
     operation = _OPERATIONS[match[1]] if match[1] else "send"
     return _Test(name, reader, where, operation, accelerator=match[2]), ""

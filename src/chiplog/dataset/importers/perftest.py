@@ -174,13 +174,15 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
     is_bandwidth = match[3] == "BW"
     pattern = "flood" if is_bandwidth else "ping_pong"
     if file.options.pattern not in (None, pattern):
-        raise UsageError(f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}.")
+        raise UsageError(
+            f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}; leave it out."
+        )
     file.paths.enter(where)
     file.table = _Table(title, _OPERATIONS[name], is_bandwidth, where)
     direction = _direction(file.table)
     if file.options.direction not in (None, direction):
         raise UsageError(
-            f"--direction {file.options.direction} does not fit: the numbers of {title} are {direction}."
+            f"--direction {file.options.direction} does not fit: the numbers of {title} are {direction}; leave it out."
         )
 
 
@@ -238,7 +240,10 @@ def _latency(
         file.skipped.row(where, line, column, f"is {row[column][:20]}: there is no time for that")
         return None
     if table.operation == "atomic" and size != ATOMIC_BYTES:
-        raise where.corrupt("#bytes", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}")
+        raise where.corrupt(
+            "#bytes",
+            f"this is an atomic of {size} bytes; chiplog reads those of {ATOMIC_BYTES} only",
+        )
     seconds = np.array([time(row[column], column, where, factor=MICROSECOND)])
     if len(table.samples) > 1:
         seconds = np.array(table.samples)

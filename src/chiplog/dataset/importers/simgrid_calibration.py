@@ -47,7 +47,9 @@ _Calls = dict[tuple[str, int], list[tuple[str, float]]]
 def read(source: Source, options: Options) -> Imported:
     """The calls of a calibration file; CorruptFile names line and column of what is wrong."""
     if options.pattern is not None:
-        raise UsageError("--pattern does not fit: a calibration file names its operations itself.")
+        raise UsageError(
+            "--pattern does not fit: a calibration file names its operations itself; leave it out."
+        )
     skipped = Skipped()
     calls = _calls(source, skipped)
     sends = {size for name, size in calls if name == "MPI_Send"}
