@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,9 +13,10 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, UsageError
 from chiplog.jobs.analysis import analyse
-from chiplog.jobs.measure import measure
+from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.launchers import usable_cores
 from chiplog.measure.limits import Limits
+from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 from chiplog.report.input import TargetReport
@@ -63,6 +65,16 @@ class ManyOptions:
     seed: int
 
 
+def all_within(visits_seconds: float, seconds: float, target: str) -> Limits:
+    """Limits that hold under any load: after `seconds` from now, sizes that were not reached are missing.
+
+    On `sim`, whose times are not the machine's, each size is visited once however long that takes.
+    """
+    now = time.monotonic()
+    last = math.inf if transport_of(target) == SIMULATED else now + seconds
+    return Limits(now + visits_seconds, now + seconds, last)
+
+
 def with_many(
     report: TargetReport,
     options: ManyOptions,
@@ -84,8 +96,7 @@ def with_many(
             plan = in_all_ways(plan, report.dataset.header)
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
-            now = time.monotonic()
-            limits = Limits(now + SHARES[pattern] * options.seconds, now + options.seconds)
+            limits = all_within(SHARES[pattern] * options.seconds, options.seconds, report.name)
             measure(
                 report.name,
                 path,

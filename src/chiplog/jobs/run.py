@@ -15,10 +15,10 @@ from chiplog.errors import ChiplogError, RunFailed
 from chiplog.fit.model_file import write_model
 from chiplog.jobs import defaults
 from chiplog.jobs.analysis import analyse
-from chiplog.jobs.many import ManyOptions, Start, check_ranks, with_many
+from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
 from chiplog.jobs.measure import measure
 from chiplog.jobs.report import report_input
-from chiplog.measure.limits import REFINEMENT_SHARE, Limits
+from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, parse_sizes
@@ -163,8 +163,7 @@ def _target(
     path = runs / f"{stem}.jsonl"
     path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
     visits_seconds = options.budget_seconds or LEAST_MEASURING_SECONDS
-    now = time.monotonic()
-    limits = Limits(now + visits_seconds, now + visits_seconds / (1.0 - REFINEMENT_SHARE))
+    limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
     try:
         measure(target, path, options, limits=limits, **asdict(start))
         began = time.monotonic()
