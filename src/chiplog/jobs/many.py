@@ -41,6 +41,8 @@ NEEDED = {
 POSTED = {INLINE: "inline_send", LIST: "list_posting"}
 """The capability that each operation and each posting needs, beside send and normal."""
 LEAST_SECONDS = 0.5
+LEAST_FIRST_SECONDS = 20.0
+"""For the first visits of many ranks, which take turns where there are more of them than cores."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,15 @@ class ManyOptions:
     seed: int
 
 
-def all_within(visits_seconds: float, seconds: float, target: str) -> Limits:
+def all_within(
+    visits_seconds: float, seconds: float, target: str, least_seconds: float = 0.0
+) -> Limits:
     """Limits that hold under any load: after `seconds` from now, sizes that were not reached are missing.
 
-    On `sim`, whose times are not the machine's, each size is visited once however long that takes.
+    First visits have `least_seconds` in any case. On `sim`, whose times are not the machine's, each size is visited once however long that takes.
     """
     now = time.monotonic()
-    last = math.inf if transport_of(target) == SIMULATED else now + seconds
+    last = math.inf if transport_of(target) == SIMULATED else now + max(seconds, least_seconds)
     return Limits(now + visits_seconds, now + seconds, last)
 
 
@@ -96,7 +100,8 @@ def with_many(
             plan = in_all_ways(plan, report.dataset.header)
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
-            limits = all_within(SHARES[pattern] * options.seconds, options.seconds, report.name)
+            visits_seconds = SHARES[pattern] * options.seconds
+            limits = all_within(visits_seconds, options.seconds, report.name, LEAST_FIRST_SECONDS)
             measure(
                 report.name,
                 path,
