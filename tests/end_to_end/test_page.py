@@ -54,6 +54,9 @@ def test_three_targets_fit_a_short_page_whose_first_screen_compares_them(opened:
     assert height(opened) <= MOST_PIXELS
     assert bottom(opened, "#overview table") < FIRST_SCREEN
     assert bottom(opened, '[data-plot="overview-time"] .plot-canvas') < FIRST_SCREEN
+    table = opened.page.locator("#overview table").bounding_box()
+    assert table is not None
+    assert table["x"] + table["width"] <= WIDTH
     names = opened.page.locator('[data-plot="overview-bandwidth"] .key').all_inner_texts()
     assert [one.strip() for one in names] == ["shm", "tcp:bind=127.0.0.1", "mpi"]
 

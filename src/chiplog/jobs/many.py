@@ -72,7 +72,8 @@ def all_within(
 ) -> Limits:
     """Limits that hold under any load: after `seconds` from now, sizes that were not reached are missing.
 
-    First visits have `least_seconds` in any case. On `sim`, whose times are not the machine's, each size is visited once however long that takes.
+    First visits have `least_seconds` in any case. On `sim`, whose times are not the machine's, each size is visited
+    once however long that takes.
     """
     now = time.monotonic()
     last = math.inf if transport_of(target) == SIMULATED else now + max(seconds, least_seconds)

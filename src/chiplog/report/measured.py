@@ -20,6 +20,8 @@ from chiplog.report.ranking import clearly_better, predicts_enough, row_of
 
 COLD = "warm-up"
 """The tag of a run's first record: kept in the file, used by nobody."""
+SMALL_BYTES, LARGE_BYTES = 8, 4 * 2**20
+"""The sizes whose times stand in the overview."""
 MOST_POINTS = 240
 """More sizes than this are thinned before they are drawn: a screen shows no more."""
 QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
@@ -114,6 +116,13 @@ def half_round_trips(dataset: Dataset) -> HalfRoundTrips:
         quantiles.reshape(len(sizes), len(QUANTILES)).T,
         np.array([len(samples) for samples in pooled], dtype=np.int64),
     )
+
+
+def half_round_trip_at(dataset: Dataset, message_bytes: int) -> float | None:
+    """The median half round trip in seconds at a size; None where it was not measured."""
+    measured = half_round_trips(dataset)
+    found = np.flatnonzero(measured.message_bytes == message_bytes)
+    return float(measured.quantiles[2, found[0]]) if len(found) else None
 
 
 def is_bare_round_trip(series: Series) -> bool:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from chiplog.dataset.oversubscription import oversubscription
-from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Change, Fit, Parameter
 from chiplog.report import format
 from chiplog.report.document import Notice, text_of
 from chiplog.report.header import members, text
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.measured import half_round_trips, headline
+from chiplog.report.measured import LARGE_BYTES, SMALL_BYTES, half_round_trip_at, headline
 from chiplog.report.names import model_name, short_place
 from chiplog.report.parameter_text import is_known
 from chiplog.report.ranking import row_of
@@ -25,8 +24,6 @@ from chiplog.report.sections.warnings import notices
 COLUMNS = 80
 MOST_WARNINGS = 3
 LINES_A_WARNING = 2
-SMALL_BYTES = 8
-LARGE_BYTES = 4 * 2**20
 UNKNOWN = "?"
 HEADER_BYTES = 80
 """The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
@@ -79,8 +76,8 @@ def _row(*cells: str) -> str:
 def _cells(target: TargetReport) -> list[str]:
     fit = headline(target)
     measured = [
-        _scaled(_half_round_trip(target.dataset, SMALL_BYTES), 1e-6),
-        _bandwidth(_half_round_trip(target.dataset, LARGE_BYTES), LARGE_BYTES),
+        _scaled(half_round_trip_at(target.dataset, SMALL_BYTES), 1e-6),
+        _bandwidth(half_round_trip_at(target.dataset, LARGE_BYTES), LARGE_BYTES),
     ]
     if fit is None or not fit.segments:
         return [*measured, *(["-"] * 5), "failed" if target.failure else "no fit", "-"]
@@ -96,13 +93,6 @@ def _cells(target: TargetReport) -> list[str]:
         model_name(fit.model),
         error.replace(" ", ""),
     ]
-
-
-def _half_round_trip(dataset: Dataset, message_bytes: int) -> float | None:
-    """The median half round trip in seconds at a size; None where it was not measured."""
-    measured = half_round_trips(dataset)
-    found = np.flatnonzero(measured.message_bytes == message_bytes)
-    return float(measured.quantiles[2, found[0]]) if len(found) else None
 
 
 def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:

@@ -19,13 +19,18 @@ from chiplog.report.document import (
     code,
     detail,
     line,
-    muted,
     plain,
     symbol,
 )
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.measured import headline, measured_trace
-from chiplog.report.names import model_name, parameter_symbol, short_place
+from chiplog.report.measured import (
+    LARGE_BYTES,
+    SMALL_BYTES,
+    half_round_trip_at,
+    headline,
+    measured_trace,
+)
+from chiplog.report.names import model_name, parameter_symbol
 from chiplog.report.parameter_text import bandwidth_of, short
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.ranking import row_of
@@ -35,7 +40,7 @@ from chiplog.report.sections.time_over_size import SIZE_AXIS
 FEWEST_SIZES = 2
 COLOURS = 6
 """Targets that the page's style sheet has colours for; more begin anew."""
-FIRST_SEGMENT = ("L_half", "L", "o_s", "o_r", "g")
+FIRST_SEGMENT = ("L", "o_s", "o_r", "g")
 
 
 def section(report: ReportInput) -> Section | None:
@@ -44,17 +49,16 @@ def section(report: ReportInput) -> Section | None:
         return Section("overview", line("Overview"), (Paragraph(line("No target was measured.")),))
     columns = (
         Column(line("Target")),
+        Column(line(plain("Half round trip", term="half_round_trip"), ", 8 B"), numeric=True),
+        Column(line("Bandwidth, 4 MiB"), numeric=True),
+        Column(line(plain("Best model", term="error"))),
         *(Column((parameter_symbol(name),), numeric=True) for name in FIRST_SEGMENT),
-        Column(line(plain("Bandwidth ", term="G"), symbol("1/G")), numeric=True),
-        Column(line(plain("Protocol changes", term="change"))),
-        Column(line(plain("Median error", term="error")), numeric=True),
-        Column(line("Cost"), numeric=True),
+        Column(line(plain("1/", term="G"), symbol("G")), numeric=True),
     )
     caption = line(
-        "Latency, overheads and gap of the first protocol (the smallest messages), bandwidth of "
-        "the last one (the "
-        "largest), with 95 % intervals; medians; one-way = half round trip. GB = 1e9 B, KiB = "
-        "1024 B."
+        "Measured: medians; bandwidth of one message at a time. The best model with its median error on sizes held "
+        "out, and its parameters with 95 % intervals: those of the smallest messages, and 1/G of the largest. "
+        "One-way = half round trip. GB = 1e9 B."
     )
     table = Table(caption, columns, tuple(_row(target) for target in report.targets))
     blocks: list[Block] = [table, *_plots(report)]
@@ -96,29 +100,29 @@ def _row(target: TargetReport) -> tuple[Inline, ...]:
     fit = headline(target)
     if fit is None or not fit.segments:
         words = "failed" if target.failure else "no fit"
-        blank = line(format.NOTHING)
-        return (line(code(target.name)), line(bad(words)), *([blank] * (len(FIRST_SEGMENT) + 3)))
+        blank = [line(format.NOTHING)] * (len(FIRST_SEGMENT) + 1)
+        return (line(code(target.name)), *_measured(target), line(bad(words)), *blank)
     first, last = fit.segments[0].parameters, fit.segments[-1].parameters
     return (
         line(code(target.name)),
+        *_measured(target),
+        _error(row_of(target, fit)),
         *(short(first.get(name)) for name in FIRST_SEGMENT),
         bandwidth_of(last.get("G"), last.get("R")),
-        _changes(target),
-        _error(row_of(target, fit)),
-        line(f"{format.duration(fit.cost.seconds)} ", detail(format.volume(fit.cost.bytes))),
     )
 
 
-def _changes(target: TargetReport) -> Inline:
-    if not target.consensus:
-        return line(muted("none found"))
-    return line(", ".join(short_place(change) for change in target.consensus))
+def _measured(target: TargetReport) -> tuple[Inline, Inline]:
+    """The half round trip of a small message, and the bandwidth of a large one."""
+    small, large = (half_round_trip_at(target.dataset, size) for size in (SMALL_BYTES, LARGE_BYTES))
+    bandwidth = LARGE_BYTES / large if large else None
+    return line(format.value(small, "s", digits=3)), line(format.value(bandwidth, "B/s", digits=3))
 
 
 def _error(row: ModelRow) -> Inline:
     words = format.percent(row.error.median_relative) if row.error.points else format.NOTHING
     basis = "in-sample" if row.in_sample else "held out"
-    return line(f"{words} ", detail(f"{model_name(row.model)}, {basis}"))
+    return line(f"{model_name(row.model)} ", detail(f"{words} {basis}"))
 
 
 def _total(report: ReportInput) -> Inline:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from chiplog.fit.result import Fit, Parameter, Segment
@@ -62,7 +62,13 @@ def has_parameters(fit: Fit) -> bool:
 
 
 def _symbols(fit: Fit) -> list[str]:
-    found = dict.fromkeys(name for segment in fit.segments for name in segment.parameters)
+    return in_usual_order(
+        dict.fromkeys(name for segment in fit.segments for name in segment.parameters)
+    )
+
+
+def in_usual_order(found: Collection[str]) -> list[str]:
+    """Names of parameters, those that everyone knows first, as papers have them."""
     usual = [name for name in USUAL_ORDER if name in found]
     return usual + [name for name in found if name not in USUAL_ORDER]
 

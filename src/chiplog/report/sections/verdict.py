@@ -36,6 +36,7 @@ from chiplog.report.names import (
 )
 from chiplog.report.parameter_text import is_known, not_identified
 from chiplog.report.ranking import clearly_better, ranked, row_of
+from chiplog.report.sections.parameters import in_usual_order
 
 GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
 """Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
@@ -96,8 +97,11 @@ def _prediction(target: TargetReport, fit: Fit) -> Inline:
     if error.median_relative <= FAIR_MEDIAN and error.mean_factor <= FAIR_FACTOR:
         verb = "describes" if row.in_sample else "predicts"
         return line(strong(f"{name} {verb} this transport only roughly: within {median}"), tail)
+    off = median
+    if error.median_relative <= FAIR_MEDIAN:
+        off = f"a factor of {error.mean_factor:.2f} on average"
     return line(
-        bad(f"{name} does not describe this transport: it is off by {median}"),
+        bad(f"{name} does not describe this transport: it is off by {off}"),
         tail,
         " Do not predict with it.",
     )
@@ -161,7 +165,8 @@ def _unidentified(fit: Fit) -> list[Inline]:
                 where = sizes(segment.first_bytes, segment.last_bytes)
                 found.setdefault(name, []).append((where, not_identified(parameter)))
     if len(found) > MOST_PLACES:
-        names = joined(((parameter_symbol(name),) for name in found), ", ")
+        usual = in_usual_order(found)
+        names = joined(((parameter_symbol(name),) for name in usual), ", ")
         tail = " in some of its regimes; the table of parameters says where and why."
         return [line(bad("Not identified"), ": ", *names, tail)]
     sentences = []
@@ -190,12 +195,17 @@ def _best(target: TargetReport, fit: Fit) -> list[Inline]:
     if best.model == mine.model or not clearly_better(best, mine):
         return []
     where = "on the points that they were fitted to" if mine.in_sample else "on held-out points"
-    return [
-        line(
-            f"{_named(best)} is closer: off by {format.percent(best.error.median_relative)} (median) "
-            f"{where}, {_named(mine)} by {format.percent(mine.error.median_relative)}."
+    for name in ("median", "mean"):
+        theirs, ours = (
+            format.percent(getattr(row.error, f"{name}_relative")) for row in (best, mine)
         )
-    ]
+        if theirs != ours:
+            return [
+                line(
+                    f"{_named(best)} is closer: off by {theirs} ({name}) {where}, {_named(mine)} by {ours}."
+                )
+            ]
+    return []
 
 
 def _advice(target: TargetReport) -> list[Inline]:
