@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 REDRAW_SECONDS = 0.1
+LINE_SECONDS = 10.0
+"""Between two lines where standard error is no terminal."""
 
 
 class Watcher(Protocol):
@@ -34,9 +36,10 @@ class Silent:
 
 
 class ProgressBar:
-    """A bar with the time left, as a context manager; nothing is shown where standard error is no terminal.
+    """A bar with the time left, as a context manager; where standard error is no terminal, a line every LINE_SECONDS.
 
-    The time left follows from how long the records so far took compared with their prediction.
+    A measurement that is shorter than that prints no line. Lines come between records only, so a long record delays
+    the next one. The time left follows from how long the records so far took compared with their prediction.
     """
 
     def __init__(self, title: str) -> None:
@@ -63,7 +66,7 @@ class ProgressBar:
             )
             self._bar.start()
             self._task = self._bar.add_task(self._title, total=1.0, left="")
-        self._began = time.monotonic()
+        self._began = self._drawn = time.monotonic()
         return self
 
     def __exit__(
@@ -83,14 +86,16 @@ class ProgressBar:
         """A record that was predicted to take `seconds` is finished."""
         self._finished += seconds
         now = time.monotonic()
-        if self._bar is None or self._task is None or now - self._drawn < REDRAW_SECONDS:
+        if now - self._drawn < (LINE_SECONDS if self._bar is None else REDRAW_SECONDS):
             return
         self._drawn = now
+        share = self._finished / max(self._planned, self._finished, 1e-9)
+        left = f"{self.seconds_left(now):.0f} s left"
+        if self._bar is None or self._task is None:
+            print(f"chiplog: {self._title} {what}: {share:.0%} done, {left}", file=sys.stderr)
+            return
         self._bar.update(
-            self._task,
-            completed=self._finished / max(self._planned, self._finished, 1e-9),
-            description=f"{self._title} {what}",
-            left=f"{self.seconds_left(now):.0f} s left",
+            self._task, completed=share, description=f"{self._title} {what}", left=left
         )
         self._bar.refresh()
 
