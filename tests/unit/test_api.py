@@ -153,6 +153,7 @@ def test_words_of_the_command_line_become_those_of_python() -> None:
         in_python("--time-limit: use -o FILE, or --visits 4.")
         == "time_limit: use out FILE, or visits 4."
     )
+    assert in_python("try srun --mpi=pmix (--mpi)") == "try srun --mpi=pmix (mpi)"
     assert in_python("well-known, 3--4, a - b") == "well-known, 3--4, a - b"
 
 

@@ -12,7 +12,8 @@ from chiplog.errors import ChiplogError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])\b")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])\b(?!=)")
+"""Options of chiplog; what other programs are told, such as `srun --mpi=pmix`, stays."""
 _OUT = re.compile(r"(?<![\w-])-o\b")
 
 
