@@ -164,10 +164,13 @@ def measure(
     if json_file:
         write_json(json_file, measured.to_json())
     else:
-        from chiplog.cli.measured_sizes import sizes_table
+        from chiplog.cli.measured_sizes import header_warnings, sizes_table
         from chiplog.dataset.run_file import read_run
 
-        print("\n".join(sizes_table(read_run(out))))
+        dataset = read_run(out)
+        print("\n".join(sizes_table(dataset)))
+        for warning in header_warnings(dataset):
+            note(f"! {warning}")
         note(measured.sentence())
         note(
             f"next: chiplog fit {shlex.quote(str(out))}, or chiplog report {shlex.quote(str(out))} -o report.html"

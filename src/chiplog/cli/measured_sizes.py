@@ -12,12 +12,15 @@ from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.over_sizes import series_quantity
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import is_bare_round_trip
+from chiplog.report.sections.warnings import notice_sentence, notices
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset, Series
 
 MOST_ROWS = 24
+MOST_WARNINGS = 3
 
 
 def sizes_table(dataset: Dataset) -> list[str]:
@@ -43,6 +46,12 @@ def sizes_table(dataset: Dataset) -> list[str]:
     if len(shown) < len(rows):
         lines.append(f"{len(shown)} of {len(rows)} sizes; chiplog report shows all")
     return lines
+
+
+def header_warnings(dataset: Dataset) -> list[str]:
+    """What the machine did beside the measurement: each a fact, a number and a remedy; at most MOST_WARNINGS."""
+    target = TargetReport(str(dataset.header.get("target", "")), dataset)
+    return [notice_sentence(one) for one in notices(target)[:MOST_WARNINGS]]
 
 
 def _line(size: str, value: str, interval: str, rate: str) -> str:

@@ -95,7 +95,6 @@ def with_many(
 
     def part(pattern: str) -> TargetReport:
         path = directory / f"{stem}-{pattern}.jsonl"
-        path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
         plan = plan_of(report.dataset.transport, pattern, ranks, options)
         if pattern == ONE_TO_MANY:
             plan = in_all_ways(plan, report.dataset.header)

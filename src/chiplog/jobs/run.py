@@ -11,10 +11,11 @@ from pathlib import Path
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.errors import ChiplogError, RunFailed
+from chiplog.errors import ChiplogError
 from chiplog.fit.model_file import write_model
 from chiplog.jobs import defaults
 from chiplog.jobs.analysis import analyse
+from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
 from chiplog.jobs.measure import measure
 from chiplog.jobs.report import report_input
@@ -76,8 +77,9 @@ def run(
     measured, and flagged.
 
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds. The directory
-    gets runs/*.jsonl, model.json, report.html and report.md; what was there is replaced. A target that fails does not
-    lose the others, nor do many ranks lose what two brought: the report says why there is no result.
+    gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and links to those of the latest run
+    (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many ranks lose what two brought: the
+    report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
@@ -88,7 +90,7 @@ def run(
         _options(
             target, sizes, LEAST_MEASURING_SECONDS, seed
         )  # what can't be is refused before anything is measured
-    directory = _directory(Path(out))
+    folder = new_folder(Path(out))
     start = Start(launcher, mpi, rendezvous)
     time_left = _TimeLeft(began + budget)
     reports = []
@@ -96,12 +98,14 @@ def run(
         seconds = time_left.for_measuring(len(chosen) - number)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
         many = ManyOptions(ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed)
-        reports.append(_target(target, options, many, directory, time_left, start))
+        reports.append(_target(target, options, many, folder, time_left, start))
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
+    files = _write(report, folder)
+    show_latest(Path(out), folder)
     return RunResult(
         report,
-        directory,
-        _write(report, directory),
+        Path(out),
+        files,
         tuple(
             f"{one.name}: {one.failure}" for target in reports for one in target.runs if one.failure
         ),
@@ -143,14 +147,6 @@ class _TimeLeft:
         self._analysis = MARGIN * self._slowest
 
 
-def _directory(out: Path) -> Path:
-    try:
-        (out / "runs").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunFailed(f"{out} can't be made: {error.strerror}.") from error
-    return out
-
-
 def _target(
     target: str,
     options: PlanOptions,
@@ -161,7 +157,6 @@ def _target(
 ) -> TargetReport:
     runs, stem = directory / "runs", file_name(target)
     path = runs / f"{stem}.jsonl"
-    path.unlink(missing_ok=True)  # what an earlier run left must not pass for this one's
     visits_seconds = options.budget_seconds or LEAST_MEASURING_SECONDS
     limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.fit.result import Change, Fit, Parameter
 from chiplog.report import format
-from chiplog.report.document import Notice, text_of
+from chiplog.report.document import text_of
 from chiplog.report.header import members, text
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import LARGE_BYTES, SMALL_BYTES, half_round_trip_at, headline
@@ -19,7 +19,7 @@ from chiplog.report.parameter_text import is_known
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.machine import short_banner
 from chiplog.report.sections.verdict import LEAST_SAID
-from chiplog.report.sections.warnings import notices
+from chiplog.report.sections.warnings import notice_sentence, notices
 
 COLUMNS = 80
 MOST_WARNINGS = 3
@@ -201,19 +201,13 @@ def _warnings(report: ReportInput) -> Iterator[str]:
     crowded = [found.sentence() for run in runs if (found := oversubscription(run.dataset.header))]
     parts = [run for target in report.targets for run in target.runs if run is not target]
     failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
-    noticed = [_sentence(one) for target in report.targets for one in notices(target)]
+    noticed = [notice_sentence(one) for target in report.targets for one in notices(target)]
     sentences = list(dict.fromkeys([*failed, *crowded, *noticed]))
     for sentence in sentences[:MOST_WARNINGS]:
         yield from _wrap(f"! {sentence}", LINES_A_WARNING)
     more = len(sentences) - MOST_WARNINGS
     if more > 0:
         yield f"! {more} more {'warning' if more == 1 else 'warnings'}: --details"
-
-
-def _sentence(notice: Notice) -> str:
-    """A warning's fact, its number and its remedy in one sentence."""
-    number = f": {notice.number}" if notice.number else ""
-    return text_of(notice.fact) + number + (f"; {text_of(notice.remedy)}" if notice.remedy else "")
 
 
 def _short(words: str, width: int) -> str:

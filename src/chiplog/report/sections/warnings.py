@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from chiplog.fit.result import Fit
 from chiplog.report import format
-from chiplog.report.document import Notice, Notices, Section, line
+from chiplog.report.document import Notice, Notices, Section, line, text_of
 from chiplog.report.header import items, number, text
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name
@@ -62,3 +62,9 @@ def _amount(amount: float, unit: str) -> str:
     if unit == "ns":
         return format.value(amount * 1e-9, "s", digits=3)
     return format.value(amount, unit, digits=3) if unit != "%" else format.percent(amount / 100)
+
+
+def notice_sentence(notice: Notice) -> str:
+    """A warning's fact, its number and its remedy in one sentence."""
+    number = f": {notice.number}" if notice.number else ""
+    return text_of(notice.fact) + number + (f"; {text_of(notice.remedy)}" if notice.remedy else "")
