@@ -87,12 +87,16 @@ class Measured:
         missed = ""
         if self.imprecise:
             sizes = {point.message_bytes for point in self.imprecise}
-            missed = f"; {len(sizes)} sizes did not reach the asked precision"
+            missed = f"; {_sizes(len(sizes))} did not reach the asked precision"
         if self.unreached_sizes:
-            missed += f"; time did not suffice for {len(self.unreached_sizes)} sizes, which --resume measures"
+            missed += f"; time did not suffice for {_sizes(len(self.unreached_sizes))}, which --resume measures"
         return (
             f"{self.records} records in {self.elapsed_seconds:.1f} s, kept in {self.path}{missed}."
         )
+
+
+def _sizes(count: int) -> str:
+    return "1 size" if count == 1 else f"{count} sizes"
 
 
 def measure(
