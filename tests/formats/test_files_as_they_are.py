@@ -133,8 +133,9 @@ def test_a_test_without_a_pattern_is_refused_by_name(
     assert repr(title) in sentence and reason in sentence
 
 
-def test_a_get_is_a_read_and_its_time_a_whole_operation(tmp_path: Path) -> None:
-    run, _, _ = imported(tmp_path, "osu", GET)
+@pytest.mark.parametrize("call", ["MPI_Get", "mpi_get", "MPI_GET"])
+def test_a_get_is_a_read_and_its_time_a_whole_operation(tmp_path: Path, call: str) -> None:
+    run, _, _ = imported(tmp_path, "osu", GET.replace("MPI_Get", call))
     assert {(s.pattern, s.operation, s.direction) for s in run.series} == {
         ("ping_pong", "rdma-read", "round-trip")
     }

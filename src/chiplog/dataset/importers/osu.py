@@ -196,7 +196,7 @@ TESTS: Mapping[str, _Reader] = {
     "MPI_Fetch_and_op Latency Test": _WHOLE,
 }
 """What reads the rows of a test, by its title without 'OSU MPI'."""
-_OPERATIONS = {"Put": "rdma-write", "Get": "rdma-read", "Fetch_and_op": "atomic"}
+_OPERATIONS = {"MPI_Put": "rdma-write", "MPI_Get": "rdma-read", "MPI_Fetch_and_op": "atomic"}
 _BY_LOWER_CASE = {name.lower(): name for name in TESTS}
 _FLUSH = "MPI_Win_flush"
 
@@ -357,7 +357,7 @@ def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, st
         raise UsageError(
             f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}; leave it out."
         )
-    operation = _OPERATIONS[match[1]] if match[1] else "send"
+    operation = _OPERATIONS.get(name.split()[0], "send")
     return _Test(name, reader, where, operation, accelerator=match[2]), ""
 
 
