@@ -58,7 +58,7 @@ CONVENTION = (
     "number of messages (osu_mbw_mr); a whole operation (osu_get_latency, osu_fop_latency); 1 MB/s = 1e6 B/s"
 )
 _TITLE = re.compile(r"#\s*OSU\s+(.*?)(?:\s+v\d[\w.]*.*)?\s*")
-_MPI = re.compile(r"(?:One Sided )?MPI(?:_(\w+))?(?:-(\w+))? (.*)")
+_MPI = re.compile(r"(?:One Sided )?MPI(?:_(\w+))?(?:-(\w+))? (.*)", re.IGNORECASE)
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\S+?)\s*\](?:\s*\[\s*window size:\s*(\S+?)\s*\])?\s*")
 _BUFFERS = re.compile(r"#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*")
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?")
