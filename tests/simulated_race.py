@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.launch import Effort, Entry, Failure, Result
+from chiplog.tune.measured.race import SURE_SECONDS
 
+LONG_SECONDS = 10e-3
+"""Where the shortest takes as long, what is far behind has a single call."""
 Truth = Callable[[str, int], float]
 """Seconds of a candidate (or of the default) at a number of bytes."""
 
@@ -36,7 +40,8 @@ class SimulatedLauncher:
     noise_sigma: float = 0.1
     outlier_share: float = 0.05
     """Of launches in which a candidate takes twice as long, and of samples that take five times as long."""
-    samples: int = 15
+    start_seconds: float = 1.0
+    """Of a launch, before anything is measured."""
     crashes: frozenset[str] = frozenset()
     refuses: dict[str, str] = field(default_factory=dict)
     log: list[list[Entry]] = field(default_factory=list)
@@ -49,7 +54,8 @@ class SimulatedLauncher:
     def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
         """One launch."""
         self.log.append(list(entries))
-        self.seconds += 1.0
+        began = self.seconds
+        self.seconds += self.start_seconds
         result = Result(samples={}, slow={}, refused={})
         drift = float(np.exp(self._random.normal(0.0, self.drift_sigma)))
         for place, entry in enumerate(entries):
@@ -59,28 +65,40 @@ class SimulatedLauncher:
                     failure = Failure(place, one.name, "it ends with code 139", in_trials)
                     return Result(result.samples, result.slow, result.refused, failure, 1.0)
             self._race(place, entry, drift, effort, result)
-        return result
+        return replace(result, wall_seconds=self.seconds - began)
 
     def _race(self, place: int, entry: Entry, drift: float, effort: Effort, result: Result) -> None:
+        """As the program does: a candidate that is slow has one or two calls and no check."""
         size = entry.cell.message_bytes
-        shortest = min(self.truth(one.name, size) for one in entry.candidates)
+        kept: dict[str, float] = {}
         for one in entry.candidates:
-            key = (place, one.name)
             true = self.truth(one.name, size)
-            if one.name in self.refuses:
-                result.refused[key] = self.refuses[one.name]  # type: ignore[index]
-            elif true > effort.cutoff * shortest and one.name != DEFAULT_NAME:
-                result.slow[key] = true  # type: ignore[index]
-                self.seconds += 2 * true
-            else:
-                samples = self._samples(true * drift)
-                result.samples[key] = samples  # type: ignore[index]
-                self.seconds += float(samples.sum())
+            if one.name in self.refuses or not math.isfinite(true):
+                reason = self.refuses.get(one.name, "its result is wrong")
+                result.refused[place, one.name] = reason  # type: ignore[index]
+                continue
+            limit = effort.cutoff * min(kept.values(), default=math.inf)
+            is_cut = min(kept.values(), default=0.0) >= LONG_SECONDS and true > 2 * limit
+            is_checked = effort.checks and true <= limit
+            is_tried = not is_cut and true < SURE_SECONDS
+            self.seconds += true * (1 + is_tried + 2 * is_checked)
+            kept[one.name] = true
+        limit = effort.cutoff * min(kept.values())
+        for name, true in kept.items():
+            if true > limit and name != DEFAULT_NAME:
+                result.slow[place, name] = true  # type: ignore[index]
+        fit = {name: true for name, true in kept.items() if (place, name) not in result.slow}
+        turns = effort.cell_seconds / sum(fit.values())
+        count = int(min(max(turns, effort.least), effort.samples))
+        for name, true in fit.items():
+            samples = self._samples(true * drift, count)
+            result.samples[place, name] = samples  # type: ignore[index]
+            self.seconds += float(samples.sum())
 
-    def _samples(self, seconds: float) -> np.ndarray:
+    def _samples(self, seconds: float, count: int) -> np.ndarray:
         effect = float(np.exp(self._random.normal(0.0, self.launch_sigma)))
         if self._random.random() < self.outlier_share:
             effect *= 2
-        noise = np.exp(self._random.normal(0.0, self.noise_sigma, self.samples))
-        noise[self._random.random(self.samples) < self.outlier_share] *= 5
+        noise = np.exp(self._random.normal(0.0, self.noise_sigma, count))
+        noise[self._random.random(count) < self.outlier_share] *= 5
         return np.asarray(seconds * effect * noise)

@@ -35,6 +35,9 @@ using bench::Sample;
 constexpr double floor_share = 0.1;  // of the shortest time, above which windows can't tell it
 constexpr double quick_ns = 1e6;     // trials below it are repeated
 constexpr int most_trials = 5;
+constexpr double long_ns = 10e6;     // where the shortest takes as long, a first call tells who is far behind,
+constexpr double set_up_factor = 2;  // by more than it may set up
+constexpr double sure_ns = 100e6;    // and above this what it sets up is a small part of it
 constexpr int floor_windows = 5;
 constexpr double block_ns = 1e6;  // what a variant's turn takes
 constexpr int most_in_block = 20;
@@ -121,14 +124,18 @@ struct Runner {
   std::vector<Sample> samples;
 };
 
+using Reasons = std::map<std::string, std::string>;
+
 class Race {
  public:
-  Race(const Plan& plan, std::size_t number, Group& group, std::mt19937& random)
+  // `wrong` has the variants of this launch whose results are wrong; they take no part any more.
+  Race(const Plan& plan, std::size_t number, Group& group, std::mt19937& random, Reasons& wrong)
       : plan_(plan),
         cell_(plan.cells[number]),
         number_(number),
         group_(group),
         random_(random),
+        wrong_(wrong),
         operation_(bench::find_operation(cell_.operation)),
         buffers_(cell_.bytes, cell_.ranks) {
     PMPI_Comm_rank(group.meet(), &rank_);
@@ -155,18 +162,30 @@ class Race {
     if (!reason.empty() && rank_ == 0) print(line("refused", variant).add("reason", reason));
   }
 
+  // What is clearly slow has one call or two, and no check; `drop_slow` reports it.
   std::string trial_fails(const Variant& variant) {
+    if (wrong_.count(variant.name) > 0) return wrong_.at(variant.name);
     const MPI_Comm world = group_.of(variant);
     const Applied applied(variant.settings);
-    if (largest(operation_.own(buffers_, world) == MPI_SUCCESS ? 0 : 1, group_.meet()) > 0) {
-      return "the MPI refuses it here";
+    double time_ns = first_call_ns(world);
+    if (time_ns < 0) return "the MPI refuses it here";
+    const bool is_behind = !runners_.empty() && shortest_ns() >= long_ns && time_ns > set_up_factor * limit_ns();
+    if (!is_behind && time_ns < sure_ns) time_ns = trial_ns(timed(world));
+    if (plan_.checks && (runners_.empty() || time_ns <= limit_ns())) {
+      const std::string wrong = wrong_result(cell_.operation, cell_.bytes, world, group_.meet(), plan_.commutative);
+      if (!wrong.empty()) return wrong_[variant.name] = wrong;
     }
-    if (plan_.checks) {
-      std::string wrong = wrong_result(cell_.operation, cell_.bytes, world, group_.meet(), plan_.commutative);
-      if (!wrong.empty()) return wrong;
-    }
-    runners_.push_back({&variant, world, trial_ns(timed(world)), {}});
+    runners_.push_back({&variant, world, time_ns, {}});
     return "";
+  }
+
+  // The longest of the ranks' own times; negative where the MPI refuses the call on one of them.
+  double first_call_ns(MPI_Comm world) {
+    PMPI_Barrier(group_.meet());
+    const double begin = bench::now_ns();
+    const bool refused = operation_.own(buffers_, world) != MPI_SUCCESS;
+    const double took = bench::now_ns() - begin;
+    return largest(refused ? 1 : 0, group_.meet()) > 0 ? -1 : largest(took, group_.meet());
   }
 
   bench::Timed timed(MPI_Comm world) { return {operation_.own, buffers_, world, group_.meet()}; }
@@ -186,9 +205,11 @@ class Race {
     return std::max(1.0, least->trial_ns);
   }
 
+  double limit_ns() const { return plan_.cutoff * shortest_ns(); }
+
   // The default, which comes first, always stays.
   void drop_slow() {
-    const double limit = plan_.cutoff * shortest_ns();
+    const double limit = limit_ns();
     std::vector<Runner> kept;
     for (Runner& one : runners_) {
       if (one.trial_ns <= limit || &one == runners_.data()) {
@@ -272,6 +293,7 @@ class Race {
   std::size_t number_;
   Group& group_;
   std::mt19937& random_;
+  Reasons& wrong_;
   const bench::Operation& operation_;
   Buffers buffers_;
   std::vector<Runner> runners_;
@@ -299,12 +321,13 @@ void run(const Plan& plan) {
   if (!plan.cvars.empty() && rank == 0) print_cvars(plan.cvars);
   std::map<int, std::unique_ptr<Group>> groups;
   std::mt19937 random(plan.seed);
+  Reasons wrong;
   for (std::size_t number = 0; number < plan.cells.size(); ++number) {
     const int wanted = plan.cells[number].ranks;
     if (wanted > ranks) throw UsageError("a cell has " + std::to_string(wanted) + " ranks, more than were started");
     if (groups.count(wanted) == 0) groups.emplace(wanted, std::make_unique<Group>(wanted));
     Group& group = *groups.at(wanted);
-    if (group.is_member()) Race(plan, number, group, random).run();
+    if (group.is_member()) Race(plan, number, group, random, wrong).run();
     if (wanted < ranks) meet_again();
   }
   if (rank == 0) print(JsonObject().add("type", "end"));

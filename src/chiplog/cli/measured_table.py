@@ -10,9 +10,11 @@ from rich.table import Table
 
 from chiplog.report import format
 from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
 from chiplog.tune.measured.run import Measured
 
 MOST_ROWS = 30
+MOST_MISTAKES = 5
 WIDTH = 80
 
 
@@ -37,6 +39,7 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
         print(f"held out: {one.held_out_passed} of {one.held_out} sizes inside a range{worst}")
     share = "" if math.isnan(one.share) else f", {one.share:.0%} of trying everything as thoroughly"
     print(f"measured {format.duration(one.seconds)} in {measured.raced.launches} launches{share}")
+    _print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
             print(f"left out: {name}: {reason}"[:WIDTH])
@@ -44,6 +47,30 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
         print(measured.caution)
     if measured.raced.ran_out:
         print("The budget ended first: sizes that were not confirmed keep the default (--budget).")
+
+
+def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
+    """Where the default is far behind, and whether it is so beside, too."""
+    if not found:
+        return
+    shown = found if details else found[:MOST_MISTAKES]
+    print(f"The default takes {FAR} times as long as it could, or longer, at:")
+    table = Table(box=None, pad_edge=False)
+    for title in ("ranks", "bytes", "default", "times as long as", "factor", "beside"):
+        table.add_column(title, no_wrap=True)
+    for one in shown:
+        sizes = [format.exact_bytes(size) for size in (one.first_bytes, one.last_bytes)]
+        table.add_row(
+            str(one.ranks),
+            " to ".join(dict.fromkeys(sizes)),
+            format.value(one.default_seconds, "s"),
+            one.candidate.name,
+            f"{one.factor:.1f}",
+            "" if one.least_beside is None else f"{one.least_beside:.1f}",
+        )
+    Console(width=WIDTH).print(table)
+    if len(shown) < len(found):
+        print(f"{len(found) - len(shown)} more ranges (--details)")
 
 
 def _answer(measured: Measured) -> str:

@@ -20,6 +20,8 @@ CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
 """By launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
 AS_FAST = math.log(1.05)
 """Within this of the best, a candidate may serve a size for its neighbours' sake."""
+FAR_BEHIND = math.log(2.0)
+"""A candidate that is this much slower than the best at all measured neighbours of a size is not tried there."""
 CLOSE = 2.0
 """Neighbours with different winners have no size between them tried if they are this close."""
 
@@ -35,6 +37,7 @@ class CellState:
     logs: dict[str, list[float]] = field(default_factory=dict)
     seconds: dict[str, list[float]] = field(default_factory=dict)
     """Medians, one a launch; of the default, too."""
+    refused: set[str] = field(default_factory=set)
     samples: int = 0
     """Of the default in the last launch."""
     settled: bool = False
@@ -58,8 +61,16 @@ class CellState:
         self.seconds.setdefault(name, []).append(seconds)
         self._without({name})
 
+    def promising(self) -> set[str]:
+        """Candidates that a size beside this one should try: those not far behind the best here."""
+        medians = {name: float(np.median(one)) for name, one in self.seconds.items()}
+        medians.pop(DEFAULT_NAME, None)
+        limit = min(medians.values(), default=math.inf) * math.exp(FAR_BEHIND)
+        return {name for name, seconds in medians.items() if seconds <= limit}
+
     def is_refused(self, name: str, reason: str) -> None:
         """The MPI refuses it in this cell, or it gives a wrong result."""
+        self.refused.add(name)
         self._without({name})
 
     def drop(self, names: Iterable[str]) -> None:
@@ -133,6 +144,40 @@ def _longest_runs(states: Sequence[CellState]) -> Iterator[Run]:
         if best is not None:
             yield Run(best, tuple(states[place : place + length]))
         place += max(1, length)
+
+
+def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The cells that the first launch measures, and those that learn from their neighbours which candidates to try.
+
+    The largest size, which costs the most, and every other one below it learn.
+    """
+    first, later = [], []
+    for _, group in groupby(
+        sorted(cells, key=lambda one: (one.ranks, one.message_bytes)), lambda one: one.ranks
+    ):
+        mine = list(group)
+        for place, cell in enumerate(mine):
+            learns = place > 0 and (len(mine) - 1 - place) % 2 == 0
+            (later if learns else first).append(cell)
+    return first, later
+
+
+def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
+    """Drops from each later cell who is far behind at all of its neighbours that were measured."""
+    ordered = sorted(states, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    to_learn = set(later)
+    for place, state in enumerate(ordered):
+        if state.cell not in to_learn:
+            continue
+        beside = [
+            one
+            for one in ordered[max(0, place - 1) : place + 2]
+            if one.cell.ranks == state.cell.ranks and one.cell not in to_learn and one.seconds
+        ]
+        if beside:
+            seen = set().union(*(one.seconds.keys() | one.refused for one in beside))
+            promising = set().union(*(one.promising() for one in beside))
+            state.drop(seen - promising)
 
 
 def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate]]]:

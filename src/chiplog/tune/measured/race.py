@@ -1,7 +1,8 @@
 """The race: a few launches find the likely winners, fresh ones confirm them, and nothing else leaves the default.
 
-1. *Screening.* Each size, with all candidates, in a few launches; who is clearly slower drops out, and a size where
-   nobody seems faster than the default is settled. Sizes between two with different winners are added.
+1. *Screening.* The first launch has all candidates at every other size; the sizes between, and the largest, then try
+   those that were not far behind at their neighbours. In two more launches who is clearly slower drops out, and a size
+   where nobody seems faster than the default is settled. Sizes between two with different winners are added.
 2. *Choice.* Neighbouring sizes get the same candidate where it is about as fast as the best: a range of sizes.
 3. *Confirmation* on fresh launches: each size of a range, and between each two a held-out one, which no
    launch had before.
@@ -20,7 +21,15 @@ import numpy as np
 
 from chiplog.errors import RunFailed
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
-from chiplog.tune.measured.cells import CellState, Run, held_out_sizes, runs_of, sizes_between
+from chiplog.tune.measured.cells import (
+    CellState,
+    Run,
+    first_and_later,
+    held_out_sizes,
+    keep_promising,
+    runs_of,
+    sizes_between,
+)
 from chiplog.tune.measured.launch import Cell, Effort, Entry, Launcher, Result
 from chiplog.tune.measured.statistics import (
     LOOKS,
@@ -32,7 +41,9 @@ from chiplog.tune.measured.statistics import (
 
 SCREENINGS = 3
 TRIALS = 2
-"""Calls of each candidate in each cell of a launch before its samples."""
+"""Calls of each candidate in each cell of a launch before its samples, where its result is not checked."""
+SURE_SECONDS = 0.1
+"""A candidate whose call takes as long has one of them."""
 REFINEMENTS = 2
 """Launches of sizes that were added."""
 CUTOFF = 3.0
@@ -95,6 +106,8 @@ class Raced:
     launches: int = 0
     overheads: list[float] = field(default_factory=list)
     """Seconds of each launch beside its samples and trials."""
+    held_out_seconds: float = 0.0
+    """Of samples and trials at held-out sizes, in all launches."""
     ran_out: bool = False
     """Whether the budget ended before all was measured."""
 
@@ -129,7 +142,10 @@ class Race:
     def run(self) -> Raced:
         """Screening, choice and confirmation; RunFailed where even the default fails."""
         cells = list(self.raced.cells)
-        for number in range(SCREENINGS):
+        first, later = first_and_later(cells)
+        self._screen(first, 0, f"screening 1 of {SCREENINGS}")
+        keep_promising(list(self.raced.cells.values()), later)
+        for number in range(1, SCREENINGS):
             self._screen(cells, number, f"screening {number + 1} of {SCREENINGS}")
         while added := self._between():
             for number in range(REFINEMENTS):
@@ -163,9 +179,9 @@ class Race:
         entries = [Entry(one.cell, (DEFAULT, *one.left)) for one in open_cells if one.left]
         if not entries:
             return
-        effort = self._options.effort
+        effort = replace(self._options.effort, least=1, checks=number <= 1)
         if number == 0:
-            effort = replace(effort, checks=True, least=1, cutoff=FIRST_CUTOFF)
+            effort = replace(effort, cutoff=FIRST_CUTOFF)
         for used, result in self._launch("screen", entries, effort, what):
             self._learn(used, result)
         for one in open_cells:
@@ -236,6 +252,8 @@ class Race:
                 point = next(
                     one for one in points if one.cell == entry.cell and one.candidate.name == name
                 )
+                if point.is_held_out:
+                    self.raced.held_out_seconds += seconds_in(result, place)
                 log = log_of(result, place, name)
                 if log is not None:
                     self.raced.confirmed[point].append(log)
@@ -244,9 +262,10 @@ class Race:
 
     def _is_open(self, point: Point, count: int) -> bool:
         logs = self.raced.confirmed[point]
-        if point.candidate.name in self.raced.dropped or is_hopeless(logs, point.limit):
+        statements = count * len(LOOKS)
+        if point.candidate.name in self.raced.dropped or is_hopeless(logs, point.limit, statements):
             return False
-        return ratio_over_launches(logs, count * len(LOOKS)).high >= point.limit
+        return ratio_over_launches(logs, statements).high >= point.limit
 
     # Launches
 
@@ -298,11 +317,24 @@ class Race:
         return [one for one in kept if len(one.candidates) > 1]
 
 
+def seconds_in(result: Result, place: int) -> float:
+    """Samples and trials of one cell of a launch."""
+    mine = [one for (where, _), one in result.samples.items() if where == place and one.size]
+    return sum(float(one.sum()) + trial_seconds(float(np.median(one))) for one in mine)
+
+
+def trial_seconds(typical: float) -> float:
+    """What a candidate takes before its samples, if one call takes `typical` seconds."""
+    return typical * (TRIALS if typical < SURE_SECONDS else 1)
+
+
 def overhead_of(result: Result) -> float:
     """What a launch takes beside samples and trials, in seconds: starting ranks, clocks, agreeing on starts."""
     samples = sum(float(one.sum()) for one in result.samples.values())
-    trials = sum(TRIALS * float(np.median(one)) for one in result.samples.values() if one.size)
-    slow = TRIALS * sum(result.slow.values())
+    trials = sum(
+        trial_seconds(float(np.median(one))) for one in result.samples.values() if one.size
+    )
+    slow = sum(result.slow.values())
     return max(0.0, result.wall_seconds - samples - trials - slow)
 
 

@@ -16,7 +16,7 @@ from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.launch import Cell, Entry, Result
-from chiplog.tune.measured.race import Point, Raced, RaceOptions, log_of, overhead_of
+from chiplog.tune.measured.race import Point, Raced, RaceOptions, log_of, overhead_of, seconds_in
 
 SCHEMA = "chiplog.race-samples/1"
 
@@ -151,9 +151,8 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
                 for name, seconds in one["samples"].items()
             }
             if line["stage"] == "screen":
-                state = raced.cells.setdefault(
-                    cell, CellState(cell, len(one["candidates"]) - 1, [])
-                )
+                fit = sum(cell.message_bytes >= other.least_bytes for other in about.candidates)
+                state = raced.cells.setdefault(cell, CellState(cell, fit, []))
                 for name, seconds in samples.items():
                     state.learn(name, seconds, samples.get(DEFAULT_NAME))
                 for name, value in one["slow"].items():
@@ -168,6 +167,8 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
 def _confirm(raced: Raced, point: Point, samples: Mapping[str, Any]) -> None:
     logs = raced.confirmed.setdefault(point, [])
     result = Result(samples={(0, name): seconds for name, seconds in samples.items()})
+    if point.is_held_out:
+        raced.held_out_seconds += seconds_in(result, 0)
     log = log_of(result, 0, point.candidate.name)
     if log is not None:
         logs.append(log)

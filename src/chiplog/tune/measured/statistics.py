@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
-LOOKS = (6, 12, 24)
+LOOKS = (4, 6, 9, 14, 24)
 """Confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
+LEAST_TO_DESPAIR = 6
+"""Launches before their scatter is believed."""
 RISK = 0.05
 """Of any wrong statement in one tuning."""
 LARGEST_LOG = 700.0
@@ -84,6 +86,16 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < LARGEST_LOG else math.inf
 
 
-def is_hopeless(logs: Sequence[float], limit: float) -> bool:
-    """Whether more launches are not worth their time: the middle one itself is not below the limit."""
-    return not logs or float(np.median(logs)) >= math.log(limit)
+def is_hopeless(logs: Sequence[float], limit: float, statements: int, risk: float = RISK) -> bool:
+    """Whether more launches are not worth their time.
+
+    They are not where the middle one is not below the limit, or where launches that go on scattering as much as these
+    would leave the interval's end above it at the last look.
+    """
+    if not logs or float(np.median(logs)) >= math.log(limit):
+        return True
+    each = risk / (4 * max(1, statements))
+    scatter = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
+    reach = -float(stdtrit(LOOKS[-1] - 1, each)) * scatter / math.sqrt(LOOKS[-1])
+    by_mean = float(np.mean(logs)) + reach
+    return by_mean >= math.log(limit) and len(logs) >= LEAST_TO_DESPAIR

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from chiplog.tune.measured.choices import Verdict
-from chiplog.tune.measured.race import TRIALS, Raced
+from chiplog.tune.measured.launch import Effort
+from chiplog.tune.measured.mistakes import Mistake, mistakes
+from chiplog.tune.measured.race import Raced, trial_seconds
 from chiplog.tune.measured.statistics import LOOKS
 
+FEWEST = Effort().least
 SCHEMA = "chiplog.measured-tuning/1"
 
 
@@ -30,7 +33,7 @@ class Summary:
     """The largest upper bound of a held-out size's ratio, among those within a range that was written."""
     seconds: float
     share: float
-    """Of the time that all candidates in all cells would take, in as many launches as confirmation needs at least."""
+    """Of the time that all candidates in all cells would take, as thoroughly as what was decided."""
 
 
 def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
@@ -53,15 +56,19 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
 
 
 def _seconds_of_everything(raced: Raced) -> float:
-    """All candidates in all cells, in as many launches as the first look has, with the default's samples."""
-    each = float(np.median(raced.overheads)) if raced.overheads else 0.0
-    for state in raced.cells.values():
+    """All candidates in each cell, in as many launches as were needed there to decide, and the same held-out sizes."""
+    start = float(np.median(raced.overheads)) if raced.overheads else 0.0
+    launches = dict.fromkeys(raced.cells, LOOKS[0])
+    launches |= {point.cell: len(logs) for point, logs in raced.confirmed.items() if logs}
+    everything = start * max(launches.values(), default=0)
+    for cell, state in raced.cells.items():
         known = [float(np.median(one)) for one in state.seconds.values()]
-        if not known:
-            continue
-        unknown = max(0, state.tried + 1 - len(known)) * float(np.median(known))
-        each += (TRIALS + max(state.samples, 1)) * (sum(known) + unknown)
-    return LOOKS[0] * each
+        if known:
+            unknown = max(0, state.tried + 1 - len(known)) * float(np.median(known))
+            trials = trial_seconds(float(np.median(known))) / float(np.median(known))
+            calls = trials + max(state.samples, FEWEST)
+            everything += launches[cell] * calls * (sum(known) + unknown)
+    return everything + raced.held_out_seconds
 
 
 def measured_to_json(
@@ -82,7 +89,21 @@ def measured_to_json(
         "share_of_everything": summary.share if math.isfinite(summary.share) else None,
         "budget_ran_out": raced.ran_out,
         "left_out": raced.dropped,
+        "default_mistakes": [_mistake(one) for one in mistakes(found)],
         "choices": [_verdict(one) for one in found],
+    }
+
+
+def _mistake(one: Mistake) -> dict[str, Any]:
+    return {
+        "ranks": one.ranks,
+        "first_bytes": one.first_bytes,
+        "last_bytes": one.last_bytes,
+        "candidate": one.candidate.name,
+        "default_seconds": one.default_seconds,
+        "factor": one.factor,
+        "factor_low": one.factor_low,
+        "least_factor_beside": one.least_beside,
     }
 
 
