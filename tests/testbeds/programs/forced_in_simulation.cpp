@@ -60,7 +60,7 @@ struct Operation {
   void (*force)(const std::string& name);
   void (*run)(int bytes);
   bool (*is_right)(int bytes);
-  bool has_blocks = false;  // one of each rank, in one buffer
+  bool has_blocks;  // one of each rank, in one buffer
 };
 
 const std::map<std::string, Operation> kOperations = {

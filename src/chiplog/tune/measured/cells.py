@@ -151,7 +151,8 @@ def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
 
     The largest size, which costs the most, and every other one below it learn.
     """
-    first, later = [], []
+    first: list[Cell] = []
+    later: list[Cell] = []
     for _, group in groupby(
         sorted(cells, key=lambda one: (one.ranks, one.message_bytes)), lambda one: one.ranks
     ):
