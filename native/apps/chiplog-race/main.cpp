@@ -221,13 +221,14 @@ class Race {
     runners_ = kept;
   }
 
-  // Start windows, where they can tell this operation: ranks start in time without waiting longer than it takes.
+  // Start windows, where they can tell this operation: ranks start in time without waiting longer than it takes, or,
+  // where it takes long, than the small part of it by which ranks leave a barrier at different times.
   void choose_mode() {
     lead_ns_ = group_.lead_ns;
     uses_windows_ = false;
     for (bool tries = true; tries && !uses_windows_; lead_ns_ *= uses_windows_ ? 1 : 2) {
       uses_windows_ = from_root(windows_work() ? 1 : 0, group_.meet()) > 0;
-      tries = lead_ns_ < shortest_ns();
+      tries = lead_ns_ < (shortest_ns() < long_ns ? shortest_ns() : floor_share * shortest_ns());
     }
   }
 

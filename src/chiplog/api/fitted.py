@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chiplog.api.tables import Rows
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import UsageError
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, predictor
 from chiplog.fit.result import Curve, Fit, Parameter, Segment
 from chiplog.models.protocol import points
 from chiplog.models.registry import find_model
+from chiplog.optional import needed
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import bounds, is_known
 
@@ -155,10 +156,7 @@ class FittedModel:
 
         RunFailed where matplotlib is not installed; UsageError where no half round trip was measured.
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise RunFailed("matplotlib is not installed: pip install matplotlib.") from None
+        pyplot = needed("matplotlib.pyplot", "a plot")
         curve = self._half_round_trips()
         shown = pyplot.subplots()[1] if axes is None else axes
         predicted = self.predict(curve.message_bytes)

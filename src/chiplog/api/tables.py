@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chiplog.errors import RunFailed
+from chiplog.optional import needed
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,8 @@ class Rows(Sequence[Mapping[str, Any]]):
         return tuple(self.rows[0]) if self.rows else ()
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame; RunFailed where pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise RunFailed(
-                "pandas is not installed: pip install pandas, or take the rows as they are."
-            ) from None
+        """A pandas.DataFrame; RunFailed where pandas is not installed: `rows` need nothing."""
+        pandas = needed("pandas", "a DataFrame")
         return pandas.DataFrame([dict(row) for row in self.rows], columns=list(self.columns))
 
     def _repr_html_(self) -> str:

@@ -12,6 +12,9 @@ from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError
 
 INTERRUPTED = 130
+COMPLETION = "_CHIPLOG_COMPLETE"
+"""What a shell sets that asks how a line goes on, and the variables in which it gives the line."""
+COMPLETED_LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +73,10 @@ def _run(words: Sequence[str]) -> int:
 
     from chiplog.cli.app import app_for, with_numbers
 
+    if COMPLETION in os.environ:
+        _prepare_completion()
+        line = next(filter(None, map(os.environ.get, COMPLETED_LINES)), "")
+        return int(app_for(line.split()[1:])([], standalone_mode=False) or 0)
     wrong_usage: type[Any] = typer.BadParameter.__bases__[
         0
     ]  # click's, which typer may carry itself
@@ -84,6 +91,13 @@ def _run(words: Sequence[str]) -> int:
     if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
+
+
+def _prepare_completion() -> None:
+    """Lets the shells' scripts and typer's answers agree; typer does so itself where it installs the scripts."""
+    from typer.completion import completion_init
+
+    completion_init()
 
 
 def _fail(sentence: str, exit_code: int) -> int:

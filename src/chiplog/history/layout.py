@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.optional import needed
 
 VERSION = "chiplog.history-file/1"
 VERSION_KEY = b"chiplog.history"
@@ -94,10 +95,11 @@ def _paths(history: Path) -> Iterator[Path]:
 
 
 def read_facts(path: Path) -> HistoryFile:
-    """What a file says of its run; CorruptFile where it is broken or of another version."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    """What a file says of its run.
 
+    CorruptFile where it is broken or of another version, RunFailed where PyArrow is not installed.
+    """
+    pa, pq = needed("pyarrow", "a history"), needed("pyarrow.parquet", "a history")
     try:
         metadata: Mapping[bytes, bytes] = pq.read_metadata(path).metadata or {}
     except (OSError, pa.ArrowException) as error:

@@ -13,6 +13,7 @@ import numpy as np
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.history.layout import HistoryFile, broken, history_files
 from chiplog.history.names import node_keys
+from chiplog.optional import needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +69,7 @@ def runs_of(history: Path, target: str | None, days: float) -> tuple[list[Histor
 
 def readable(runs: Sequence[HistoryFile]) -> tuple[list[HistoryFile], list[str]]:
     """The runs whose values of nodes can be read, and a sentence for each of the others."""
-    duckdb = import_duckdb()
+    duckdb = needed("duckdb", "a history")
     left: list[HistoryFile] = []
     unread: list[str] = []
     for one in runs:
@@ -99,7 +100,7 @@ def node_series(runs: Sequence[HistoryFile], kind: Kind) -> NodeSeries:
 
 
 def _query(runs: Sequence[HistoryFile], kind: str) -> dict[str, NDArray[Any]]:
-    duckdb = import_duckdb()
+    duckdb = needed("duckdb", "a history")
     paths = [str(one.path) for one in runs]
     try:
         with duckdb.connect() as connection:
@@ -107,17 +108,6 @@ def _query(runs: Sequence[HistoryFile], kind: str) -> dict[str, NDArray[Any]]:
             return dict(connection.execute(_QUERY, [paths, kind]).fetchnumpy())
     except duckdb.Error as error:
         raise broken(runs[0].path.parent, error) from error
-
-
-def import_duckdb() -> Any:
-    """DuckDB; UsageError with what to install where it is missing."""
-    try:
-        import duckdb
-    except ImportError:
-        raise UsageError(
-            "chiplog history needs DuckDB, which is not installed: pip install 'chiplog[history]'."
-        ) from None
-    return duckdb
 
 
 def window_starts(runs: Sequence[HistoryFile], days: float) -> NDArray[np.int64]:

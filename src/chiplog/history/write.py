@@ -24,6 +24,7 @@ from chiplog.history.layout import (
     parse_time,
     path_of,
 )
+from chiplog.optional import needed
 from chiplog.survey.job import run_file_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def add_survey(survey: str | Path, history: str | Path, *, time: str | None = No
     Raises UsageError where the survey is unfinished, dated in the future, in the history already or none; CorruptFile
     for a damaged run file; RunFailed where the history can't be written. In all cases the history is as it was.
     """
+    needed("pyarrow", "a history")  # for the table of the next line, too
     from chiplog.history.table import tables_of
     from chiplog.survey.of_run import verdict_of_run
 

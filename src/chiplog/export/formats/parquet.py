@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import RunFailed
 from chiplog.export.exporter import Exporter
+from chiplog.optional import needed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PURPOSE = "Parquet"
 
 _TEXT_COLUMNS: dict[str, Callable[[Series], str]] = {
     "pattern": lambda s: s.pattern,
@@ -34,7 +39,8 @@ _INTEGER_COLUMNS: dict[str, Callable[[Series], int]] = {
 
 
 def write_parquet(dataset: Dataset, out: Path) -> None:
-    """Writes `dataset` to `out`; RunFailed where it can't be written."""
+    """Writes `dataset` to `out`; RunFailed where it can't be written, or PyArrow is not installed."""
+    pq = needed("pyarrow.parquet", PURPOSE)
     content = table(dataset)
     try:
         with out.open("wb") as stream:  # given a path instead, pyarrow removes it after an error
@@ -45,6 +51,7 @@ def write_parquet(dataset: Dataset, out: Path) -> None:
 
 def table(dataset: Dataset) -> pa.Table:
     """The samples of `dataset`, warm-up first in each series; `warmup` marks what is not to be used."""
+    pa = needed("pyarrow", PURPOSE)
     series = dataset.series
     counts = np.array([s.warmup_seconds.size + s.seconds.size for s in series], dtype=np.int64)
     columns: dict[str, pa.Array] = {}
@@ -82,6 +89,7 @@ def _repeated_texts(
     texts: list[str], counts: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> pa.Array:
     """A dictionary array: each distinct text is stored once."""
+    pa = needed("pyarrow", PURPOSE)
     distinct = sorted(set(texts))
     index = {text: number for number, text in enumerate(distinct)}
     codes = np.array([index[text] for text in texts], dtype=np.int32)

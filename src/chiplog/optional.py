@@ -1,0 +1,30 @@
+"""Packages that only some of chiplog needs: what to say where one is missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from chiplog.errors import RunFailed
+
+PACKAGES = {
+    "duckdb": "DuckDB",
+    "matplotlib": "Matplotlib",
+    "pandas": "pandas",
+    "pyarrow": "PyArrow",
+}
+"""Modules by their packages' names; each is installed by `pip install MODULE`."""
+
+
+def needed(module: str, purpose: str) -> Any:
+    """The module, or a module of it, such as "pyarrow.parquet".
+
+    `purpose` begins the sentence of the RunFailed that is raised where its package is not installed: "a history".
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise RunFailed(
+            f"{purpose} needs {PACKAGES[package]}, which is not installed: pip install {package}."
+        ) from None
