@@ -1,4 +1,4 @@
-"""Manual pages from the commands themselves: `python site/man.py FOLDER` writes chiplog.1, chiplog-measure.1 and so on."""
+"""Manual pages from the commands themselves: `python site/man.py FOLDER` writes chiplog.1, chiplog-measure.1 ..."""
 
 from __future__ import annotations
 

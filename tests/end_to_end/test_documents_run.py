@@ -1,0 +1,86 @@
+"""What the documents tell a reader to type is understood by the commands, and runs, page by page, in an empty folder.
+
+To take seconds, commands that measure get a budget that the reader does not type.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import typer
+from console_blocks import ROOT, Block, blocks_of, chiplog_calls, pages
+
+from chiplog.cli.app import BELOW, GROUPS, app_for
+
+BLOCKS = [block for page in pages() for block in blocks_of(page)]
+PAGES_THAT_RUN = sorted({block.page for block in BLOCKS if block.reason is None})
+BUDGETS = {"measure": "1", "run": "3"}
+"""Seconds, by command."""
+DIFFERS = 3
+"""The exit code of a comparison that finds a difference."""
+MOST_NOT_RUN = 17
+BIN = Path(sys.executable).parent
+
+
+def understood(words: list[str]) -> None:
+    """Raises click.UsageError where a command has no such option, or takes no such argument."""
+    below = tuple(words[:2]) in BELOW or words[0] in GROUPS
+    command: click.Command = typer.main.get_command(app_for(words))
+    for name in words[: 2 if below else 1]:
+        command = command.commands[name]  # type: ignore[attr-defined]
+    arguments = words[2 if below else 1 :]
+    command.make_parser(click.Context(command)).parse_args(list(arguments))
+    known = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
+    given = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+    assert given <= known | {"--help"}, given - known
+
+
+def test_every_command_that_is_shown_has_the_options_that_are_shown() -> None:
+    calls = [(block.name, words) for block in BLOCKS for words in chiplog_calls(block)]
+    assert len(calls) > 40
+    for name, words in calls:
+        try:
+            understood(words)
+        except (click.UsageError, KeyError) as error:
+            pytest.fail(f"{name}: chiplog {shlex.join(words)}: {error}")
+
+
+def test_what_can_not_be_run_is_said_and_is_little() -> None:
+    print(*(f"{block.name}: {block.reason}" for block in BLOCKS if block.reason), sep="\n")
+    assert sum(block.reason is not None for block in BLOCKS) <= MOST_NOT_RUN
+
+
+@pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_runs_command_by_command(page: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    for block in (one for one in blocks_of(page) if one.reason is None):
+        for command in typed(block):
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            expected = (0, DIFFERS) if " --fail-on " in command else (0,)
+            assert done.returncode in expected, f"{block.name}: {command}\n{done.stderr}"
+            assert "Traceback" not in done.stderr
+
+
+def typed(block: Block) -> Iterator[str]:
+    """Its commands, with budgets."""
+    for command in block.commands():
+        words = command.split()
+        budget = (
+            BUDGETS.get(words[1]) if words[0] == "chiplog" and "--budget" not in words else None
+        )
+        yield f"{command} --budget {budget}" if budget else command
