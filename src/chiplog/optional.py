@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from chiplog.errors import RunFailed
+from chiplog.errors import UsageError
 
 PACKAGES = {
     "duckdb": "DuckDB",
@@ -19,12 +19,12 @@ PACKAGES = {
 def needed(module: str, purpose: str) -> Any:
     """The module, or a module of it, such as "pyarrow.parquet".
 
-    `purpose` begins the sentence of the RunFailed that is raised where its package is not installed: "a history".
+    `purpose` begins the sentence of the UsageError that is raised where its package is not installed: "a history".
     """
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise RunFailed(
+        raise UsageError(
             f"{purpose} needs {PACKAGES[package]}, which is not installed: pip install {package}."
         ) from None

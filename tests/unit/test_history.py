@@ -186,7 +186,7 @@ def test_without_duckdb_one_sentence_says_what_to_install(tmp_path: Path) -> Non
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "duckdb.py").write_text("raise ImportError")
     finished = chiplog("history", tmp_path, environment={"PYTHONPATH": str(tmp_path / "none")})
-    assert finished.code == 2 and "pip install 'chiplog[history]'" in finished.stderr
+    assert finished.code == 2 and "pip install duckdb" in finished.stderr
 
 
 def test_a_history_that_cannot_be_made_is_one_sentence(tmp_path: Path, survey: Path) -> None:

@@ -69,7 +69,7 @@ def test_what_needs_one_says_so_in_a_sentence(
     run_file: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     done = command_without(run_file.parent, *words)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith(sentence)
     assert "Traceback" not in done.stderr
     assert not (run_file.parent / "out.parquet").exists()
@@ -81,7 +81,7 @@ def test_python_functions_say_so_too(run_file: Path) -> None:
         "fit = chiplog.fit('run.jsonl', 'hockney')\n"
         "for call in (fit.parameters.to_dataframe, fit.plot):\n"
         "    try: call()\n"
-        "    except chiplog.errors.RunFailed as error: print(error)\n"
+        "    except chiplog.errors.UsageError as error: print(error)\n"
     )
     done = python_without(code, run_file.parent)
     assert done.stdout.splitlines() == [

@@ -41,7 +41,7 @@ class Predicted:
         return Rows(tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)))
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame; RunFailed where pandas is not installed."""
+        """A pandas.DataFrame; UsageError where pandas is not installed."""
         return self.rows.to_dataframe()
 
 
@@ -154,7 +154,7 @@ class FittedModel:
     def plot(self, axes: Any = None) -> Any:
         """Measured half round trips, the model's line and its band on matplotlib's `axes`, which are returned.
 
-        RunFailed where matplotlib is not installed; UsageError where no half round trip was measured.
+        UsageError where matplotlib is not installed, or no half round trip was measured.
         """
         pyplot = needed("matplotlib.pyplot", "a plot")
         curve = self._half_round_trips()

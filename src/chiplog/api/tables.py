@@ -34,7 +34,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         return tuple(self.rows[0]) if self.rows else ()
 
     def to_dataframe(self) -> Any:
-        """A pandas.DataFrame; RunFailed where pandas is not installed: `rows` need nothing."""
+        """A pandas.DataFrame; UsageError where pandas is not installed: `rows` need nothing."""
         pandas = needed("pandas", "a DataFrame")
         return pandas.DataFrame([dict(row) for row in self.rows], columns=list(self.columns))
 

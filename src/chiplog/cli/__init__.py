@@ -95,7 +95,7 @@ def _run(words: Sequence[str]) -> int:
 
 def _prepare_completion() -> None:
     """Lets the shells' scripts and typer's answers agree; typer does so itself where it installs the scripts."""
-    from typer.completion import completion_init
+    from typer.completion import completion_init  # type: ignore[attr-defined]
 
     completion_init()
 

@@ -97,7 +97,7 @@ def _paths(history: Path) -> Iterator[Path]:
 def read_facts(path: Path) -> HistoryFile:
     """What a file says of its run.
 
-    CorruptFile where it is broken or of another version, RunFailed where PyArrow is not installed.
+    CorruptFile where it is broken or of another version, UsageError where PyArrow is not installed.
     """
     pa, pq = needed("pyarrow", "a history"), needed("pyarrow.parquet", "a history")
     try:

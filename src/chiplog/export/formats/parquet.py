@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ _INTEGER_COLUMNS: dict[str, Callable[[Series], int]] = {
 
 
 def write_parquet(dataset: Dataset, out: Path) -> None:
-    """Writes `dataset` to `out`; RunFailed where it can't be written, or PyArrow is not installed."""
+    """Writes `dataset` to `out`; RunFailed where it can't be written, UsageError where PyArrow is not installed."""
     pq = needed("pyarrow.parquet", PURPOSE)
     content = table(dataset)
     try:
@@ -54,7 +54,7 @@ def table(dataset: Dataset) -> pa.Table:
     pa = needed("pyarrow", PURPOSE)
     series = dataset.series
     counts = np.array([s.warmup_seconds.size + s.seconds.size for s in series], dtype=np.int64)
-    columns: dict[str, pa.Array] = {}
+    columns: dict[str, Any] = {}
     for name, text_of in _TEXT_COLUMNS.items():
         columns[name] = _repeated_texts([text_of(s) for s in series], counts)
     for name, count_of in _INTEGER_COLUMNS.items():
