@@ -30,6 +30,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.fit.changes import find_changes
+from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     TRAIN,
@@ -37,7 +38,6 @@ from chiplog.fit.predictions.predictor import (
     predictor,
 )
 from chiplog.fit.quantities.measured import Measured
-from chiplog.fit.run import fit
 from chiplog.fit.states import in_one_state
 
 Floats = NDArray[np.float64]

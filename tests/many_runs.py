@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from scipy.stats import binom
 
+from chiplog.fit.fitting import fit
 from chiplog.fit.result import Parameter
-from chiplog.fit.run import fit
 from chiplog.plan.request import SeriesRequest
 from chiplog.testing.simulated import simulated_runs
 

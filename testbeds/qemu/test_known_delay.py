@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.measure.probes import base_probe
 from chiplog.plan import PlanOptions
 from chiplog.plan.assessment import without_late_receiver

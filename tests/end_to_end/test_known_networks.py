@@ -18,8 +18,8 @@ from known_networks import (
 )
 
 from chiplog.dataset.series import Dataset
+from chiplog.fit.fitting import fit
 from chiplog.fit.result import Fit
-from chiplog.fit.run import fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.plan.request import SeriesRequest

@@ -17,8 +17,8 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.export.export_file import export_file
 from chiplog.export.exporter import EXPORTERS
-from chiplog.export.run import export_file
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.testing.prediction import fit_of

@@ -22,7 +22,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.run import fit, models_for
+from chiplog.fit.fitting import fit, models_for
 from chiplog.survey.of_run import verdict_of_run
 from chiplog.survey.pair_values import pair_values
 

@@ -9,8 +9,8 @@ from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.fit.result import Fit
 from chiplog.models.lop_paper import identifiable
 from chiplog.predict.n_way import best_peers, best_peers_exhaustively, candidates
+from chiplog.predict.prediction import predict
 from chiplog.predict.result import LOWER_BOUND
-from chiplog.predict.run import predict
 from chiplog.testing.prediction import fit_of
 
 US = 1e-6

@@ -12,7 +12,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.dataset.records import DIRECTIONS
 from chiplog.dataset.run_file import RunWriter, read_run
-from chiplog.export.run import export_file
+from chiplog.export.export_file import export_file
 from chiplog.testing.run_files import example_header, example_record, example_series
 
 WHERE = Where("run.jsonl", 1)

@@ -16,7 +16,7 @@ from chiplog.export.formats.simgrid import simgrid_text
 from chiplog.fit.result import FREE, Fit, Parameter, Segment
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.predict.n_way import N_WAY
-from chiplog.predict.run import predict
+from chiplog.predict.prediction import predict
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import choose

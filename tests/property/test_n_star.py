@@ -20,7 +20,7 @@ from chiplog.predict.n_way import (
     candidates,
     ragged_candidates,
 )
-from chiplog.predict.run import speaker_for
+from chiplog.predict.prediction import speaker_for
 from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import barrier_seconds
 

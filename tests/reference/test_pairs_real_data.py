@@ -18,11 +18,11 @@ from chiplog.compare.result import ModelRow
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.pairs.run import round_trips
+from chiplog.fit.fitting import fit
+from chiplog.fit.pairs.fitting import round_trips
 from chiplog.fit.pairs.table import pair_table
 from chiplog.fit.predictions.predictor import predictor, relative_errors
 from chiplog.fit.result import Fit
-from chiplog.fit.run import fit
 
 MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 TOLERANCE = 0.05

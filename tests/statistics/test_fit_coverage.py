@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
 

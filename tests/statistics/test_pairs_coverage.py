@@ -9,9 +9,9 @@ import pytest
 from known_networks import PAIRS, pairs_target
 from many_runs import COVERED, LONG, Case, claimed, covered, fit_all, share_is_within
 
-from chiplog.fit.pairs.run import find_pieces
+from chiplog.fit.fitting import fit
+from chiplog.fit.pairs.fitting import find_pieces
 from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 from chiplog.testing.simulated import over_pairs

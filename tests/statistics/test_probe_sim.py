@@ -16,7 +16,7 @@ from many_runs import COVERED, LONG, share_is_within
 
 from chiplog.dataset.run_file import read_run
 from chiplog.fit.changes import find_changes
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import DEFAULT_SIZES

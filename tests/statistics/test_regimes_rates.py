@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from many_runs import LONG, share_is_within
 
+from chiplog.fit.fitting import fit
 from chiplog.fit.regimes import find_regimes
-from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
 from chiplog.plan.sizes import parse_sizes
 from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset

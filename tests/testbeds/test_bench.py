@@ -12,8 +12,8 @@ import pytest
 from command import chiplog
 from needs import require_command
 
+from chiplog.bench.benchmark import BenchOptions, bench
 from chiplog.bench.result import Bench
-from chiplog.bench.run import BenchOptions, bench
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import BENCH, build_program

@@ -10,8 +10,8 @@ from nodes import Nodes, nodes
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
+from chiplog.fit.fitting import fit
 from chiplog.fit.result import Fit
-from chiplog.fit.run import fit
 
 PROCESS_MBIT = 100.0
 TRIES = 3

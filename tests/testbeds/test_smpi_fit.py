@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.jobs.refine import Refine
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
+from chiplog.measure.measuring import measure
 from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.run import measure
 from chiplog.measure.session import Session
 from chiplog.plan.plan import PlanOptions
 from chiplog.plan.sizes import parse_sizes

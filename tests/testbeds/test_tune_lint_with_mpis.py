@@ -11,7 +11,7 @@ from command import chiplog
 
 from chiplog.measure.mpis import Mpi
 from chiplog.testing.schemas import validate
-from chiplog.tune.lint.run import lint
+from chiplog.tune.lint.lint_file import lint
 from chiplog.tune.mpich_tree import carried, own_tree
 
 MpiNamed = Callable[[str], Mpi]

@@ -14,7 +14,7 @@ from chiplog.fit.model_file import write_model
 from chiplog.measure.mpis import Mpi
 from chiplog.testing.prediction import fit_of
 from chiplog.testing.schemas import validate
-from chiplog.tune.check.run import Verdict, check_tuning
+from chiplog.tune.check.in_force import Verdict, check_tuning
 
 MpiNamed = Callable[[str], Mpi]
 

@@ -28,7 +28,7 @@ def answer(**variables: str) -> subprocess.CompletedProcess[str]:
     [
         ("chiplog meas", "1", ["measure"]),
         ("chiplog measure --budg", "2", ["--budget"]),
-        ("chiplog probe buil", "2", ["build"]),
+        ("chiplog probe li", "2", ["list"]),
     ],
 )
 def test_bash_is_told_how_a_line_goes_on(line: str, place: str, expected: list[str]) -> None:

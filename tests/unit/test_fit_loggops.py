@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset
+from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import predictor
 from chiplog.fit.result import Fit
-from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
 from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset

@@ -10,9 +10,9 @@ import pytest
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
+from chiplog.fit.fitting import fit, models_for
 from chiplog.fit.model_file import fits_from_json, fits_to_json, json_text
 from chiplog.fit.result import Fit
-from chiplog.fit.run import fit, models_for
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 from chiplog.testing.schemas import validate

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
+from chiplog.fit.fitting import fit
 from chiplog.fit.result import Fit, Parameter
-from chiplog.fit.run import fit
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
 

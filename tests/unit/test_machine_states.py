@@ -11,7 +11,7 @@ import pytest
 from chiplog.dataset.repeatability import Repeatability, repeatability
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.dataset.states import common_reference, same_state, states_of
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.fit.states import in_one_state
 from chiplog.measure.limits import Limits
 from chiplog.measure.revisit import AT_A_TIME, PAUSE_SECONDS, Revisit

@@ -17,7 +17,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, CorruptFile, PrecisionNotMet, RunFailed, UsageError
 from chiplog.measure.limits import Limits
-from chiplog.measure.run import measure
+from chiplog.measure.measuring import measure
 from chiplog.measure.session import Session
 from chiplog.plan import PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver

@@ -24,9 +24,9 @@ from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
 from chiplog.tune.measured.output import read_result
 from chiplog.tune.measured.race import Race, Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
-from chiplog.tune.measured.run import Asked, choose_again, measure, parse_ranks
 from chiplog.tune.measured.statistics import Ratio, ratio_over_launches
 from chiplog.tune.measured.summary import measured_to_json, summarise
+from chiplog.tune.measured.tuning import Asked, choose_again, measure, parse_ranks
 
 SIZES = (1, 64, 4096, 65536)
 QUIET = {"launch_sigma": 0.01, "noise_sigma": 0.01, "outlier_share": 0.0}

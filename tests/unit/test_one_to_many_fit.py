@@ -11,9 +11,9 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import methods_of
+from chiplog.fit.fitting import fit
 from chiplog.fit.model_file import fits_from_json, fits_to_json
 from chiplog.fit.result import Fit, Parameter
-from chiplog.fit.run import fit
 from chiplog.models import lop_paper
 from chiplog.models.lop import seconds_per_message
 from chiplog.models.piecewise import Piece

@@ -8,7 +8,7 @@ import numpy as np
 
 from chiplog.compare.postings import compare_postings
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.run import fit
+from chiplog.fit.fitting import fit
 from chiplog.report.document import Panels, Section, Table, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.sections import one_to_many

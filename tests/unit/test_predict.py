@@ -12,8 +12,8 @@ from chiplog.collectives.registry import OPERATIONS
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.result import Curve, Fit
+from chiplog.predict.prediction import models_of, predict
 from chiplog.predict.result import Prediction
-from chiplog.predict.run import models_of, predict
 from chiplog.testing.prediction import fit_of
 
 VALUES = {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9}

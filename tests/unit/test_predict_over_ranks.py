@@ -9,7 +9,7 @@ from functools import partial
 from chiplog.collectives.algorithm import Task
 from chiplog.jobs.prediction_page import prediction_page
 from chiplog.predict.over_ranks import Reign, predict_over_ranks, reigns
-from chiplog.predict.run import predict
+from chiplog.predict.prediction import predict
 from chiplog.report.markdown import render_document
 from chiplog.testing.prediction import fit_of
 

@@ -13,12 +13,12 @@ from chiplog.dataset.lines import encode_line
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.limits import Limits
-from chiplog.measure.run import Launch
+from chiplog.measure.measuring import Launch
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
 from chiplog.survey.plan import SurveyOptions
 from chiplog.survey.result import survey_result
-from chiplog.survey.run import measure_sweep
+from chiplog.survey.sweep import measure_sweep
 
 HOSTS = ("n1", "n2", "n3", "n4")
 OVER = Limits(0.0, 0.0, 0.0)

@@ -16,9 +16,9 @@ from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import mpich_cvars, mpich_json, openmpi_classic, openmpi_json
+from chiplog.tune.model_tuning import parse_ranks
 from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
 from chiplog.tune.result import tuning_to_json
-from chiplog.tune.run import parse_ranks
 from chiplog.tune.writer import WRITERS
 from chiplog.tune.writers import chiplog, ucc
 

@@ -10,12 +10,12 @@ import pytest
 from chiplog.errors import UsageError
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.json_lines import parse_json
+from chiplog.tune.lint.lint_file import lint
 from chiplog.tune.lint.mpich_lint import lint_tree
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule
-from chiplog.tune.lint.run import lint
 from chiplog.tune.lint.settings_lint import looks_like_settings, read_settings
 from chiplog.tune.mpich_tree import Carried
 from chiplog.tune.version import Version

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
     from chiplog.fit.changes.result import ChangesResult
     from chiplog.fit.result import Fit
-    from chiplog.jobs.run import RunResult
+    from chiplog.jobs.measure_to_report import RunResult
     from chiplog.predict.result import Prediction
-    from chiplog.simulate.run import Simulation
+    from chiplog.simulate.simulation import Simulation
     from chiplog.survey.result import SurveyResult
 
 File = str | os.PathLike[str]
@@ -89,10 +89,11 @@ def fit(
 ) -> FittedModel:
     """One model fitted to a run; see `chiplog list models`. UsageError where the run can't tell the model.
 
-    Where a run holds several operations or placements, the fit is that of the first; `chiplog.fit.run.fit` gives all.
+    Where a run holds several operations or placements, the fit is that of the first; `chiplog.fit.fitting.fit` gives
+    all.
     """
     from chiplog.api.fitted import FittedModel
-    from chiplog.fit.run import fit as fit_models
+    from chiplog.fit.fitting import fit as fit_models
 
     found = fit_models(_dataset(run), (model,), method=method, statistic=statistic, seed=seed)
     return FittedModel(found[0])
@@ -142,7 +143,7 @@ def predict(
 ) -> tuple[Prediction, ...]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last."""
     from chiplog.collectives.algorithm import Task
-    from chiplog.predict.run import predict as predict_all
+    from chiplog.predict.prediction import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
     return predict_all(
@@ -162,8 +163,11 @@ def simulate(schedule: File, model: File) -> Simulation:
 
 @for_python
 def bench(operation: str, **options: Any) -> Bench:
-    """How long a collective operation of an MPI really takes; the options are those of `chiplog.bench.run.bench`."""
-    from chiplog.bench.run import bench as bench_operation
+    """How long a collective operation of an MPI really takes.
+
+    The options are those of `chiplog.bench.benchmark.bench`.
+    """
+    from chiplog.bench.benchmark import bench as bench_operation
 
     return bench_operation(operation, **options)
 
@@ -201,8 +205,8 @@ def survey(
 
 @for_python
 def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> RunResult:
-    """Measure, fit, compare and report; the options are those of `chiplog.jobs.run.run`."""
-    from chiplog.jobs.run import run as run_all
+    """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.run`."""
+    from chiplog.jobs.measure_to_report import run as run_all
 
     return run_all(targets, out, **options)
 

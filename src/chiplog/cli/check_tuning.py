@@ -30,7 +30,7 @@ def check_tuning(
     json_file: JsonOption = None,
 ) -> None:
     """Prove that a tuning file is in force with the MPI at hand: exit code 0 where it is, 3 where it is not."""
-    from chiplog.tune.check.run import check_tuning as check
+    from chiplog.tune.check.in_force import check_tuning as check
 
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
     if json_file:
@@ -51,6 +51,6 @@ def check_tuning(
 
 def epilog() -> str:
     """The programs whose tuning files can be proved to be in force."""
-    from chiplog.tune.check.run import provable
+    from chiplog.tune.check.in_force import provable
 
     return names_help("--for PROGRAM", provable())

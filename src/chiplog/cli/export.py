@@ -25,7 +25,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run or a model in another program's format."""
-    from chiplog.export.run import export_file
+    from chiplog.export.export_file import export_file
 
     note(f"exported to {export_file(source, to, out, target=target, sizes=sizes)}.")
 

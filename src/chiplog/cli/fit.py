@@ -42,9 +42,9 @@ def fit(
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
     from chiplog.dataset.run_file import read_run
     from chiplog.errors import UsageError
+    from chiplog.fit.fitting import fit_each, models_for
     from chiplog.fit.left_out import left_out_lines
     from chiplog.fit.origin import of_target
-    from chiplog.fit.run import fit_each, models_for
 
     dataset = read_run(run)
     fitted = fit_each(

@@ -45,7 +45,7 @@ def _operations() -> Mapping[str, str]:
     from chiplog.collectives.registry import MODULES, algorithms
     from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
     from chiplog.dataset.operations import OPERATIONS, POSTINGS, UNKNOWN_WAYS
-    from chiplog.predict.run import models_of
+    from chiplog.predict.prediction import models_of
 
     ways = {
         operation: f"{COLLECTIVE[operation]}: {', '.join(algorithms(operation))}; "

@@ -11,7 +11,7 @@ from rich.table import Table
 from chiplog.report import format
 from chiplog.tune.measured.choices import Verdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
-from chiplog.tune.measured.run import Measured
+from chiplog.tune.measured.tuning import Measured
 
 MOST_ROWS = 30
 MOST_MISTAKES = 5

@@ -40,8 +40,8 @@ def predict(
     from chiplog.collectives.algorithm import Task
     from chiplog.fit.model_file import read_model
     from chiplog.fit.origin import of_target
+    from chiplog.predict.prediction import predict as predict_rows
     from chiplog.predict.result import Prediction, predictions_to_json
-    from chiplog.predict.run import predict as predict_rows
 
     task = Task(
         ranks,

@@ -54,7 +54,7 @@ def run(
     ] = False,
 ) -> None:
     """Measure this machine, fit every model, compare them and write a report."""
-    from chiplog.jobs.run import run as run_all
+    from chiplog.jobs.measure_to_report import run as run_all
 
     result = run_all(
         targets or (),

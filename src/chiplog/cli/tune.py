@@ -96,9 +96,9 @@ def tune(
         return
     from chiplog.cli.tuning_table import print_tuning
     from chiplog.errors import UsageError
+    from chiplog.tune.model_tuning import DEFAULT_SIZES
+    from chiplog.tune.model_tuning import tune as tune_function
     from chiplog.tune.result import tuning_to_json
-    from chiplog.tune.run import DEFAULT_SIZES
-    from chiplog.tune.run import tune as tune_function
 
     if model_file is None:
         raise UsageError("MODEL.json: is missing; give a model file, or measure with --measure.")
@@ -146,8 +146,14 @@ def _measure(
 ) -> None:
     from chiplog.cli.measured_table import print_measured
     from chiplog.plan.sizes import parse_sizes
-    from chiplog.tune.measured.run import DEFAULT_SIZES, Asked, choose_again, measure, parse_ranks
     from chiplog.tune.measured.summary import measured_to_json
+    from chiplog.tune.measured.tuning import (
+        DEFAULT_SIZES,
+        Asked,
+        choose_again,
+        measure,
+        parse_ranks,
+    )
 
     counts = parse_ranks(ranks)
     asked = Asked(

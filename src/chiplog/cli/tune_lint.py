@@ -10,8 +10,8 @@ import typer
 from chiplog.cli.output import JsonOption, write_json
 
 if TYPE_CHECKING:
+    from chiplog.tune.lint.lint_file import Lint
     from chiplog.tune.lint.rule import Rule
-    from chiplog.tune.lint.run import Lint
 
 WRONG = 3
 NOT_PROVED = 4
@@ -39,7 +39,7 @@ def tune_lint(
     json_file: JsonOption = None,
 ) -> None:
     """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
-    from chiplog.tune.lint.run import lint
+    from chiplog.tune.lint.lint_file import lint
 
     found = lint(file, target, launcher=launcher, mpi=mpi, version=version)
     if json_file:

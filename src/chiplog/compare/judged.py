@@ -13,7 +13,7 @@ from chiplog.fit.caution import without_cold_start
 from chiplog.fit.changes.detect.observed import GRID
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.left_out import LeftOut
-from chiplog.fit.one_to_many.run import round_trip_points
+from chiplog.fit.one_to_many.fitting import round_trip_points
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fit.quantities.measured import Measured, is_round_trip
 from chiplog.fit.states import in_one_state

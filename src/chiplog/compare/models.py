@@ -28,6 +28,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.estimates.parameters import is_fixed
+from chiplog.fit.fitting import Boundaries, fit_each
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions.predictor import (
@@ -41,7 +42,6 @@ from chiplog.fit.predictions.predictor import (
 from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, Measured
 from chiplog.fit.result import FREE, Change, Fit, Segment
-from chiplog.fit.run import Boundaries, fit_each
 from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5

@@ -6,7 +6,7 @@ from chiplog.compare.expression import parse_expression
 from chiplog.compare.split import Split, divide
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.pairs.run import round_trips
+from chiplog.fit.pairs.fitting import round_trips
 from chiplog.fit.pairs.table import is_pair_point, pair_table
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions.predictor import MeasuredPoints

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.job import NO_ROUND_TRIPS
-from chiplog.fit.one_to_many.run import can_fit, needed
+from chiplog.fit.one_to_many.fitting import can_fit, needed
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.bell import bell
 from chiplog.fit.quantities.methods.culler import culler

@@ -13,9 +13,9 @@ from chiplog.compare.postings import compare_postings
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
+from chiplog.fit.fitting import fit_each, models_for
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.result import Change
-from chiplog.fit.run import fit_each, models_for
 from chiplog.jobs.placement import placement_of
 from chiplog.report.input import SeriesChanges, TargetReport
 

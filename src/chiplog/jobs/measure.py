@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chiplog.measure.limits import NO_LIMITS, Limits, within
+from chiplog.measure.measuring import Decider, FollowUp, Measured
+from chiplog.measure.measuring import measure as measure_plan
 from chiplog.measure.progress import ProgressBar
-from chiplog.measure.run import Decider, FollowUp, Measured
-from chiplog.measure.run import measure as measure_plan
 from chiplog.measure.start import launch_of, transport_of
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
@@ -70,7 +70,7 @@ def measure(
     Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on
     `sim`, where the same seed gives the same samples however busy the machine is. `refine` asks for more points around
     each protocol change until its size is known to the byte. See
-    `chiplog.measure.run.measure` for `resume`, `strict`, `limits` and what is raised, and
+    `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is raised, and
     `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
     """
     if limits is None:

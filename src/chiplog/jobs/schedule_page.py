@@ -8,7 +8,7 @@ from chiplog.report.document import Column, Document, Picture, Section, Table, l
 from chiplog.report.timeline import Arrow, Span, Timeline
 from chiplog.schedule import Schedule
 from chiplog.simulate import Simulation
-from chiplog.simulate.run import COMPUTING, RECEIVING
+from chiplog.simulate.simulation import COMPUTING, RECEIVING
 
 PS_PER_SECOND = 1e12
 MOST_RANKS = 128

@@ -24,7 +24,7 @@ from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulate.conditions import Conditions
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, MessageTimes
 from chiplog.simulate.result import Range
-from chiplog.simulate.run import PLAIN, simulate
+from chiplog.simulate.simulation import PLAIN, simulate
 
 MOST_EVENTS_SEARCHED = 100_000
 """Schedules of more events are simulated at the corners of the set alone."""

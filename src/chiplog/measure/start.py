@@ -9,10 +9,10 @@ from functools import partial
 
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import explain_start, launch_command
+from chiplog.measure.measuring import Launch
 from chiplog.measure.meeting import forwarding, meeting_at
 from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
-from chiplog.measure.run import Launch
 from chiplog.measure.session import MARGIN_SECONDS, Session
 from chiplog.plan.plan import PLACEMENTS
 

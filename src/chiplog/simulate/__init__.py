@@ -2,7 +2,7 @@
 
 from chiplog.simulate.conditions import Conditions, Noise, PairClasses
 from chiplog.simulate.parameters import LogGOPS, MessageTimes, Protocol
-from chiplog.simulate.run import Simulation, simulate
+from chiplog.simulate.simulation import Simulation, simulate
 
 __all__ = [
     "Conditions",

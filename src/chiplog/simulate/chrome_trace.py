@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from chiplog.schedule.arrays import Schedule
-from chiplog.simulate.run import COMPUTING, RECEIVING, Simulation
+from chiplog.simulate.simulation import COMPUTING, RECEIVING, Simulation
 
 PS_PER_US = 1_000_000
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.simulate.run import Simulation
+from chiplog.simulate.simulation import Simulation
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from chiplog.measure.start import launch_of, transport_of
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
 from chiplog.survey.ranks import ranks_of
-from chiplog.survey.run import measure_sweep
+from chiplog.survey.sweep import measure_sweep
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -79,8 +79,8 @@ def survey(
 ) -> SurveyResult:
     """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
 
-    `out` is a folder or a run file; see `chiplog.survey.run.measure_sweep` for `resume`, `ranks_are_given` and what is
-    raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    `out` is a folder or a run file; see `chiplog.survey.sweep.measure_sweep` for `resume`, `ranks_are_given` and what
+    is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
     `topology` is a topology.conf, which the measured leaves are held against.
 
     Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.run import fit, models_for
+from chiplog.fit.fitting import fit, models_for
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.piecewise import Piece
 from chiplog.report.input import TargetReport

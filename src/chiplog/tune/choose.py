@@ -22,7 +22,7 @@ from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
 from chiplog.predict.network import Space, Speaker
-from chiplog.predict.run import answer, speaker_for
+from chiplog.predict.prediction import answer, speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01

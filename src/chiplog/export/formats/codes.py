@@ -92,7 +92,7 @@ def _fitted_answers(
     dataset: Dataset, train: int, single: _Medians, several: _Medians, sizes: list[int]
 ) -> dict[int, Mapping[str, float | None]]:
     """Each row's L and g are such that L + (s-1)G and g + (s-1)G are the times measured at its size."""
-    from chiplog.fit.run import fit
+    from chiplog.fit.fitting import fit
 
     chosen = fit(dataset.select(operation="send"), ("loggp",), method="prtt")[0]
     regimes = bounded_regimes(chosen)

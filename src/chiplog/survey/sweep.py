@@ -14,8 +14,8 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import ChiplogError, RankLost, RunFailed, UsageError
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.limits import MOST_START_SECONDS, NO_LIMITS, Limits
+from chiplog.measure.measuring import Launch
 from chiplog.measure.progress import Silent, Watcher
-from chiplog.measure.run import Launch
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
 from chiplog.survey.lost import NodeLost

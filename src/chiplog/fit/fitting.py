@@ -20,9 +20,9 @@ from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.job import Job, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.left_out import Fitted, LeftOut
-from chiplog.fit.one_to_many.run import fit_one_to_many
+from chiplog.fit.one_to_many.fitting import fit_one_to_many
 from chiplog.fit.origin import with_origin
-from chiplog.fit.pairs.run import fit_pairs
+from chiplog.fit.pairs.fitting import fit_pairs
 from chiplog.fit.part import with_receives
 from chiplog.fit.predictions.bands import bands
 from chiplog.fit.predictions.predictor import (
