@@ -24,6 +24,7 @@ __all__ = [
     "changes",
     "compare",
     "fit",
+    "history",
     "measure",
     "predict",
     "read",

@@ -18,6 +18,7 @@ from command import chiplog
 from history_by_hand import add_run
 from many_runs import LONG
 
+import chiplog as chiplog_in_python
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.history.layout import history_files
 from chiplog.history.read import node_series
@@ -179,6 +180,15 @@ def test_two_targets_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mpi, tcp"):
         judge_history(tmp_path)
     assert judge_history(tmp_path, target="mpi").runs == 1
+
+
+def test_python_asks_a_history_as_the_command_does(tmp_path: Path) -> None:
+    for day in range(12):
+        add_run(tmp_path, noise(1, 4)[0], day)
+    found = chiplog_in_python.history(tmp_path, node="n0001", against="2w")
+    assert {row.name for row in found.rows} == {"n0001"}
+    with pytest.raises(UsageError, match=r"^node: no run"):
+        chiplog_in_python.history(tmp_path, node="elsewhere")
 
 
 def test_without_duckdb_one_sentence_says_what_to_install(tmp_path: Path) -> None:

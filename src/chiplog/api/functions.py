@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
     from chiplog.fit.changes.result import ChangesResult
     from chiplog.fit.result import Fit
+    from chiplog.history.result import HistoryResult
     from chiplog.jobs.measure_to_report import RunResult
     from chiplog.predict.result import Prediction
     from chiplog.simulate.simulation import Simulation
@@ -201,6 +202,21 @@ def survey(
         budget=budget,
         resume=resume,
     )
+
+
+@for_python
+def history(
+    folder: File, *, node: str | None = None, against: str = "30d", target: str | None = None
+) -> HistoryResult:
+    """Which nodes of a history of surveys changed, since when and by how much: `rows`, the worst first.
+
+    Each run is held against the time `against` before it: "30d", "2w", "12h". UsageError where the history lacks the
+    node, the target or any run, or a package is missing; CorruptFile where no file can be read, while single broken
+    files are in `unread`.
+    """
+    from chiplog.history.result import judge_history
+
+    return judge_history(os.fspath(folder), node=node, against=against, target=target)
 
 
 @for_python
