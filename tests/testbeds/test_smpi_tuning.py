@@ -88,7 +88,7 @@ def test_no_choice_is_slower_than_the_default(
         )
         options = RaceOptions(operation, (ranks,), sizes_of(operation), 1e9, seed)
         race = Race(
-            launcher, candidates(operation), options, clock=lambda one=launcher: one.seconds
+            launcher, candidates(operation, ranks), options, clock=lambda one=launcher: one.seconds
         )
         raced = race.run()
         found = verdicts(raced)
