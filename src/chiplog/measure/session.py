@@ -15,12 +15,14 @@ from types import TracebackType
 from typing import Any
 
 from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, UsageError
+from chiplog.measure.first_words import first_words
 from chiplog.measure.meeting import SECRET_VARIABLE
 from chiplog.measure.process import ProcessGroup
 from chiplog.plan.request import Request
 
 MAX_LINE_BYTES = 256 * 2**20
 STDERR_KEPT_BYTES = 16 * 1024
+NOT_OURS_BYTES = 1 << 16
 MARGIN_SECONDS = 20.0
 """How much longer than its budget and the time limit a request may take before the probe counts as stuck.
 
@@ -59,6 +61,8 @@ class Session:
         self._leftover = leftover
         self._stdout = b""
         self._stderr = b""
+        self._not_ours = b""
+        """What came on standard output before the header: launchers and shells greet and complain there."""
         self._group: ProcessGroup | None = None
         self._selector = selectors.DefaultSelector()
         self._is_over = False
@@ -145,8 +149,16 @@ class Session:
 
     def _answer(self, wanted: str, seconds: float) -> tuple[str, dict[str, Any]]:
         """The next line of type `wanted`, whole and parsed; an error line becomes its exception."""
+        deadline = time.monotonic() + seconds
         try:
-            line = self._line(time.monotonic() + seconds, seconds)
+            line = self._line(deadline, seconds)
+            while (
+                wanted == "header"
+                and not line.startswith("{")
+                and len(self._not_ours) < NOT_OURS_BYTES
+            ):
+                self._not_ours += line.encode() + b"\n"
+                line = self._line(deadline, seconds)
         except ChiplogError:
             self._is_over = True
             raise
@@ -234,21 +246,13 @@ class Session:
         return (of_rank_0 or of_others or [""])[0].strip().rstrip(".")
 
     def _said(self) -> str:
-        """What standard error holds that explains the end: the ranks' own words, else the first that tells something.
-
-        Launchers frame what went wrong with lines of dashes, and end with what follows from it.
-        """
-        own = self._own_words()
-        if own:
-            return f" It said: {own}."
-        lines = [line.strip() for line in self._stderr.decode(errors="replace").splitlines()]
-        said = [line for line in lines if any(letter.isalpha() for letter in line)]
-        telling = [line for line in said if _TELLING.search(line)]
-        return f" It said: {(telling or said)[0]}" if said else ""
+        """What explains the end: the ranks' own words, else the first of a launcher's that do."""
+        said = (self._stderr + b"\n" + self._not_ours).decode(errors="replace")
+        words = self._own_words() or first_words(said)
+        return f" It said: {words}." if words else ""
 
 
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
-_TELLING = re.compile(r"signal|error|fail|lost|refused|denied|unable|can't|cannot", re.IGNORECASE)
 
 
 def _signal_of(code: int | None) -> str | None:

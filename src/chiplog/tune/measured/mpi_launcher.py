@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from chiplog.errors import RunFailed
+from chiplog.measure.first_words import first_words
 from chiplog.measure.launchers import launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.process import ProcessGroup
@@ -87,7 +88,8 @@ def run_watched(command: Sequence[str], environment: Mapping[str, str], silent: 
         if code is None:
             reason = f"it hangs: nothing for {silent:g} s"
         elif code != 0:
-            reason = f"it ends with code {code}: {_first_error(_text(stderr) or _text(stdout))}"
+            said = first_words(_text(stderr)) or first_words(_text(stdout))
+            reason = f"it ends with code {code}: {said or 'it says nothing'}"
         return Ended(_text(stdout), reason, seconds)
 
 
@@ -107,13 +109,6 @@ def _wait(group: ProcessGroup, stdout: IO[bytes], silent: float) -> int | None:
 def _text(stream: IO[bytes]) -> str:
     stream.seek(0)
     return stream.read().decode("utf-8", errors="replace")
-
-
-def _first_error(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("{") and set(line) - set("-=*")]
-    telling = [line for line in lines if any(w in line for w in ("rror", "ssert", "bort", "ignal"))]
-    return (telling or lines or ["it says nothing"])[0][:200].rstrip(".")
 
 
 def arguments_of(entries: Sequence[Entry], effort: Effort, seed: int) -> list[str]:

@@ -1,0 +1,50 @@
+"""What launchers really print when ranks can't start, and the sentence that a reader needs of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chiplog.measure.first_words import MOST_CHARACTERS, first_words
+
+DASHES = "-" * 74
+CASES = {
+    "an option, in a frame, with a colon": (
+        f"{DASHES}\nAn unrecognized option was included on the mpirun command line:\n\n  Option: --bogus\n\n"
+        f'Please use the "mpirun --help" command to obtain a list of all\nsupported options.\n{DASHES}\n',
+        "An unrecognized option was included on the mpirun command line: Option: --bogus",
+    ),
+    "a sentence over lines": (
+        f"{DASHES}\nThere are not enough slots available in the system to satisfy the 64\nslots that were requested "
+        f"by the application:\n\n  probe\n\nEither request fewer procs.\n{DASHES}\n",
+        "There are not enough slots available in the system to satisfy the 64 slots that were requested by the "
+        "application: probe",
+    ),
+    "places in sources": (
+        "[mpiexec@vm] match_arg (utils/args/args.c:163): unrecognized argument bogus\n"
+        "[mpiexec@vm] HYDU_parse_array (utils/args/args.c:178): argument matching returned error\n",
+        "unrecognized argument bogus",
+    ),
+    "what follows comes last": (
+        "srun: error: n03: task 1: Exited with exit code 7\nsrun: error: Terminating StepId=12.0\n",
+        "srun: error: n03: task 1: Exited with exit code 7",
+    ),
+    "a greeting": (
+        "Welcome to the cluster\nslurmstepd: error: no such file\n",
+        "slurmstepd: error: no such file",
+    ),
+    "nothing that tells": ("first\nsecond\n", "first"),
+    "a probe's lines": ('{"type":"header"}\n', ""),
+    "nothing": ("", ""),
+    "an open frame": (f"{DASHES}\nIt failed", "It failed"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_the_first_sentence_that_tells_is_taken(text: str, expected: str) -> None:
+    assert first_words(text) == expected
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    found = first_words("error: " + "word " * 1000)
+    assert len(found) <= MOST_CHARACTERS + 4
+    assert found.endswith("word ...")
