@@ -89,7 +89,7 @@ def _in_children(history: Path, writers: int, runs: int) -> None:
 
 
 def _kill(history: Path, times: int) -> None:
-    """Kills a writer by SIGKILL, at another time of its work each time."""
+    """Kills writers by SIGKILL: every other one at any time, the others while a file of theirs is unfinished."""
     for number in range(times):
         began = time.monotonic()
         child = os.fork()
@@ -99,8 +99,21 @@ def _kill(history: Path, times: int) -> None:
         while not any(history.rglob(f"*-w{number}-0.parquet")):
             time.sleep(0.001)
         time.sleep(random.Random(number).random() * (time.monotonic() - began))
+        if number % 2:
+            _stop_in_the_middle_of_a_file(history, child)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def _stop_in_the_middle_of_a_file(history: Path, child: int) -> None:
+    before = set(history.rglob(".*.tmp"))
+    while True:
+        os.kill(child, signal.SIGSTOP)
+        os.waitpid(child, os.WUNTRACED)
+        if set(history.rglob(".*.tmp")) - before:
+            return
+        os.kill(child, signal.SIGCONT)
+        time.sleep(0.0005)
 
 
 if __name__ == "__main__":

@@ -248,7 +248,7 @@ def test_a_writer_killed_at_any_time_leaves_whole_files_only(tmp_path: Path) -> 
     subprocess.run(command, check=True, env=environment, timeout=120)
     left = list(tmp_path.rglob(".*.tmp"))
     print(f"{len(_read_all(tmp_path))} whole files, {len(left)} left unfinished by {times} kills")
-    assert left, "no kill was in the middle of a file"
+    assert len(left) >= times // 2, "every other kill is in the middle of a file"
 
 
 def _read_all(history: Path) -> list[pa.Table]:
