@@ -1,6 +1,6 @@
 """A ReFrame test: survey the nodes of a job, and fail where a node, an uplink or a pair is slow beyond doubt.
 
-reframe -c survey_reframe.py -r -S target=tcp -S num_nodes=32 -S under_launcher="srun -N 32"
+reframe -C reframe_slurm.py -c survey_reframe.py -r -S target=tcp -S num_nodes=32 -S under_launcher="srun -N 32"
 
 The references of ReFrame are for the medians; who is slow is decided by the survey itself, which needs none.
 """

@@ -15,12 +15,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command import chiplog
+from verdict_by_hand import verdict_of
 
-from chiplog.survey.operators.by_node import Effect, NodeVerdict, SurveyVerdict
 from chiplog.survey.operators.drain import drain_lines
 from chiplog.survey.operators.node_check import node_check_text
 from chiplog.survey.operators.prometheus import prometheus_text
-from chiplog.survey.verdict import Finding
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas" / "verdict.schema.json"
@@ -28,25 +27,6 @@ CHECK = ROOT / "examples" / "operators" / "check_node.sh"
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.02"
 MOST_SERIES = 20
 """Of a node."""
-SLOW = Finding("node", "n05.cluster", None, "out", "bandwidth", -0.052, -0.058, -0.046)
-DOUBT = Finding("node", "n06", None, "both", "latency", 0.05, 0.01, 0.09, "too few controls")
-
-
-def verdict_of(name: str = "n05.cluster", *, time: datetime | None = None) -> SurveyVerdict:
-    effects = {"bandwidth": Effect(-0.05, -0.06, -0.04), "latency": Effect(0.001, None, None)}
-    return SurveyVerdict(
-        "pairs.jsonl",
-        "tcp",
-        time or datetime.now(UTC),
-        True,
-        (
-            NodeVerdict("N04.cluster", "ok", (), effects),
-            NodeVerdict(name, "slow", (SLOW,), effects),
-            NodeVerdict("n06", "unclear", (DOUBT,), effects),
-        ),
-        (Finding("uplink", "leaf 2", None, "both", "bandwidth", -0.1, -0.11, -0.09),),
-        {"bandwidth": {"node": 0.02, "uplink": None, "pair": 0.06}},
-    )
 
 
 @pytest.fixture(scope="module")

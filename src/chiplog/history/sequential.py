@@ -187,9 +187,10 @@ def _noise(before: FloatArray, alarms: float) -> tuple[FloatArray, FloatArray, f
     scaled = rest / spread
     typical = float(np.median(count))
     of_level = np.pi / 2 / typical  # the level's own error, which a node's next runs share
-    tails = max(
-        1.0, float(np.nanquantile(np.abs(scaled), _TAIL)) / -NormalDist().inv_cdf((1 - _TAIL) / 2)
-    )
+    settled = np.abs(
+        scaled[: 1 - IN_A_ROW]
+    )  # the runs that are judged now do not lengthen the tails
+    tails = max(1.0, float(np.nanquantile(settled, _TAIL)) / -NormalDist().inv_cdf((1 - _TAIL) / 2))
     correlation = (_correlation(scaled, typical) + of_level) / (1 + of_level)
     factor = threshold_factor(round(correlation, 2), alarms) * tails * (1 + of_level) ** 0.5
     return level, spread, factor
