@@ -9,19 +9,64 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.output import note
+from chiplog.errors import UsageError
 
 
 def report(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE ...", help="Run files and model files.")
+        list[Path],
+        typer.Argument(metavar="FILE ...", help="Run files and model files, or one survey."),
     ],
     out: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="REPORT.html|REPORT.md", help="The file to write."),
     ],
+    history: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With a survey: the history to draw beside it."),
+    ] = None,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With a survey: Slurm's topology.conf, to hold it against."
+        ),
+    ] = None,
 ) -> None:
-    """Write a report on run files and model files."""
-    from chiplog.jobs.report import report as write_report
+    """Write a report on run files and model files, or the page of a survey."""
+    from chiplog.survey.page.of_file import is_survey
 
-    write_report(files, out, command=("chiplog", *sys.argv[1:]))
+    command = ("chiplog", *sys.argv[1:])
+    if any(is_survey(one) for one in files):
+        _survey(files, out, history, topology, command)
+    else:
+        for name, given in (("--history", history), ("--topology", topology)):
+            if given is not None:
+                raise UsageError(f"{name} goes with a survey, and {files[0]} is none.")
+        from chiplog.jobs.report import report as write_report
+
+        write_report(files, out, command=command)
     note(f"the report is {out}.")
+
+
+def _survey(
+    files: list[Path],
+    out: Path,
+    history: Path | None,
+    topology: Path | None,
+    command: tuple[str, ...],
+) -> None:
+    from chiplog.report.write import check_suffix, write_document
+    from chiplog.survey.page import survey_page
+    from chiplog.survey.page.of_file import page_of_file
+
+    check_suffix(out)
+    if len(files) > 1:
+        raise UsageError("a survey has a page of its own: name one survey and nothing else.")
+    page = page_of_file(files[0], topology=topology, command=command)
+    if history is not None:
+        from dataclasses import replace
+
+        from chiplog.history.months import months_of
+
+        page = replace(page, months=months_of(history, page.result.target))
+    write_document(survey_page(page), out)

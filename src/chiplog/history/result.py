@@ -108,15 +108,7 @@ def judge_history(
     where no file can be read. Files that are broken or of another version are in `unread` of the result.
     """
     days = parse_days(against)
-    runs, unread = runs_of(Path(history), target, days)
-    try:
-        series = [node_series(runs, kind) for kind in KINDS]
-    except CorruptFile:
-        runs, others = readable(runs)
-        unread += others
-        if not runs:
-            raise
-        series = [node_series(runs, kind) for kind in KINDS]
+    runs, series, unread = series_of(Path(history), target, days)
     rows = [row for one in series if one.nodes for row in _rows(one, series, runs, days)]
     if node is not None:
         rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
@@ -133,6 +125,23 @@ def judge_history(
         tuple(rows),
         tuple(dict.fromkeys(unread)),
     )
+
+
+def series_of(
+    history: Path, target: str | None, days: float
+) -> tuple[list[HistoryFile], list[NodeSeries], list[str]]:
+    """The runs of the last twice `days`, their values of each kind, and a sentence for each file that can't be read.
+
+    Errors as of `judge_history`.
+    """
+    runs, unread = runs_of(history, target, days)
+    try:
+        return runs, [node_series(runs, kind) for kind in KINDS], unread
+    except CorruptFile:
+        runs, others = readable(runs)
+        if not runs:
+            raise
+        return runs, [node_series(runs, kind) for kind in KINDS], unread + others
 
 
 def _worst_first(row: HistoryRow) -> tuple[object, ...]:

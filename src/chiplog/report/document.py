@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from chiplog.report.matrix import PairMatrix
 from chiplog.report.plot import Plot
 from chiplog.report.timeline import Timeline
 
@@ -207,10 +208,19 @@ class HeatMap:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A figure for each pair of nodes as colours, with its caption."""
+
+    title: str
+    caption: Inline
+    pairs: PairMatrix
+
+
+@dataclass(frozen=True)
 class Panels:
     """Small figures side by side where there is room."""
 
-    figures: tuple[Figure | HeatMap, ...]
+    figures: tuple[Figure | HeatMap | Matrix, ...]
 
 
 @dataclass(frozen=True)
@@ -236,7 +246,19 @@ class Copies:
     items: tuple[Copy, ...]
 
 
-Block = Paragraph | Bullets | Facts | Notices | Table | Figure | HeatMap | Panels | Picture | Copies
+Block = (
+    Paragraph
+    | Bullets
+    | Facts
+    | Notices
+    | Table
+    | Figure
+    | HeatMap
+    | Matrix
+    | Panels
+    | Picture
+    | Copies
+)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from chiplog.report.document import (
     HeatCell,
     HeatMap,
     Inline,
+    Matrix,
     Notices,
     Panels,
     Paragraph,
@@ -37,6 +38,7 @@ from chiplog.report.document import (
     text_of,
 )
 from chiplog.report.input import ReportInput
+from chiplog.report.matrix import legend_html, matrix_svg
 from chiplog.report.names import identifier
 from chiplog.report.plot import Plot, as_json
 from chiplog.report.sections import build
@@ -170,12 +172,10 @@ def _block(block: Block) -> str:
             return _figure(block)
         case HeatMap():
             return _heat_map(block)
+        case Matrix():
+            return _matrix(block)
         case Panels(figures):
-            panels = "".join(
-                _figure(one, titled=True) if isinstance(one, Figure) else _heat_map(one)
-                for one in figures
-            )
-            return f'<div class="panels">{panels}</div>'
+            return f'<div class="panels">{"".join(map(_panel, figures))}</div>'
         case Copies():
             return _copies(block)
         case Picture(caption, timeline):
@@ -281,6 +281,16 @@ def _plot(plot: Plot) -> str:
     return f'<div class="plot" data-plot="{plot.identifier}">{WITHOUT_SCRIPT}</div>'
 
 
+def _panel(one: Figure | HeatMap | Matrix) -> str:
+    match one:
+        case Figure():
+            return _figure(one, titled=True)
+        case HeatMap():
+            return _heat_map(one)
+        case Matrix():
+            return _matrix(one)
+
+
 def _heat_map(shown: HeatMap) -> str:
     head = "".join(f'<th scope="col">{_escaped(title)}</th>' for title in shown.columns)
     body = "".join(
@@ -295,6 +305,14 @@ def _heat_map(shown: HeatMap) -> str:
         f'<thead><tr><th scope="col">{_escaped(shown.corner)}</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
         f'<p class="heat-legend">{legend}</p><figcaption>{_inline(shown.caption)}</figcaption></figure>'
+    )
+
+
+def _matrix(shown: Matrix) -> str:
+    return (
+        f'<figure class="heat-map"><h4>{_escaped(shown.title)}</h4>'
+        f'<div class="scroll">{matrix_svg(shown.pairs)}</div>{legend_html(shown.pairs)}'
+        f"<figcaption>{_inline(shown.caption)}</figcaption></figure>"
     )
 
 

@@ -13,6 +13,7 @@ from chiplog.report.document import (
     Figure,
     HeatMap,
     Inline,
+    Matrix,
     Notices,
     Panels,
     Paragraph,
@@ -68,9 +69,8 @@ def _block(block: Block) -> str:
         case HeatMap():
             return _heat_map(block)
         case Panels(figures):
-            texts = (_figure(one) if isinstance(one, Figure) else _heat_map(one) for one in figures)
-            return "\n\n".join(text for text in texts if text)
-        case Picture() | Copies():
+            return "\n\n".join(text for text in map(_block, figures) if text)
+        case Picture() | Copies() | Matrix():
             return ""
 
 

@@ -20,6 +20,7 @@ from chiplog.report.document import (
     Figure,
     HeatMap,
     Inline,
+    Matrix,
     Notices,
     Panels,
     Paragraph,
@@ -111,7 +112,7 @@ class _Writer:
                 return self.notices(block)
             case Table():
                 return self.table(block)
-            case Figure() | HeatMap() | Panels() | Picture() | Copies():
+            case Figure() | HeatMap() | Panels() | Picture() | Copies() | Matrix():
                 return None
 
     def item(self, mark: str, content: Text) -> RenderableType:

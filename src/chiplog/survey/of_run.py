@@ -38,6 +38,12 @@ class MachineVerdict:
     differences: tuple[Difference, ...]
     fits: dict[Kind, PairFit]
     """The fit of the sweep, of each kind that was measured."""
+    leaf_names: tuple[str, ...] = ()
+    """The declared names of the leaves, by number."""
+
+    def leaf_name(self, number: int) -> str:
+        """What a leaf is called."""
+        return self.leaf_names[number] if number < len(self.leaf_names) else f"leaf {number}"
 
     @property
     def accused(self) -> tuple[Finding, ...]:
@@ -102,7 +108,7 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
         fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
         verdicts[kind] = confirmed(fits[kind], again, names)
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
-    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits)
+    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names)
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:

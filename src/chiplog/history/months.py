@@ -1,0 +1,43 @@
+"""A history as a survey's page shows it: what is said of each node, and all figures over the runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chiplog.history.result import DEFAULT_AGAINST, judge_history, parse_days, series_of
+from chiplog.survey.page.input import Months, NodeLines, ShiftRow, change_of
+
+if TYPE_CHECKING:
+    from chiplog.history.result import HistoryRow
+
+
+def months_of(history: str | Path, target: str, *, against: str = DEFAULT_AGAINST) -> Months:
+    """The runs of `target` in a history; errors as of `judge_history`."""
+    result = judge_history(history, against=against, target=target)
+    runs, series, _ = series_of(Path(history), target, parse_days(against))
+    return Months(
+        str(history),
+        tuple(one.facts.time for one in runs),
+        tuple(
+            ShiftRow(one.name, one.quantity, _WORDS[one.verdict], _what(one)) for one in result.rows
+        ),
+        tuple(
+            NodeLines(one.kind, one.nodes, change_of(one.kind, one.slowness))
+            for one in series
+            if one.nodes
+        ),
+    )
+
+
+_WORDS = {"changed": "changed", "same": "same", "no-verdict": "no verdict"}
+
+
+def _what(row: HistoryRow) -> str:
+    if row.verdict == "same" and row.within is not None:
+        return f"within {100 * row.within:.1f} %"
+    if row.effect is None or row.low is None or row.high is None or row.since is None:
+        return str(row.reason)
+    interval = f"[{100 * row.low:+.1f} %, {100 * row.high:+.1f} %]"
+    beside = "; at the same time " + ", ".join(row.fingerprint) if row.fingerprint else ""
+    return f"since {row.since[:10]} by {100 * row.effect:+.1f} % {interval}{beside}"

@@ -1,0 +1,121 @@
+"""The matrix of pairs: how far each is from what its class of link gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.report import format
+from chiplog.report.document import Matrix, Panels, Section, line
+from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
+from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage, change_of
+from chiplog.survey.page.suspects import node_order
+from chiplog.survey.pair_fit import slowness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from chiplog.survey.of_run import MachineVerdict
+    from chiplog.survey.pair_fit import PairFit
+
+LEAST_STEP = 0.02
+"""The first colour begins at this change, or at twice the pairs' usual spread."""
+
+
+def matrix_section(page: SurveyPage) -> Section | None:
+    """A matrix of each kind that was measured."""
+    verdict = page.result.verdict
+    shown = tuple(_matrix(fit, verdict) for fit in verdict.fits.values())
+    return Section("survey-matrix", line("Every pair"), (Panels(shown),)) if shown else None
+
+
+def _matrix(fit: PairFit, verdict: MachineVerdict) -> Matrix:
+    kind = fit.values.kind
+    order = node_order(fit)
+    slow, places = _by_pair(fit)
+    step = max(LEAST_STEP, 2.0 * float(np.median(fit.scales)) if fit.scales.size else 0.0)
+    limits = np.asarray(step * 2.0 ** np.arange(LEVELS), dtype=np.float64)
+    levels = np.searchsorted(limits, np.abs(slow)).astype(np.int8) * np.sign(
+        np.nan_to_num(slow)
+    ).astype(np.int8)
+    levels[np.isnan(slow)] = MISSING
+    shown = PairMatrix(
+        f"{kind} of each pair of {order.size} nodes",
+        tuple(fit.values.nodes[node] for node in order.tolist()),
+        levels[np.ix_(order, order)],
+        _text(fit, order, places),
+        _groups(fit, order, verdict),
+        _legend(limits, kind),
+    )
+    both = (
+        ""
+        if _has_both_ways(fit)
+        else " Each pair was measured in one direction: both cells show it."
+    )
+    caption = line(
+        f"Rows send, columns receive; each {kind} is held against the median of its class of link. "
+        f"A slow node is a row and a column, a slow uplink a band.{both}"
+    )
+    return Matrix(kind.capitalize(), caption, shown)
+
+
+def _by_pair(fit: PairFit) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(n, n) each pair's slowness beside its class, and its place in the values; NaN and -1 where there is none."""
+    nodes = len(fit.values.nodes)
+    slow = np.full((nodes, nodes), np.nan)
+    places = np.full((nodes, nodes), -1, dtype=np.int64)
+    rest = slowness(fit.values)[fit.usable]
+    for number in np.unique(fit.classes).tolist():
+        mine = fit.classes == number
+        rest[mine] -= np.median(rest[mine])
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    for row, column in ((servers, clients), (clients, servers)):  # the measured direction last
+        slow[row, column] = rest
+        places[row, column] = fit.usable
+    return slow, places
+
+
+def _has_both_ways(fit: PairFit) -> bool:
+    ends = np.stack([fit.values.clients[fit.usable], fit.values.servers[fit.usable]])
+    pairs = int(np.unique(np.sort(ends, axis=0), axis=1).shape[1])
+    return pairs < int(np.unique(ends, axis=1).shape[1])
+
+
+def _text(
+    fit: PairFit, order: NDArray[np.int64], places: NDArray[np.int64]
+) -> Callable[[int, int], str]:
+    def text(row: int, column: int) -> str:
+        client, server = int(order[row]), int(order[column])
+        place = int(places[client, server])
+        names = f"{fit.values.nodes[client]} to {fit.values.nodes[server]}"
+        if place < 0:
+            return fit.values.nodes[client] if client == server else f"{names}: not measured"
+        number = float(fit.values.values[place])
+        return f"{names}: {format.value(number, QUANTITY_UNIT[fit.values.kind], digits=4)}"
+
+    return text
+
+
+def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[Group, ...]:
+    numbers, first, counts = np.unique(fit.leaves[order], return_index=True, return_counts=True)
+    return tuple(
+        Group(verdict.leaf_name(number) if verdict.leaves else "nodes", at, count)
+        for number, at, count in zip(numbers.tolist(), first.tolist(), counts.tolist(), strict=True)
+    )
+
+
+def _legend(limits: NDArray[np.float64], kind: str) -> tuple[tuple[int, str], ...]:
+    found = [(0, f"within {_percent(limits[0])}")]
+    slower, faster = ("less", "more") if kind == "bandwidth" else ("more", "less")
+    for level, limit in enumerate(limits.tolist(), start=1):
+        slow, fast = (abs(float(change_of(kind, np.array(sign * limit)))) for sign in (1, -1))  # type: ignore[arg-type]
+        found.append((level, f"{_percent(slow)} {slower}"))
+        found.insert(0, (-level, f"{_percent(fast)} {faster}"))
+    return (*found, (MISSING, "not measured"))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"

@@ -1,0 +1,57 @@
+"""The page itself: its sections in the order in which they are read."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from chiplog.report import format
+from chiplog.report.document import Document, Fact, Facts, Inline, Section, code, line, muted
+from chiplog.report.names import moment
+from chiplog.survey.page.classes import classes_section
+from chiplog.survey.page.input import Months, NodeLines, ShiftRow, SurveyPage
+from chiplog.survey.page.matrix import matrix_section
+from chiplog.survey.page.months import months_section
+from chiplog.survey.page.suspects import suspects_section
+
+__all__ = ["Months", "NodeLines", "ShiftRow", "SurveyPage", "survey_page"]
+
+SECTIONS = (suspects_section, matrix_section, classes_section, months_section)
+MOST_DIFFERENCES = 20
+
+
+def survey_page(page: SurveyPage) -> Document:
+    """The survey as a document, which renderers turn into HTML or Markdown."""
+    made = (one(page) for one in SECTIONS)
+    sections = tuple(one for one in made if one is not None)
+    rest = replace(_measured(page), folded=True)
+    return Document(f"chiplog survey: {page.result.target}", _subtitle(page), (*sections, rest))
+
+
+def _subtitle(page: SurveyPage) -> Inline:
+    result = page.result
+    pairs = f"{format.count(result.pairs)} of {format.count(result.pairs_in_all)} pairs"
+    return line(muted(f"{len(result.nodes)} nodes, {pairs}, {moment(page.created)}"))
+
+
+def _measured(page: SurveyPage) -> Section:
+    result, verdict = page.result, page.result.verdict
+    facts = [
+        Fact(line("Target"), line(code(result.target))),
+        Fact(line("Rounds"), line(f"{result.rounds}, each pair {verdict.visits} times at most")),
+    ]
+    if result.at_once is not None:
+        share = f"{100 * result.at_once.ratio:.0f} % of the bandwidth alone, median of {result.at_once.pairs} pairs"
+        limit = "; CPUs or shared links were the limit, so a slow link may not show"
+        facts.append(Fact(line("At once"), line(share + (limit if result.at_once.limits else ""))))
+    if verdict.leaves is not None:
+        agrees = {True: ", as declared", False: "", None: ""}[verdict.agrees]
+        facts.append(Fact(line("Leaves"), line(f"{verdict.leaves}{agrees}")))
+    facts += [
+        Fact(line("Topology"), line(one.text)) for one in verdict.differences[:MOST_DIFFERENCES]
+    ]
+    facts += [Fact(line("Lost"), line(f"{one.node}: {one.reason}")) for one in result.lost]
+    facts.append(Fact(line("Raw samples"), line(code(str(result.path)))))
+    if page.command:
+        facts.append(Fact(line("Made by"), line(code(shlex.join(page.command)))))
+    return Section("survey-measured", line("What was measured"), (Facts(tuple(facts)),))

@@ -1,0 +1,222 @@
+"""Who is slow: each suspect with what led to it, and all nodes beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.report import format
+from chiplog.report.document import (
+    Block,
+    Bullets,
+    Column,
+    Figure,
+    Inline,
+    Panels,
+    Paragraph,
+    Section,
+    Table,
+    bad,
+    detail,
+    line,
+    muted,
+    strong,
+)
+from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.survey.page.input import SurveyPage, change_of
+from chiplog.survey.plan import LEAST_RANKS_AGAIN
+
+if TYPE_CHECKING:
+    from chiplog.survey.of_run import MachineVerdict
+    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.pair_values import FloatArray, IntArray
+    from chiplog.survey.verdict import Finding
+
+MOST_NODES_NAMED = 4
+WAYS = {"both": "", "out": ", out only", "in": ", in only"}
+_OUT, _IN = 0, 1
+BESIDE = 0.25
+"""How far a node's second direction stands from its first."""
+
+
+def suspects_section(page: SurveyPage) -> Section:
+    """The answer: who is slow beyond doubt, who is not cleared, and what this survey would have found."""
+    verdict = page.result.verdict
+    blocks: list[Block] = [Paragraph(_answer(page))]
+    found = (*verdict.accused, *verdict.inconclusive)
+    if found:
+        blocks.append(_table(verdict, found))
+    blocks.append(Bullets(tuple(_could_find(verdict))))
+    figures = [_nodes(verdict.fits[kind], verdict) for kind in verdict.fits]
+    blocks.append(Panels(tuple(one for one in figures if one is not None)))
+    return Section("survey-verdict", line("Who is slow"), tuple(blocks))
+
+
+def _answer(page: SurveyPage) -> Inline:
+    result, verdict = page.result, page.result.verdict
+    lost = f" {len(result.lost)} nodes were lost." if result.lost else ""
+    missing = "" if result.complete else " The survey is not finished."
+    if verdict.accused:
+        names = [_who(one) for one in verdict.accused]
+        shown = list(dict.fromkeys(names))
+        more = len(shown) - MOST_NODES_NAMED
+        text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
+        return line(bad(text), " slow beyond doubt.", lost, missing)
+    if verdict.visits < 2:
+        needed = (
+            f"nothing was measured again (with {LEAST_RANKS_AGAIN} nodes and more, without --once)"
+        )
+        return line(strong("Nobody is judged"), f": {needed}.", lost, missing)
+    return line(strong("Nobody is slow beyond doubt."), lost, missing)
+
+
+def _who(one: Finding) -> str:
+    name = f"{one.name} with {one.peer}" if one.peer else f"{one.kind} {one.name}"
+    return f"{name}{WAYS[one.direction]}"
+
+
+def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
+    columns = (
+        Column(line("Suspect")),
+        Column(line("Figure")),
+        Column(line("Measured again"), numeric=True),
+        Column(line("In the sweep"), numeric=True),
+        Column(line("Verdict")),
+    )
+    rows = []
+    for one in found:
+        interval = detail(f"{_percent(one.low)} to {_percent(one.high)}")
+        again = one.reason is None
+        rows.append(
+            (
+                line(_who(one)),
+                line(one.quantity),
+                line(_percent(one.effect), interval) if again else line(format.NOTHING),
+                line(_in_sweep(verdict, one)),
+                line(bad("slow")) if again else line(muted(f"unclear: {one.reason}")),
+            )
+        )
+    caption = line(
+        "Suspects of the sweep were measured again beside healthy nodes; the second figure alone decides. "
+        "Accusations of anybody in a healthy machine: at most 1 survey of 100."
+    )
+    return Table(caption, columns, tuple(rows))
+
+
+def _percent(change: float) -> str:
+    return f"{100 * change:+.1f} %".replace("-", "−") if np.isfinite(change) else "?"
+
+
+def _in_sweep(verdict: MachineVerdict, one: Finding) -> str:
+    """The suspect's effect in the first measurement, which chose it."""
+    fit = verdict.fits[one.quantity]
+    slow = float("nan")
+    nodes = fit.values.nodes
+    if one.kind == "pair":
+        is_it = np.array(
+            [
+                nodes[fit.values.clients[pair]] == one.name
+                and nodes[fit.values.servers[pair]] == one.peer
+                for pair in fit.usable.tolist()
+            ],
+            dtype=bool,
+        )
+        slow = float(fit.residuals[is_it].mean()) if is_it.any() else slow
+    elif one.kind == "node":
+        slow = _one_way(fit.node_effects[:, nodes.index(one.name)], one.direction)
+    else:
+        numbers = [n for n in range(fit.leaf_count) if verdict.leaf_name(n) == one.name]
+        slow = _one_way(fit.uplink_effects[:, numbers[0]], one.direction) if numbers else slow
+    return (
+        _percent(float(change_of(one.quantity, np.array(slow))))
+        if np.isfinite(slow)
+        else format.NOTHING
+    )
+
+
+def _one_way(effects: FloatArray, direction: str) -> float:
+    if direction == "both":
+        return float(np.mean(effects))
+    return float(effects[_OUT if direction == "out" else _IN])
+
+
+def _could_find(verdict: MachineVerdict) -> list[Inline]:
+    lines = []
+    for kind, one in verdict.verdicts.items():
+        parts = [
+            f"a {name} at {100 * least:.1f} %".replace("a uplink", "an uplink")
+            for name, least in one.detectable.items()
+            if least is not None
+        ]
+        what = ", ".join(parts) or "nothing: too few nodes or pairs"
+        lines.append(line(f"In {kind} this survey finds, with 95 %: {what}."))
+    return lines
+
+
+def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
+    """Each node's effect in the sweep with its interval, in the order of the matrix; the accused ones apart."""
+    kind = fit.values.kind
+    order = node_order(fit)
+    accused = {one.name for one in verdict.accused if one.kind == "node" and one.quantity == kind}
+    traces: list[Trace] = []
+    ways = (("out", _OUT), ("in", _IN)) if fit.is_directed else (("", _OUT),)
+    for word, way in ways:
+        for slow in (False, True):
+            places = [
+                (place, node)
+                for place, node in enumerate(order.tolist())
+                if (fit.values.nodes[node] in accused) is slow
+                and np.isfinite(fit.node_effects[way, node])
+            ]
+            if places:
+                traces.append(_trace(fit, way, word, slow, places))
+    if sum(len(one.x) for one in traces) < 2:
+        return None
+    plot = Plot(
+        f"survey-nodes-{kind}",
+        Axis("node, in the order of the matrix", "", ("linear",)),
+        Axis(f"{kind}, from the median node", "ratio", ("linear",), range=_range(traces)),
+        tuple(traces),
+        small=True,
+    )
+    caption = line(
+        f"What all of a node's pairs have in common in the sweep, with 95 % intervals; "
+        f"{'below' if kind == 'bandwidth' else 'above'} 0 is slow."
+    )
+    return Figure(f"Nodes: {kind}", caption, plot)
+
+
+def _range(traces: list[Trace]) -> tuple[float, float]:
+    """All intervals, also those that begin or end outside of the points' range."""
+    ends = [end for one in traces for values in (one.low, one.high) for end in values or ()]
+    return min(ends), max(ends)
+
+
+def _trace(fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int, int]]) -> Trace:
+    kind = fit.values.kind
+    nodes = [node for _, node in places]
+    effects, errors = fit.node_effects[way, nodes], 1.96 * fit.node_errors[way, nodes]
+    ends = np.sort([change_of(kind, effects - errors), change_of(kind, effects + errors)], axis=0)
+    name = " ".join(part for part in ("accused" if slow else "nodes", word) if part)
+    colours = {
+        (False, _OUT): "measured",
+        (False, _IN): "gap",
+        (True, _OUT): "o_s",
+        (True, _IN): "placement",
+    }
+    return Trace(
+        name,
+        "points",
+        colours[slow, way],
+        [place + 1.0 + BESIDE * way for place, _ in places],
+        change_of(kind, effects).tolist(),
+        low=ends[0].tolist(),
+        high=ends[1].tolist(),
+        labels=tuple(fit.values.nodes[node] for node in nodes),
+    )
+
+
+def node_order(fit: PairFit) -> IntArray:
+    """(n,) the nodes by leaf, then by number: the order of the matrix."""
+    return np.lexsort((np.arange(fit.leaves.size), fit.leaves)).astype(np.int64)

@@ -1,0 +1,41 @@
+"""Surveys whose truth is known: a simulated survey's file in which chosen pairs are slower."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from command import chiplog
+
+from chiplog.dataset.lines import encode_line
+
+NETWORK = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.02"
+Factor = Callable[[int, int, bool], float]
+"""Of client, server, and whether it is a bandwidth: how many times as long its messages take."""
+
+
+def simulated_survey(folder: Path, ranks: int, *options: object) -> Path:
+    """A survey of a network whose nodes are all alike."""
+    made = chiplog("survey", NETWORK, "--ranks", ranks, "-o", folder, *options)
+    assert made.code == 0, made.stderr
+    return folder
+
+
+def slowed(survey: Path, out: Path, factor: Factor) -> Path:
+    """The same survey with some pairs slowed."""
+    out.mkdir()
+    lines = (survey / "pairs.jsonl").read_bytes().splitlines()
+    changed = (encode_line(_slowed(json.loads(one), factor)) for one in lines)
+    (out / "pairs.jsonl").write_bytes(b"".join(changed))
+    return out
+
+
+def _slowed(line: dict[str, Any], factor: Factor) -> dict[str, Any]:
+    for series in line.get("series", ()):
+        is_bandwidth = series["direction"] == "one-way"
+        for pair in series.get("by_pair", ()):
+            times = factor(pair["client"], pair["server"], is_bandwidth)
+            pair["samples_ns"] = [round(times * one) for one in pair["samples_ns"]]
+    return line
