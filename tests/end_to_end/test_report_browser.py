@@ -237,11 +237,18 @@ def test_a_plot_is_saved_as_an_svg_file(opened: Opened, tmp_path: Path) -> None:
     assert opened.said == []
 
 
+PAGE_MARGINS = """() => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+    .filter((rule) => rule instanceof CSSPageRule).map((rule) => rule.style.margin)"""
+
+
 def test_the_page_prints_with_its_plots(opened: Opened, tmp_path: Path) -> None:
     opened.page.emulate_media(media="print")
     assert opened.page.evaluate(FAULTS) == []
     assert not opened.page.locator(".plot-bar").first.is_visible()
-    assert len(opened.page.pdf(format="A4")) > 20_000
+    paper = opened.page.pdf(format="A4")
+    assert len(paper) > 20_000
+    margins = opened.page.evaluate(PAGE_MARGINS)
+    assert margins == ["15mm 14mm"], "nothing stands at the edge of the paper"
 
 
 def test_without_scripts_the_tables_still_have_the_numbers(
