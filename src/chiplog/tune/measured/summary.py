@@ -33,7 +33,8 @@ class Summary:
     """The largest upper bound of a held-out size's ratio, among those within a range that was written."""
     seconds: float
     share: float
-    """Of the time that all candidates in all cells would take, as thoroughly as what was decided."""
+    """Of the time that all candidates in all cells would take, as thoroughly as what was decided; NaN where the budget
+    ended before."""
 
 
 def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
@@ -51,7 +52,7 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
         held_out_passed=len(inside),
         worst_held_out=max(inside, default=None),
         seconds=raced.seconds,
-        share=raced.seconds / everything if everything > 0 else math.nan,
+        share=raced.seconds / everything if everything > 0 and not raced.ran_out else math.nan,
     )
 
 
