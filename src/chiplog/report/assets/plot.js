@@ -51,10 +51,13 @@
     return power * factors.find((f) => span / (power * f) <= most);
   }
   function linearTicks(low, high, most, binary) {
-    const step = niceStep(high - low || 1, most, binary);
-    const ticks = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step + 0); // + 0: never -0
-    return ticks.length > 1 && ticks.length < 100 ? ticks : [low, high];
+    for (const closer of [most, 2 * most]) { // a range around 0 may have a single multiple of the first step
+      const step = niceStep(high - low || 1, closer, binary);
+      const ticks = [];
+      for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(i * step + 0); // + 0: never -0
+      if (ticks.length > 1 && ticks.length < 100) return ticks;
+    }
+    return [low, high];
   }
   function logTicks(low, high, most, binary) {
     if (binary) {

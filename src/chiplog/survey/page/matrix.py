@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
     from chiplog.survey.of_run import MachineVerdict
     from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.pair_values import Kind
 
 LEAST_STEP = 0.02
 """The first colour begins at this change, or at twice the pairs' usual spread."""
+MOST_STEPS = 8.0
+"""The last colour begins at so many times the first one's change, or, where pairs differ much anyway, at LARGEST."""
+LARGEST = float(np.log(5.0))
+FEWEST_STEPS = 2.0
 
 
 def matrix_section(page: SurveyPage) -> Section | None:
@@ -37,7 +42,8 @@ def _matrix(fit: PairFit, verdict: MachineVerdict) -> Matrix:
     order = node_order(fit)
     slow, places = _by_pair(fit)
     step = max(LEAST_STEP, 2.0 * float(np.median(fit.scales)) if fit.scales.size else 0.0)
-    limits = np.asarray(step * 2.0 ** np.arange(LEVELS), dtype=np.float64)
+    last = min(MOST_STEPS, max(FEWEST_STEPS, LARGEST / step))
+    limits = np.asarray(step * np.geomspace(1.0, last, LEVELS), dtype=np.float64)
     levels = np.searchsorted(limits, np.abs(slow)).astype(np.int8) * np.sign(
         np.nan_to_num(slow)
     ).astype(np.int8)
@@ -107,14 +113,19 @@ def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> 
     )
 
 
-def _legend(limits: NDArray[np.float64], kind: str) -> tuple[tuple[int, str], ...]:
-    found = [(0, f"within {_percent(limits[0])}")]
-    slower, faster = ("less", "more") if kind == "bandwidth" else ("more", "less")
-    for level, limit in enumerate(limits.tolist(), start=1):
-        slow, fast = (abs(float(change_of(kind, np.array(sign * limit)))) for sign in (1, -1))  # type: ignore[arg-type]
-        found.append((level, f"{_percent(slow)} {slower}"))
-        found.insert(0, (-level, f"{_percent(fast)} {faster}"))
+def _legend(limits: NDArray[np.float64], kind: Kind) -> tuple[tuple[int, str], ...]:
+    found = [(0, f"within {_percent(float(limits[0]))}")]
+    for level, limit in enumerate(limits, start=1):
+        found.append((level, _beyond(kind, limit)))
+        found.insert(0, (-level, _beyond(kind, -limit)))
     return (*found, (MISSING, "not measured"))
+
+
+def _beyond(kind: Kind, slow: np.float64) -> str:
+    change = float(change_of(kind, np.asarray(slow)))
+    if change > 1.0:
+        return f"×{1.0 + change:.1f}"
+    return f"{_percent(abs(change))} {'more' if change > 0 else 'less'}"
 
 
 def _percent(share: float) -> str:

@@ -175,7 +175,7 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
         return None
     plot = Plot(
         f"survey-nodes-{kind}",
-        Axis("node, in the order of the matrix", "", ("linear",)),
+        Axis("node, in the order of the matrix", "", ("linear",), range=(0.0, order.size + 1.0)),
         Axis(f"{kind}, from the median node", "ratio", ("linear",), range=_range(traces)),
         tuple(traces),
         small=True,
