@@ -10,7 +10,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -39,9 +39,13 @@ def add_run(
     names: list[str] | None = None,
     fingerprint: Mapping[str, str] | None = None,
     pairs: bool = False,
+    of_pairs: Sequence[PairValues] = (),
     target: str = "tcp",
 ) -> Path:
-    """Adds a run; `effects` (2, n) are relative changes of bandwidths and latencies."""
+    """Adds a run; `effects` (2, n) are relative changes of bandwidths and latencies.
+
+    Its pairs are those of `of_pairs`; with `pairs`, made-up ones.
+    """
     time = FIRST + timedelta(days=day)
     facts = RunFacts(run_id or f"run{day:09.3f}".replace(".", "-"), time, target, fingerprint or {})
     known = names or names_of(effects.shape[1])
@@ -52,6 +56,8 @@ def add_run(
     if pairs:
         generator = np.random.default_rng(int(day))
         tables += [_pairs(facts, kind, known, generator) for kind in KINDS]
+    unknown = [np.full(one.values.size, np.nan) for one in of_pairs]
+    tables += [pair_rows(facts, one, nan, nan) for one, nan in zip(of_pairs, unknown, strict=True)]
     path = path_of(history, facts)
     write_run(path, tables, facts)
     return path

@@ -206,17 +206,33 @@ def survey(
 
 @for_python
 def history(
-    folder: File, *, node: str | None = None, against: str = "30d", target: str | None = None
+    folder: File,
+    *,
+    node: str | None = None,
+    pair: tuple[str, str] | str | None = None,
+    link_class: str | None = None,
+    against: str = "30d",
+    target: str | None = None,
 ) -> HistoryResult:
     """Which nodes of a history of surveys changed, since when and by how much: `rows`, the worst first.
 
+    `pair` ("n05", "n09") asks for one pair instead, `link_class` ("leaf", "spine" or "all") for the median of the pairs
+    within leaves, between them, or of all.
+
     Each run is held against the time `against` before it: "30d", "2w", "12h". UsageError where the history lacks the
-    node, the target or any run, or a package is missing; CorruptFile where no file can be read, while single broken
-    files are in `unread`.
+    node, the pair, the class, the target or any run, or a package is missing; CorruptFile where no file can be read,
+    while single broken files are in `unread`.
     """
     from chiplog.history.result import judge_history
 
-    return judge_history(os.fspath(folder), node=node, against=against, target=target)
+    return judge_history(
+        os.fspath(folder),
+        node=node,
+        pair=pair if pair is None or isinstance(pair, str) else ",".join(pair),
+        link_class=link_class,
+        against=against,
+        target=target,
+    )
 
 
 @for_python

@@ -23,7 +23,12 @@ def in_python(words: str) -> str:
     >>> in_python("--time-limit: 0 is out of range; see --budget.")
     'time_limit: 0 is out of range; see budget.'
     """
-    return _OUT.sub("out", _OPTION.sub(lambda found: found[1].replace("-", "_"), words))
+    return _OUT.sub("out", _OPTION.sub(lambda found: _argument(found[1]), words))
+
+
+def _argument(option: str) -> str:
+    """The name of an option's argument: `class` is a word of Python itself."""
+    return "link_class" if option == "class" else option.replace("-", "_")
 
 
 def for_python(function: Callable[P, R]) -> Callable[P, R]:

@@ -18,6 +18,18 @@ def history(
     node: Annotated[
         str | None, typer.Option(metavar="NAME", help="This node only; by default all of them.")
     ] = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="The figures of this pair, against the median pair."),
+    ] = None,
+    link_class: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="NAME",
+            help="The median of a class of pairs: leaf (within one), spine (between two) or all.",
+        ),
+    ] = None,
     against: Annotated[
         str,
         typer.Option(metavar="TIME", help="Hold each run against so long before it: 30d, 2w, 12h."),
@@ -28,11 +40,13 @@ def history(
         bool, typer.Option("--details", help="Print all nodes, not a screen of them.")
     ] = False,
 ) -> None:
-    """Say which nodes changed, since when and by how much; `chiplog history add` adds a survey."""
+    """Say which nodes changed, or whether a pair or a class of links did, since when and by how much."""
     from chiplog.cli.history_text import history_text
     from chiplog.history.result import judge_history
 
-    result = judge_history(folder, node=node, against=against, target=target)
+    result = judge_history(
+        folder, node=node, pair=pair, link_class=link_class, against=against, target=target
+    )
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":

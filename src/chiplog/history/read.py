@@ -37,6 +37,8 @@ class NodeSeries:
     """The nodes' names, as in the last run that has each."""
     slowness: FloatArray
     """(t, n) logarithms, above 0 is slow; NaN where a run lacks a node."""
+    noun: str = "node"
+    """What each series is of: a node, a pair or a class."""
 
 
 def runs_of(history: Path, target: str | None, days: float) -> tuple[list[HistoryFile], list[str]]:

@@ -14,6 +14,13 @@ import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.history.fingerprint import differences
+from chiplog.history.links import (
+    CLASSES,
+    class_series,
+    pair_series,
+    parse_pair,
+    streams_of_pairs,
+)
 from chiplog.history.names import short_name
 from chiplog.history.read import node_series, readable, runs_of, window_starts
 from chiplog.history.sequential import IN_A_ROW, LEAST_PAST, LOOKS_A_YEAR, Watched, watch
@@ -33,7 +40,7 @@ _ORDER: dict[Word, int] = {"changed": 0, "no-verdict": 1, "same": 2}
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """What is said of one node and one kind of figure."""
+    """What is said of one node, pair or class of links, and one kind of figure."""
 
     name: str
     quantity: Kind
@@ -99,21 +106,40 @@ def judge_history(
     history: str | Path,
     *,
     node: str | None = None,
+    pair: str | None = None,
+    link_class: str | None = None,
     against: str = DEFAULT_AGAINST,
     target: str | None = None,
 ) -> HistoryResult:
     """Judges the nodes of a history, or one `node`: each run of the last `against` by the runs as long before it.
 
-    Raises UsageError for a node or a target that it lacks, where it has no run, or without DuckDB; CorruptFile
-    where no file can be read. Files that are broken or of another version are in `unread` of the result.
+    `pair` ("n05,n09") judges the figures of one pair instead, against the median pair of each run; `link_class` the
+    median figure of the pairs of a class: `leaf` (within a leaf), `spine` (between leaves) or `all`.
+
+    Raises UsageError for a node, a pair, a class or a target that it lacks, for two of these at once, where it has no
+    run, or without DuckDB; CorruptFile where no file can be read. Files that are broken or of another version are in
+    `unread` of the result.
     """
+    if sum(one is not None for one in (node, pair, link_class)) > 1:
+        raise UsageError("--node, --pair and --class: give one of them at a time.")
     days = parse_days(against)
+    ends = None if pair is None else parse_pair(pair)
     runs, series, unread = series_of(Path(history), target, days)
-    rows = [row for one in series if one.nodes for row in _rows(one, series, runs, days)]
+    if ends is not None or link_class is not None:
+        rows = _rows_of_links(runs, series, days, ends, link_class)
+        return _result(runs, rows, days, unread)
+    streams = sum(len(one.nodes) for one in series)
+    rows = [row for one in series if one.nodes for row in _rows(one, streams, runs, days)]
     if node is not None:
         rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
         if not rows:
             raise UsageError(f"--node: no run of the last {2 * days:g} days has a node '{node}'.")
+    return _result(runs, rows, days, unread)
+
+
+def _result(
+    runs: Sequence[HistoryFile], rows: list[HistoryRow], days: float, unread: Sequence[str]
+) -> HistoryResult:
     rows.sort(key=_worst_first)
     times = [one.facts.time for one in runs]
     return HistoryResult(
@@ -151,10 +177,36 @@ def _worst_first(row: HistoryRow) -> tuple[object, ...]:
     return (_ORDER[row.verdict], slower <= 0, -abs(slower), row.name, row.quantity)
 
 
-def _rows(
-    series: NodeSeries, together: Sequence[NodeSeries], runs: Sequence[HistoryFile], days: float
+def _rows_of_links(
+    runs: Sequence[HistoryFile],
+    of_nodes: Sequence[NodeSeries],
+    days: float,
+    pair: tuple[str, str] | None,
+    link_class: str | None,
 ) -> list[HistoryRow]:
-    streams = sum(len(one.nodes) for one in together)
+    """One row for each kind of figure, of a pair or of a class."""
+    if pair is not None:
+        series = [pair_series(runs, kind, pair) for kind in KINDS]
+        streams = streams_of_pairs(max(len(one.nodes) for one in of_nodes))
+    else:
+        series = [class_series(runs, kind, str(link_class)) for kind in KINDS]
+        streams = len(KINDS) * len(CLASSES)
+    rows = [_rows(one, streams, runs, days)[0] for one in series if one.nodes]
+    if not rows:
+        asked = (
+            f"--pair: no run of the last {2 * days:g} days has the pair '{','.join(pair or ())}'"
+        )
+        raise UsageError(
+            f"{asked}."
+            if pair
+            else f"--class: no run of the last {2 * days:g} days has pairs of it."
+        )
+    return rows
+
+
+def _rows(
+    series: NodeSeries, streams: int, runs: Sequence[HistoryFile], days: float
+) -> list[HistoryRow]:
     watched = watch(
         series.slowness,
         window_starts(runs, days),
@@ -211,7 +263,7 @@ def _unchanged(series: NodeSeries, node: int, watched: Watched) -> HistoryRow:
 
 def _reason(series: NodeSeries, node: int, watched: Watched, count: int) -> str | None:
     if not np.isfinite(series.slowness[-1, node]):
-        return "the newest run lacks this node"
+        return f"the newest run lacks this {series.noun}"
     if not np.isfinite(watched.threshold[node]):
         past = int(watched.past[node])
         return f"too few runs: {past} before the newest one, and {LEAST_PAST} are needed"
