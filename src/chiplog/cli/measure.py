@@ -146,6 +146,7 @@ def measure(
     if out is None:
         raise UsageError("-o: is missing; it names the run file to write, e.g. -o run.jsonl.")
 
+    from chiplog.cli.growing_table import GrowingTable
     from chiplog.jobs.measure import measure as measure_target
 
     measured = measure_target(
@@ -160,6 +161,7 @@ def measure(
         refine=refine,
         resume=resume,
         strict=strict,
+        progress=GrowingTable(target),
     )
     if json_file:
         write_json(json_file, measured.to_json())

@@ -64,12 +64,14 @@ def measure(
     resume: bool = False,
     strict: bool = False,
     limits: Limits | None = None,
+    progress: ProgressBar | None = None,
 ) -> Measured:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
     Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on
     `sim`, where the same seed gives the same samples however busy the machine is. `refine` asks for more points around
-    each protocol change until its size is known to the byte. See
+    each protocol change until its size is known to the byte. `progress` shows what happens meanwhile, by default a
+    bar. See
     `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is raised, and
     `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
     """
@@ -87,7 +89,7 @@ def measure(
         placements=options.placements,
         meanwhile=partial(follow_ups, options, refine=refine, limits=limits),
     )
-    with ProgressBar(target) as watcher:
+    with progress or ProgressBar(target) as watcher:
         return measure_plan(
             target,
             options,

@@ -316,7 +316,9 @@ class _Run:
         request = between_groups(request, self.header, every=self.options.every_two_nodes)
         with self.guard.waiting():
             line = session.measure(request)
-        self.series += self.writer.append_raw(line)
+        series = self.writer.append_raw(line)
+        self.series += series
+        self.watcher.measured(series)
         seconds = predict(request, nominal_of(self.options.transport)).seconds
         self.watcher.done(seconds, format_bytes(request.series[0].message_bytes))
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from chiplog.dataset.series import Series
+
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress, TaskID
 
 REDRAW_SECONDS = 0.1
@@ -24,6 +28,9 @@ class Watcher(Protocol):
     def done(self, seconds: float, what: str) -> None:
         """A record that was predicted to take `seconds` is finished."""
 
+    def measured(self, series: Sequence[Series]) -> None:
+        """These are the series of the record that is finished."""
+
 
 class Silent:
     """Shows nothing."""
@@ -32,6 +39,9 @@ class Silent:
         """Ignored."""
 
     def done(self, seconds: float, what: str) -> None:
+        """Ignored."""
+
+    def measured(self, series: Sequence[Series]) -> None:
         """Ignored."""
 
 
@@ -53,17 +63,7 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.fields[left]}"),
-            )
-            self._bar = Progress(
-                *columns, console=Console(stderr=True), auto_refresh=False, transient=True
-            )
+            self._bar = _bar_below(self)
             self._bar.start()
             self._task = self._bar.add_task(self._title, total=1.0, left="")
         self._began = self._drawn = time.monotonic()
@@ -77,6 +77,13 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def measured(self, series: Sequence[Series]) -> None:
+        """Ignored: the bar shows how much is done, not what was measured."""
+
+    def above(self, lines: int) -> Iterable[RenderableType]:
+        """What stands above the bar, where it is drawn on a terminal of so many lines: nothing."""
+        return ()
 
     def expect(self, seconds: float) -> None:
         """So much more is planned."""
@@ -105,3 +112,19 @@ class ProgressBar:
             return self._planned
         pace = (now - self._began) / self._finished
         return max(0.0, self._planned - self._finished) * pace
+
+
+def _bar_below(shown: ProgressBar) -> Progress:
+    """A bar on standard error that vanishes at its end, with what `shown` wants above it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+
+    class _Bar(Progress):
+        def get_renderables(self) -> Iterable[RenderableType]:
+            yield from shown.above(console.height)
+            yield from super().get_renderables()
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+    return _Bar(*columns, console=console, auto_refresh=False, transient=True)
