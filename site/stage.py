@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from notebooks import notebook_page
+
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
 TOP = {
@@ -18,8 +20,10 @@ TOP = {
 def staged_pages(root: Path) -> dict[str, str]:
     """Texts of the repository's own pages by their paths on the site."""
     files = [root / name for name in TOP] + sorted((root / "docs").rglob("*.md"))
+    texts = {file: file.read_text() for file in files}
+    texts |= {file: notebook_page(file) for file in sorted((root / "docs").rglob("*.ipynb"))}
     return {
-        place_on_site(file, root): with_site_links(file.read_text(), file, root) for file in files
+        place_on_site(file, root): with_site_links(text, file, root) for file, text in texts.items()
     }
 
 
@@ -32,7 +36,7 @@ def place_on_site(file: Path, root: Path) -> str:
         return f"reference/schemas/{Path(inside).name.removesuffix('.schema.json')}.md"
     if not inside.startswith("docs/"):
         return ""
-    place = inside.removeprefix("docs/")
+    place = inside.removeprefix("docs/").replace(".ipynb", ".md")
     return f"{place}/README.md" if file.is_dir() else place
 
 

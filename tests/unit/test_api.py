@@ -168,3 +168,52 @@ def test_the_readmes_example_works_as_printed(capsys: pytest.CaptureFixture[str]
 def test_a_usage_error_stays_one() -> None:
     with pytest.raises(UsageError, match=r"^ranks: "):
         chiplog.survey("sim", ranks=1)
+
+
+def test_what_is_returned_is_shown_in_a_few_lines(run_file: Path, fit: FittedModel) -> None:
+    shown = {
+        "run": chiplog.read(run_file),
+        "changes": chiplog.changes(run_file),
+        "models": chiplog.compare(run_file, models="loggp,hockney"),
+        "runs": chiplog.compare(run_file, run_file),
+        "algorithms": chiplog.predict(fit, "barrier", ranks=64),
+        "times": fit.predict([1, 2]),
+    }
+    for name, one in shown.items():
+        lines = repr(one).splitlines()
+        assert 1 <= len(lines) <= 21 and max(map(len, lines)) <= 160, name
+    for name in ("models", "runs", "algorithms", "times"):
+        assert "<td>" in shown[name]._repr_html_(), name
+    assert len(shown["runs"].to_dataframe()) == len(shown["runs"]) > 20
+    assert "n-way-dissemination" in repr(shown["algorithms"])
+    assert repr(shown["runs"]).splitlines()[-2].split() == ["…"] * 7
+
+
+def test_sizes_are_a_list_and_one_size_is_not_a_range(tmp_path: Path) -> None:
+    assert " of 8 B (" in repr(chiplog.measure(SIM, sizes=[8]))
+    out = tmp_path / "run.jsonl"
+    chiplog.measure(SIM, out, sizes=[8, 64])
+    with pytest.raises(UsageError, match="exists already"):
+        chiplog.measure(SIM, out, sizes=[8, 64])
+    assert "2 sizes, 8 to 64 B" in repr(chiplog.measure(SIM, out, sizes=[8, 64], resume=True))
+
+
+def test_a_fit_is_simulated_without_a_file_and_as_its_file(
+    fit: FittedModel, tmp_path: Path
+) -> None:
+    schedule, model = tmp_path / "send.goal", tmp_path / "model.json"
+    schedule.write_text("num_ranks 2\nrank 0 { s: send 8b to 1 }\nrank 1 { r: recv 8b from 0 }\n")
+    fit.save(model)
+    assert (
+        chiplog.simulate(schedule, fit).makespan_ps == chiplog.simulate(schedule, model).makespan_ps
+    )
+    assert repr(chiplog.simulate(schedule, fit)).startswith(
+        "Simulation of 2 ranks: the last is done after"
+    )
+
+
+def test_what_is_no_run_and_no_fit_is_said(run_file: Path) -> None:
+    with pytest.raises(UsageError, match=r"a fit is needed here: .* not a value of type Dataset"):
+        chiplog.predict(chiplog.read(run_file), "barrier", ranks=4)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"a run is needed here: .* not a value of type int"):
+        chiplog.changes(3)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chiplog.api.tables import Rows
 from chiplog.errors import UsageError
+from chiplog.fit.model_file import write_model
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, predictor
 from chiplog.fit.result import Curve, Fit, Parameter, Segment
 from chiplog.models.protocol import points
@@ -20,7 +22,7 @@ from chiplog.report.names import model_name
 from chiplog.report.parameter_text import bounds, is_known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Predicted:
     """Half round trips by size; all arrays have shape (sizes,), times are in seconds, NaN where nothing is predicted.
 
@@ -43,6 +45,12 @@ class Predicted:
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame; UsageError where pandas is not installed."""
         return self.rows.to_dataframe()
+
+    def __repr__(self) -> str:
+        return repr(self.rows)
+
+    def _repr_html_(self) -> str:
+        return self.rows._repr_html_()
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,6 +158,10 @@ class FittedModel:
             name: dict(zip(draws, row, strict=True))
             for name, row in zip(draws, values.tolist(), strict=True)
         }
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write a model file, which the commands predict, simulate and tune read; RunFailed where it can't be."""
+        write_model(file, (self.details,))
 
     def plot(self, axes: Any = None) -> Any:
         """Measured half round trips, the model's line and its band on matplotlib's `axes`, which are returned.

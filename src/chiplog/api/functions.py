@@ -13,6 +13,7 @@ from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
+    from chiplog.api.tables import Results
     from chiplog.bench.result import Bench
     from chiplog.compare.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
@@ -40,7 +41,7 @@ def measure(
     target: str,
     out: File | None = None,
     *,
-    sizes: str = "1:1MiB",
+    sizes: str | Sequence[int] = "1:1MiB",
     patterns: Sequence[str] | str = ("prtt",),
     budget: float | None = None,
     visits: int | None = None,
@@ -50,21 +51,25 @@ def measure(
     mpi: str | None = None,
     time_limit: float = 30.0,
     seed: int = 1,
+    resume: bool = False,
 ) -> Dataset:
     """Measure `target` ("tcp", "mpi", "sim:L=5us,o=1us,g=2us,G=0.5ns") between ranks, and return the samples.
 
-    `out` keeps them in a run file as well. `budget` in seconds bounds all of it. UsageError names the argument that
-    can't be met; RunFailed where a rank is lost.
+    `sizes` are a list of numbers of bytes, or a range such as "1:1MiB". `out` keeps the samples in a run file as well;
+    `resume` continues a file that exists, which is refused without it. `budget` in seconds bounds all of it.
+
+    UsageError names the argument that can't be met; RunFailed where a rank is lost.
     """
     from chiplog.jobs.measure import measure as measure_target
     from chiplog.plan import PlanOptions, parse_patterns, parse_sizes
     from chiplog.plan.plan import DEFAULT_VISITS
 
+    listed = sizes if isinstance(sizes, str) else ",".join(map(str, sizes))
     named = patterns if isinstance(patterns, str) else ",".join(patterns)
     options = PlanOptions(
         transport=target.partition(":")[0],
         patterns=parse_patterns(named),
-        sizes=parse_sizes(sizes),
+        sizes=parse_sizes(listed),
         visits=DEFAULT_VISITS if visits is None else visits,
         launches=launches,
         seed=seed,
@@ -74,7 +79,14 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl" if out is None else Path(out)
         measure_target(
-            target, path, options, ranks=ranks, launcher=launcher, mpi=mpi, time_limit=time_limit
+            target,
+            path,
+            options,
+            ranks=ranks,
+            launcher=launcher,
+            mpi=mpi,
+            time_limit=time_limit,
+            resume=resume,
         )
         return read(path)
 
@@ -113,22 +125,30 @@ def compare(
     run: File | Dataset,
     other: File | Dataset | None = None,
     *,
-    models: Sequence[str] | None = None,
+    models: Sequence[str] | str | None = None,
     statistic: str = "median",
-) -> tuple[ModelRow, ...] | tuple[RunRow, ...]:
+) -> Results[ModelRow] | Results[RunRow]:
     """How far off models are on held-out points of a run; or, with `other`, the ratios of its times to the run's.
 
-    The last of these rows is the whole.
+    The last of the ratios is that of the whole.
     """
+    from chiplog.api.tables import Results, columns_of
+    from chiplog.compare.result import model_row_to_json, run_row_to_json
+
     if other is None:
         from chiplog.compare.models import compare_models
 
-        return compare_models(_dataset(run), models, statistic=statistic)
+        names = models.split(",") if isinstance(models, str) else models
+        judged = compare_models(_dataset(run), names, statistic=statistic)
+        errors = ("held_out", "points", "mean_relative_error", "max_relative_error", "mean_factor")
+        return Results(judged, columns_of("model", *errors, "parameters", of=model_row_to_json))
     if models is not None:
         raise UsageError("models: are compared on one run; leave out the other one.")
     from chiplog.compare.runs import compare_runs
 
-    return compare_runs(_dataset(run), _dataset(other), statistic=statistic)
+    ratios = compare_runs(_dataset(run), _dataset(other), statistic=statistic)
+    shown = ("pattern", "message_bytes", "ratio", "low", "high", "verdict", "reason")
+    return Results(ratios, columns_of(*shown, of=run_row_to_json))
 
 
 @for_python
@@ -141,25 +161,33 @@ def predict(
     algorithm: str | None = None,
     peers: int | None = None,
     per_node: int = 1,
-) -> tuple[Prediction, ...]:
+) -> Results[Prediction]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last."""
+    from dataclasses import asdict
+
+    from chiplog.api.tables import Results, columns_of
     from chiplog.collectives.algorithm import Task
     from chiplog.predict.prediction import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
-    return predict_all(
+    found = predict_all(
         _fits(model), operation, task, algorithm=algorithm, peers=peers, per_node=per_node
     )
+    shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
+    return Results(found, columns_of(*shown, of=asdict))
 
 
 @for_python
-def simulate(schedule: File, model: File) -> Simulation:
-    """When each rank of a GOAL schedule is done under LogGOPS, with the parameters of a model file."""
-    from chiplog.jobs.simulated_model import fitted_parameters
+def simulate(schedule: File, model: File | FittedModel | Sequence[FittedModel]) -> Simulation:
+    """When each rank of a GOAL schedule is done under LogGOPS, with the parameters of a fit or a model file.
+
+    UsageError where no fit can be simulated; RunFailed where the schedule can't finish, naming the ranks that wait.
+    """
+    from chiplog.jobs.simulated_model import parameters_to_simulate
     from chiplog.schedule.goal import read_goal
 
     read_schedule = read_goal(Path(schedule))
-    return fitted_parameters(model).simulate(read_schedule).simulation
+    return parameters_to_simulate(_fits(model)).simulate(read_schedule).simulation
 
 
 @for_python
@@ -246,6 +274,12 @@ def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> Ru
 def _dataset(given: File | Dataset) -> Dataset:
     if isinstance(given, str | os.PathLike):
         return read(given)
+    from chiplog.dataset.series import Dataset
+
+    if not isinstance(given, Dataset):
+        raise UsageError(
+            f"a run is needed here: a run file, or what measure and read return, not {_kind(given)}."
+        )
     return given
 
 
@@ -257,4 +291,17 @@ def _fits(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
     from chiplog.api.fitted import FittedModel
 
     models = (given,) if isinstance(given, FittedModel) else given
+    if not isinstance(models, Sequence) or not all(isinstance(one, FittedModel) for one in models):
+        raise UsageError(
+            f"a fit is needed here: a model file, or what fit returns, not {_kind(given)}."
+        )
     return tuple(one.details for one in models)
+
+
+def _kind(given: object) -> str:
+    """What was given, as its class is called.
+
+    >>> _kind(3)
+    'a value of type int'
+    """
+    return f"a value of type {type(given).__name__}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from chiplog.optional import needed
+
+T = TypeVar("T")
+MOST_ROWS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,12 @@ class Rows(Sequence[Mapping[str, Any]]):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        return "\n".join(["  ".join(self.columns), *("  ".join(row) for row in self._texts())])
+        lines = [list(self.columns), *self._texts()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -47,7 +55,58 @@ class Rows(Sequence[Mapping[str, Any]]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _texts(self) -> list[list[str]]:
-        return [[_text(row[name]) for name in self.columns] for row in self.rows]
+        """Texts of the rows; of many only the first ones and the last, with a row of dots between them."""
+        shown = [[_text(row[name]) for name in self.columns] for row in self.rows]
+        if len(shown) <= MOST_ROWS_SHOWN:
+            return shown
+        return [*shown[: MOST_ROWS_SHOWN - 2], ["…"] * len(self.columns), shown[-1]]
+
+
+class Results(tuple[T, ...]):
+    """A tuple of results that is shown as a table, and becomes a DataFrame where pandas is there."""
+
+    _row: Callable[[T], Mapping[str, Any]]
+
+    def __new__(cls, results: Iterable[T], row: Callable[[T], Mapping[str, Any]]) -> Self:
+        """`row` gives the columns of a result."""
+        made = super().__new__(cls, results)
+        made._row = row
+        return made
+
+    def __reduce__(self) -> Any:
+        return Results, (tuple(self), self._row)
+
+    @property
+    def rows(self) -> Rows:
+        """A row a result."""
+        return Rows(tuple(self._row(one) for one in self))
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame; UsageError where pandas is not installed."""
+        return self.rows.to_dataframe()
+
+    def __repr__(self) -> str:
+        return repr(self.rows)
+
+    def _repr_html_(self) -> str:
+        return self.rows._repr_html_()
+
+
+def columns_of(
+    *names: str, of: Callable[[Any], Mapping[str, Any]]
+) -> Callable[[Any], Mapping[str, Any]]:
+    """A function that gives the named columns of the row that `of` makes of a result."""
+    return _Columns(names, of)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    names: tuple[str, ...]
+    of: Callable[[Any], Mapping[str, Any]]
+
+    def __call__(self, result: object) -> Mapping[str, Any]:
+        row = self.of(result)
+        return {name: row[name] for name in self.names}
 
 
 def _text(value: object) -> str:

@@ -107,7 +107,7 @@ class MediansBySize:
     """The pooled samples of each size in seconds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """All series of one run (or of several merged ones) with their provenance."""
 
@@ -121,6 +121,16 @@ class Dataset:
     """The protocol changes that were decided while the run was measured, as its footer has them; None without any."""
     states: States | None = None
     """The machine's states as a whole run tells them, of which these are some series; None: these are to tell them."""
+
+    def __repr__(self) -> str:
+        sizes = sorted({one.message_bytes for one in self.series})
+        several = f" of {len(sizes)} sizes, {sizes[0]} to {sizes[-1]} B" if len(sizes) > 1 else ""
+        of = f" of {sizes[0]} B" if len(sizes) == 1 else several
+        patterns = ", ".join(dict.fromkeys(one.pattern for one in self.series))
+        samples = sum(one.seconds.size for one in self.series)
+        end = "" if self.complete else "; the run did not finish"
+        target = self.header.get("target") or self.source
+        return f"Run of {target}: {samples} samples{of} ({patterns}){end}"
 
     @property
     def clock_step_seconds(self) -> float:

@@ -131,7 +131,11 @@ def fitted_parameters(path: str | os.PathLike[str], target: str | None = None) -
     UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency;
     CorruptFile as in reading a model file.
     """
-    fits = of_target(read_model(path), target, os.fspath(path))
+    return parameters_to_simulate(of_target(read_model(path), target, os.fspath(path)))
+
+
+def parameters_to_simulate(fits: Sequence[Fit]) -> FittedParameters:
+    """From one of several fits of one target; UsageError as of `fitted_parameters`."""
     return FittedParameters(fit_to_use(fits, "simulate", "simulate --model"))
 
 

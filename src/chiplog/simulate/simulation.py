@@ -21,7 +21,7 @@ BUSY = np.dtype([("start_ps", "<i8"), ("end_ps", "<i8"), ("operation", "<u4"), (
 COMPUTING, SENDING, RECEIVING = 0, 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """What came out.
 
@@ -39,6 +39,12 @@ class Simulation:
     def makespan_ps(self) -> int:
         """When the last rank was done, in picoseconds."""
         return int(self.finish_ps.max())
+
+    def __repr__(self) -> str:
+        return (
+            f"Simulation of {self.finish_ps.size} ranks: the last is done after {self.makespan_ps * 1e-12:.4g} s,"
+            f" the first after {int(self.finish_ps.min()) * 1e-12:.4g} s; {self.events} events"
+        )
 
 
 PLAIN = Conditions()

@@ -25,7 +25,7 @@ class SeriesChanges:
     """Sizes in bytes to measure, where the grid is too coarse to tell a jump from a change of slope."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ChangesResult:
     """The changes of every series, and those that the run as a whole is evidence of, ascending in size."""
 
@@ -33,6 +33,14 @@ class ChangesResult:
     consensus: tuple[Change, ...]
     suspects: tuple[Change, ...] = ()
     """Where the grid alone can't tell a jump from a bend, so that measuring again should look closer."""
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self.consensus)} protocol changes in {len(self.series)} series"]
+        for one in self.consensus:
+            jump = "" if one.relative_jump is None else f", {one.relative_jump:+.0%}"
+            between = f"between {one.last_before_bytes} B and {one.first_after_bytes} B"
+            lines.append(f"  {between}: {one.kind}{jump}, seen in {', '.join(one.seen_in)}")
+        return "\n".join(lines)
 
 
 def change_to_json(change: Change) -> dict[str, Any]:
