@@ -11,12 +11,6 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "site"))
 NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
-pytestmark = [
-    # These are of the packages that execute notebooks.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
 
 
 def test_there_is_a_notebook() -> None:
@@ -33,12 +27,22 @@ def test_a_notebook_is_kept_without_outputs(notebook: Path) -> None:
 def test_a_notebook_runs_and_what_it_shows_is_short(notebook: Path) -> None:
     from notebooks import executed
 
-    outputs = [one for cell in executed(notebook).cells for one in cell.get("outputs", ())]
-    shown = "".join(
-        one.get("text", "") + one.get("data", {}).get("text/plain", "") for one in outputs
-    )
+    outputs = [one for cell in executed(notebook)["cells"] for one in cell.get("outputs", ())]
+    texts = ["".join(one.get("text") or one["data"]["text/plain"]) for one in outputs]
+    shown = "\n".join(texts)
     assert "between 8192 B and 8193 B" in shown
     assert "slower" in shown and "fastest" in shown and "Simulation of 4 ranks" in shown
     assert any("image/png" in one.get("data", {}) for one in outputs)
     assert not any(one.get("name") == "stderr" for one in outputs)
-    assert all(len(one.get("data", {}).get("text/plain", "").splitlines()) <= 30 for one in outputs)
+    assert all(len(text.splitlines()) <= 30 for text in texts)
+
+
+def test_a_cell_that_fails_is_an_error_with_its_traceback(tmp_path: Path) -> None:
+    from notebooks import executed
+
+    notebook = json.loads(NOTEBOOKS[0].read_text())
+    notebook["cells"] = [one for one in notebook["cells"] if one["cell_type"] == "code"][:1]
+    notebook["cells"][0]["source"] = "1 / 0"
+    (tmp_path / "broken.ipynb").write_text(json.dumps(notebook))
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        executed(tmp_path / "broken.ipynb")
