@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, note, write_json
 from chiplog.errors import RunFailed, UsageError
 
 
@@ -76,7 +76,8 @@ def survey(
     topology: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Slurm's topology.conf: are the nodes where it says they are?"
+            metavar="FILE",
+            help="Slurm's topology.conf: are the nodes where it says? Under Slurm it is found by itself.",
         ),
     ] = None,
     resume: Annotated[
@@ -135,5 +136,7 @@ def survey(
     if json_file != "-":
         command = shlex.join(["chiplog", *sys.argv[1:]])
         print(survey_text(result, again=command, launcher=launcher))
+    if result.note:
+        note(result.note)
     if result.lost:
         raise RunFailed(lost_sentence(result))

@@ -14,6 +14,7 @@ from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import launch_of, transport_of
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
+from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
 from chiplog.survey.ranks import ranks_of
 from chiplog.survey.sweep import measure_sweep
@@ -81,7 +82,8 @@ def survey(
 
     `out` is a folder or a run file; see `chiplog.survey.sweep.measure_sweep` for `resume`, `ranks_are_given` and what
     is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
-    `topology` is a topology.conf, which the measured leaves are held against.
+    `topology` is a topology.conf, which the measured leaves are held against; without it, under Slurm, what Slurm
+    itself declares.
 
     Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of
     their own.
@@ -122,8 +124,12 @@ def survey(
     )
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
+    from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
 
-    return survey_result(dataset, declared, lost)
+    note = None
+    if declared is None and is_under_slurm(launcher):
+        declared, note = topology_of_slurm(node_names(dataset.header))
+    return replace(survey_result(dataset, declared, lost), note=note)
 
 
 @dataclass(frozen=True)

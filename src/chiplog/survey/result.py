@@ -94,6 +94,8 @@ class SurveyResult:
     verdict: MachineVerdict
     lost: tuple[LostNode, ...] = ()
     """The nodes that were lost before; the figures are those of the others."""
+    note: str | None = None
+    """What was left aside beside the measurement, such as a broken topology.conf of Slurm's."""
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts (chiplog.survey/1)."""
