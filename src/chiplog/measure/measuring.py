@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from chiplog.measure.precision import Imprecise
 
 
+LATER_SHARE = 0.2
+"""Of the plan's time, what follow-ups add by experience: 0.1 to 0.4."""
+
+
 class FollowUp(Protocol):
     """Decides, from what was measured so far, what else to measure while the ranks stay up."""
 
@@ -208,7 +212,8 @@ class _Run:
         finished = self.writer.finished if self.writer else frozenset()
         todo = [[r for r in requests if r.id not in finished] for requests in plan.launches]
         nominal = nominal_of(self.options.transport)
-        self.watcher.expect(sum(predict(r, nominal).seconds for launch in todo for r in launch))
+        self.watcher.expect(*(predict(r, nominal).seconds for launch in todo for r in launch))
+        self._tell_end(LATER_SHARE)
         try:
             for number, requests in enumerate(todo):
                 if not is_distinct(number, self.options, self.header):
@@ -240,6 +245,7 @@ class _Run:
             self.first_start = False
             self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
             until = self._end_of_launch(number, plan)
+            self._tell_end(LATER_SHARE)
         try:
             if self.writer is None:
                 self.header = with_notes(session.header, self.options)
@@ -247,6 +253,7 @@ class _Run:
             self._visit(session, requests, number, until)
             is_last = number == self._last(plan) or self.limits.seconds_for_visits <= 0.0
             if is_last:
+                self._tell_end(0.0)
                 for follow_up in follow_ups(self.options):
                     self._follow(session, follow_up, plan)
         except BaseException as error:
@@ -303,7 +310,7 @@ class _Run:
                 if isinstance(follow_up, Decider):
                     self.changes = follow_up.changes() or self.changes
                 return
-            self.watcher.expect(sum(predict(request, nominal).seconds for request in requests))
+            self.watcher.expect(*(predict(request, nominal).seconds for request in requests))
             for request in requests:
                 if not self.limits.is_over:
                     self._record(session, request)
@@ -314,13 +321,19 @@ class _Run:
             request = without_late_receiver(request)
         request = within_inline_limit(request, self._capabilities.get("max_inline_bytes") or 0)
         request = between_groups(request, self.header, every=self.options.every_two_nodes)
+        began = time.monotonic()
         with self.guard.waiting():
             line = session.measure(request)
         series = self.writer.append_raw(line)
         self.series += series
         self.watcher.measured(series)
         seconds = predict(request, nominal_of(self.options.transport)).seconds
-        self.watcher.done(seconds, format_bytes(request.series[0].message_bytes))
+        size = format_bytes(request.series[0].message_bytes)
+        self.watcher.done(seconds, size, time.monotonic() - began)
+
+    def _tell_end(self, later_share: float) -> None:
+        """Tells the watcher until when this may go on, and what share of the plan's time follow-ups may add."""
+        self.watcher.ends_by(self.limits.end, later_share)
 
     @property
     def _capabilities(self) -> dict[str, Any]:

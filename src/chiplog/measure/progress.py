@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from chiplog.dataset.series import Series
+from chiplog.measure.time_left import TimeLeft
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,11 +24,14 @@ LINE_SECONDS = 10.0
 class Watcher(Protocol):
     """Is told what is planned and what is done, in predicted seconds."""
 
-    def expect(self, seconds: float) -> None:
-        """So much more is planned."""
+    def expect(self, *seconds: float) -> None:
+        """Records that are predicted to take so long are planned."""
 
-    def done(self, seconds: float, what: str) -> None:
-        """A record that was predicted to take `seconds` is finished."""
+    def ends_by(self, end: float, later_share: float) -> None:
+        """The end comes by `end`, a time of `time.monotonic`; this share of the plan is to be added later."""
+
+    def done(self, seconds: float, what: str, took: float | None = None) -> None:
+        """A record that was predicted to take `seconds` is finished; it took `took`, or all since the one before."""
 
     def measured(self, series: Sequence[Series]) -> None:
         """These are the series of the record that is finished."""
@@ -35,10 +40,13 @@ class Watcher(Protocol):
 class Silent:
     """Shows nothing."""
 
-    def expect(self, seconds: float) -> None:
+    def expect(self, *seconds: float) -> None:
         """Ignored."""
 
-    def done(self, seconds: float, what: str) -> None:
+    def ends_by(self, end: float, later_share: float) -> None:
+        """Ignored."""
+
+    def done(self, seconds: float, what: str, took: float | None = None) -> None:
         """Ignored."""
 
     def measured(self, series: Sequence[Series]) -> None:
@@ -49,14 +57,15 @@ class ProgressBar:
     """A bar with the time left, as a context manager; where standard error is no terminal, a line every LINE_SECONDS.
 
     A measurement that is shorter than that prints no line. Lines come between records only, so a long record delays
-    the next one. The time left follows from how long the records so far took compared with their prediction.
+    the next one. The time left follows from what the records so far took (`TimeLeft`).
     """
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._planned = 0.0
-        self._finished = 0.0
-        self._began = time.monotonic()
+        self._left = TimeLeft()
+        self._end = math.inf
+        self._later_share = 0.0
+        self._began = self._last = time.monotonic()
         self._drawn = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -66,7 +75,7 @@ class ProgressBar:
             self._bar = _bar_below(self)
             self._bar.start()
             self._task = self._bar.add_task(self._title, total=1.0, left="")
-        self._began = self._drawn = time.monotonic()
+        self._began = self._drawn = self._last = time.monotonic()
         return self
 
     def __exit__(
@@ -85,19 +94,27 @@ class ProgressBar:
         """What stands above the bar, where it is drawn on a terminal of so many lines: nothing."""
         return ()
 
-    def expect(self, seconds: float) -> None:
-        """So much more is planned."""
-        self._planned += seconds
+    def expect(self, *seconds: float) -> None:
+        """Records that are predicted to take so long are planned."""
+        self._left.expect(seconds)
 
-    def done(self, seconds: float, what: str) -> None:
-        """A record that was predicted to take `seconds` is finished."""
-        self._finished += seconds
+    def ends_by(self, end: float, later_share: float) -> None:
+        """The end comes by `end`, a time of `time.monotonic`; this share of the plan is to be added later."""
+        self._end = end
+        self._later_share = later_share
+
+    def done(self, seconds: float, what: str, took: float | None = None) -> None:
+        """A record that was predicted to take `seconds` is finished; it took `took`, or all since the one before."""
         now = time.monotonic()
+        self._left.done(seconds, now - self._last if took is None else took)
+        self._last = now
         if now - self._drawn < (LINE_SECONDS if self._bar is None else REDRAW_SECONDS):
             return
         self._drawn = now
-        share = self._finished / max(self._planned, self._finished, 1e-9)
-        left = f"{self.seconds_left(now):.0f} s left"
+        seconds_left = self.seconds_left(now)
+        over = now - self._began
+        share = over / max(over + seconds_left, 1e-9)
+        left = f"{seconds_left:.0f} s left"
         if self._bar is None or self._task is None:
             print(f"chiplog: {self._title} {what}: {share:.0%} done, {left}", file=sys.stderr)
             return
@@ -107,11 +124,10 @@ class ProgressBar:
         self._bar.refresh()
 
     def seconds_left(self, now: float) -> float:
-        """Predicted time left, corrected by how the prediction fared so far."""
-        if self._finished <= 0:
-            return self._planned
-        pace = (now - self._began) / self._finished
-        return max(0.0, self._planned - self._finished) * pace
+        """Predicted time left, corrected by how the predictions fared so far, and not beyond the end."""
+        planned = self._left.seconds * (1.0 + self._later_share)
+        later = self._later_share * self._left.took
+        return max(0.0, min(planned + later, self._end - now))
 
 
 def _bar_below(shown: ProgressBar) -> Progress:

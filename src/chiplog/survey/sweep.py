@@ -173,7 +173,7 @@ class _Run:
     ) -> bool:
         todo = [one for one in requests if one.id not in writer.finished]
         transport = self.options.transport
-        self.watcher.expect(sum(predicted_seconds(one, transport) for one in todo))
+        self.watcher.expect(*(predicted_seconds(one, transport) for one in todo))
         for request in todo:
             if self.limits.is_past_last and writer.records:
                 return False
