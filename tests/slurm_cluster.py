@@ -148,6 +148,7 @@ def _configure(names: Sequence[str], folder: Path) -> None:
         "JobAcctGatherType": "jobacct_gather/none",
         "AccountingStorageType": "accounting_storage/none",
         "SwitchType": "switch/none",
+        "TopologyPlugin": "topology/tree",
         "SelectType": "select/cons_tres",
         "SelectTypeParameters": "CR_CPU",
         "SchedulerType": "sched/builtin",
@@ -156,6 +157,9 @@ def _configure(names: Sequence[str], folder: Path) -> None:
         "MpiDefault": "none",
         "KillWait": "5",
     }
+    leaves = {"leaf1": names[:2], "leaf2": names[2:]} if len(names) > 2 else {"leaf1": names}
+    tree = "".join(f"SwitchName={leaf} Nodes={','.join(of)}\n" for leaf, of in leaves.items())
+    (folder / "topology.conf").write_text(f"{tree}SwitchName=spine Switches={','.join(leaves)}\n")
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     text += "NodeName=DEFAULT CPUs=2 State=UNKNOWN\n"
     text += "".join(f"NodeName={name} NodeAddr={addresses[name]}\n" for name in names)

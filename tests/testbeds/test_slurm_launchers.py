@@ -186,6 +186,21 @@ def test_a_survey_measures_every_pair_of_hosts_and_resume_finishes_what_time_lef
         assert (values.values > 0).all()
 
 
+def test_a_survey_under_slurm_asks_it_for_the_leaves(cluster: Cluster, tmp_path: Path) -> None:
+    command = (*CHIPLOG, "survey", "tcp", "--launcher", "srun -N 3 -n 3", "--once")
+    words = ("--bandwidth-bytes", "64KiB", "-o", str(tmp_path / "survey"), "--json", "-")
+    file = cluster.folder / "topology.conf"
+    declared = file.read_text()
+    file.write_text("broken since the controller has read it\n")
+    try:
+        measured = cluster.run(*command, *words)
+    finally:
+        file.write_text(declared)
+    succeeded(measured)
+    assert json.loads(measured.stdout)["topology"]["leaves"] == 2
+    assert "was not used" not in measured.stderr
+
+
 def survey_in_which_n3_is_lost(cluster: Cluster, folder: Path, sign: str, *more: str) -> str:
     """What a survey says on standard error, and its exit code is 1; `sign` is what the probe on n3 gets."""
     command = [
