@@ -73,3 +73,59 @@ def test_an_imported_table_is_fitted_on_one_screen(tmp_path: Path) -> None:
     table.write_text(f"# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n{rows}")
     assert chiplog("import", "osu", table, "-o", out).code == 0
     fits_a_screen(chiplog("fit", out, "--model", "hockney").stdout)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, run_file: Path) -> dict[str, Path]:
+    """Run files of two ranks, of shared memory, of all patterns on 8 ranks, and an imported one."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = {name: folder / f"{name}.jsonl" for name in ("shm", "eight", "imported")}
+    shm = ("--sizes", "1:64KiB", "--budget", "2")
+    eight = ("--ranks", "8", "--pattern", "all", "--sizes", "1:4KiB", "--visits", "2")
+    for name, words in (("shm", ("shm", *shm)), ("eight", (PROTOCOLS, *eight))):
+        measured = chiplog("measure", *words, "-o", found[name])
+        assert measured.code == 0, measured.stderr
+        fits_a_screen(measured.stdout)
+    rows = "".join(f"{1 << step:<10} {1 + (1 << step) / 4096:.2f}\n" for step in range(21))
+    (folder / "osu.txt").write_text(f"# OSU MPI Latency Test v5.6.2\n# Size   Latency (us)\n{rows}")
+    assert chiplog("import", "osu", folder / "osu.txt", "-o", found["imported"]).code == 0
+    return {"sim": run_file, **found}
+
+
+@pytest.mark.parametrize("name", ["sim", "shm", "eight", "imported"])
+def test_changes_and_comparisons_are_one_screen(runs: dict[str, Path], name: str) -> None:
+    changes = chiplog("changes", runs[name])
+    fits_a_screen(changes.stdout)
+    assert changes.stdout.startswith("consensus")
+    details = chiplog("changes", runs[name], "--details").stdout
+    assert len(details.splitlines()) >= len(changes.stdout.splitlines())
+    fits_a_screen(chiplog("compare", runs[name]).stdout)
+    if name != "imported":  # has nothing in common with it
+        fits_a_screen(chiplog("compare", runs["sim"], runs[name]).stdout)
+
+
+@pytest.mark.parametrize("name", ["sim", "shm", "eight"])
+def test_what_a_model_is_used_for_is_one_screen(
+    runs: dict[str, Path], name: str, tmp_path: Path
+) -> None:
+    model, schedule = tmp_path / "model.json", tmp_path / "ring.goal"
+    assert chiplog("fit", runs[name], "-o", model).code == 0
+    predicted = chiplog("predict", model, "barrier", "--ranks", 1024)
+    assert predicted.code == 0, predicted.stderr
+    fits_a_screen(predicted.stdout)
+    which = ("--operation", "allreduce", "--ranks", "2:64", "--for", "openmpi")
+    tuned = chiplog("tune", model, *which, "-o", tmp_path / "rules.conf")
+    assert tuned.code == 0, tuned.stderr
+    fits_a_screen(tuned.stdout)
+    chiplog("schedule", "allreduce", "--algorithm", "ring", "--ranks", 64, "-o", schedule)
+    simulated = chiplog("simulate", schedule, "--model", model)
+    fits_a_screen(simulated.stdout)
+    assert simulated.stdout.startswith("makespan")
+
+
+def test_a_survey_is_one_screen(tmp_path: Path) -> None:
+    target = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.03,seed=2,slow=3:2"
+    found = chiplog("survey", target, "--ranks", 8, "-o", tmp_path / "s")
+    assert found.code == 0, found.stderr
+    *screen, _, _ = found.stdout.splitlines()  # these two name files
+    fits_a_screen("\n".join(screen))

@@ -1,4 +1,4 @@
-"""What `chiplog tune` prints: ranges of ranks and sizes, at most 40 lines."""
+"""What `chiplog tune` prints: ranges of ranks and sizes, one screen of 30 lines."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ def test_ranges_that_choose_alike_stand_in_one_row(capsys: pytest.CaptureFixture
     ]
     assert printed(capsys, chosen) == [
         "bcast, by the fit of loggp",
+        "ranks bytes in force gain verdict",
+        "2-16 1B-2B tree 20.0%-30.0% changed",
+        "2-4 4B-8B chain 30.0% changed",
+        "8-16 4B-8B tree 30.0% changed",
+        "Intervals and what would be best: --details, or --json FILE",
+    ]
+    assert printed(capsys, chosen, details=True)[:5] == [
+        "bcast, by the fit of loggp",
         "ranks bytes in force n best gain 95 % interval verdict",
         "2-16 1 B-2 B tree tree 20.0%-30.0% 10.0% to 40.0% changed",
         "2-4 4 B-8 B chain chain 30.0% 20.0% to 40.0% changed",
@@ -52,7 +60,7 @@ def test_ranges_that_choose_alike_stand_in_one_row(capsys: pytest.CaptureFixture
     ]
 
 
-def test_at_most_40_lines_are_printed_and_the_rest_is_counted(
+def test_at_most_30_lines_are_printed_and_the_rest_is_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     chosen = [
@@ -61,6 +69,7 @@ def test_at_most_40_lines_are_printed_and_the_rest_is_counted(
         for place, size in enumerate(SIZES)
     ]
     lines = printed(capsys, chosen)
-    assert len(lines) <= 40
-    assert lines[-1] == f"{10 * len(SIZES) - 36} more rows: --details, or --json FILE"
+    assert len(lines) <= 30
+    more = f"{10 * len(SIZES) - 26} more rows, intervals and what would be best"
+    assert lines[-1] == f"{more}: --details, or --json FILE"
     assert len(printed(capsys, chosen, details=True)) > 10 * len(SIZES)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from chiplog.cli.arguments import RunArgument
 from chiplog.cli.output import JsonOption, write_json
 
@@ -9,8 +13,11 @@ from chiplog.cli.output import JsonOption, write_json
 def changes(
     run: RunArgument,
     json_file: JsonOption = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Show the changes of every series, too.")
+    ] = False,
 ) -> None:
-    """Find the protocol changes of every series in a run, and their consensus."""
+    """Find the protocol changes of a run: the consensus of all its series."""
     from chiplog.dataset.run_file import read_run
     from chiplog.fit.changes import changes_to_json, find_changes
 
@@ -21,4 +28,4 @@ def changes(
     else:
         from chiplog.cli.tables import print_changes
 
-        print_changes(found)
+        print_changes(found, details=details)

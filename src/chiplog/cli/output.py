@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,8 @@ import typer
 from chiplog.errors import RunFailed, UsageError
 
 STANDARD_OUTPUT = "-"
+COLUMNS = 80
+"""What a screen is wide."""
 
 JsonOption = Annotated[
     str | None,
@@ -65,6 +68,13 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Text as lines of a screen; those after the first begin with `indent`. Words are never broken."""
+    return textwrap.fill(
+        text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def note(sentence: str) -> None:

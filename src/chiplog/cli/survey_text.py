@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.plan.units import format_bytes
 from chiplog.survey.plan import MOST_ROUNDS_AGAIN, REPEATS_AGAIN
@@ -89,8 +90,9 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
     lines += verdict_lines(result.verdict)
     lines += [line for one in result.lost for line in _lost_lines(one)]
-    lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
-    return "\n".join(lines)
+    told = [wrapped(line, " " * 11) for line in lines]
+    told += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
+    return "\n".join(told)
 
 
 def lost_sentence(result: SurveyResult) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from chiplog.cli.output import wrapped
 from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.dataset.series import Dataset
@@ -19,6 +20,7 @@ from chiplog.report import format
 from chiplog.report.input import TargetReport
 from chiplog.report.terminal import print_report
 
+INDENT = "    "
 MOST_ROWS = 15
 """Rows of a comparison of runs that are shown without --details."""
 
@@ -35,18 +37,22 @@ def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
     print_report(report_input([target]), Console())
 
 
-def print_changes(found: Mapping[tuple[str, str], ChangesResult]) -> None:
-    """Of each operation and posting the consensus, then what each series shows."""
+def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bool = False) -> None:
+    """Of each operation and posting the consensus; with `details` what each series shows, too."""
     for way, result in found.items():
         of_what = f" of {operation_text(*way)}" if len(found) > 1 else ""
-        print(f"consensus{of_what}: " + _changes(result.consensus))
-        for series in result.series:
-            print(
-                f"{series.quantity} ({series.pattern}, {series.operation}): {_changes(series.changes)}"
-            )
-            if series.would_tell:
-                sizes = ", ".join(map(format.exact_bytes, series.would_tell))
-                print(f"    the sizes are too far apart to tell jumps from slopes: measure {sizes}")
+        print(wrapped(f"consensus{of_what}: {_changes(result.consensus)}", INDENT))
+        if details:
+            for one in result.series:
+                what = f"{one.quantity} ({one.pattern}, {one.operation})"
+                print(wrapped(f"{what}: {_changes(one.changes)}", INDENT))
+        unsure = sorted({size for one in result.series for size in one.would_tell})
+        if unsure:
+            sizes = ", ".join(map(format.exact_bytes, unsure))
+            said = f"The sizes are too far apart to tell jumps from slopes; measure {sizes}."
+            print(wrapped(said, INDENT))
+    if not details:
+        print("What each series shows: --details")
 
 
 def _changes(changes: tuple[Change, ...]) -> str:
@@ -60,7 +66,9 @@ def _change(change: Change) -> str:
     )
     if change.crossing_bytes is None:
         return place
-    return f"{place}, better at {format.exact_bytes(change.crossing_bytes)}"
+    return (
+        f"{place}, would be faster with the switch at {format.exact_bytes(change.crossing_bytes)}"
+    )
 
 
 def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False) -> None:
@@ -118,7 +126,7 @@ def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
         Console().print(_run_table(shown))
     if len(shown) < len(differs):
         print(f"{len(differs) - len(shown)} more rows differ: --details shows all.")
-    print(f"B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}")
+    print(wrapped(f"B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
 
 
 VERDICT_WORDS = {"slower": "slower", "faster": "faster", "same": "the same", "unclear": "unclear"}

@@ -9,36 +9,57 @@ from rich.console import Console
 from rich.table import Table
 
 from chiplog.cli.output import note
+from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
 
-MOST_ROWS = 36
-"""With the lines above and below it, a table fits into 40."""
+MOST_ROWS = 26
+"""With the lines above and below it, a table fits into 30."""
+
+SHORT_TITLES = ("ranks", "bytes", "in force", "gain", "verdict")
 
 
 def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     """A row for each range of ranks and sizes with the same choice; gains are from the least to the largest.
 
-    Beyond MOST_ROWS the rows are counted, not shown. With `details` all rows, and the ranking of all algorithms at the
-    first number of ranks of each run.
+    Beyond MOST_ROWS the rows are counted, not shown. With `details` all rows, with the best algorithm and the interval
+    of the gain, and the ranking of all algorithms at the first number of ranks of each run.
     """
     table = Table(box=None, pad_edge=False)
-    for title in ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict"):
+    titles = ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict")
+    for title in titles if details else SHORT_TITLES:
         table.add_column(title, no_wrap=True)
     blocks = _blocks(tuning)
     shown = blocks if details else blocks[:MOST_ROWS]
     for block in shown:
-        table.add_row(*_row(block))
+        table.add_row(*(_row(block) if details else _short_row(block)))
     print(f"{tuning.operation}, by the fit of {tuning.model}")
     Console(width=160).print(table)
-    if len(shown) < len(blocks):
-        print(f"{len(blocks) - len(shown)} more rows: --details, or --json FILE")
+    if not details:
+        left = len(blocks) - len(shown)
+        print(f"{left} more rows, intervals" if left else "Intervals", end="")
+        print(" and what would be best: --details, or --json FILE")
     if details:
         print("\nAll algorithms, by the time in the middle of what the data leave:")
         Console(width=160).print(_rankings(tuning))
     reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")
+
+
+def _short_row(block: Sequence[Choice]) -> tuple[str, ...]:
+    """The range, what is in force there with its peers, the gain and the verdict."""
+    first = block[0]
+    ranks, *_ = row = _row(block)
+    named = first.algorithm if first.peers is None else f"{first.algorithm}, n = {first.peers}"
+    sizes = sorted({one.message_bytes for one in block})
+    return (
+        ranks,
+        _range([format_bytes(one) for one in sizes]),
+        named if first.is_changed else "default",
+        row[5],
+        row[7],
+    )
 
 
 def _row(block: Sequence[Choice]) -> tuple[str, ...]:
