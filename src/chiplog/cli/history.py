@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.completion import command_or_file
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json
 from chiplog.errors import CorruptFile
 
 
 def history(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="What `chiplog history add` writes to.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            autocompletion=command_or_file("add"),
+            help="What `chiplog history add` writes to.",
+        ),
     ],
     node: Annotated[
         str | None, typer.Option(metavar="NAME", help="This node only; by default all of them.")

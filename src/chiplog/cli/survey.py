@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.completion import command_or_file
 from chiplog.cli.output import JsonOption, note, write_json
 from chiplog.errors import RunFailed, UsageError
 
@@ -17,7 +18,9 @@ def survey(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi."
+            metavar="TARGET",
+            help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi.",
+            autocompletion=command_or_file("verdict"),
         ),
     ],
     out: Annotated[

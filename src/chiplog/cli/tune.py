@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.arguments import names_help
+from chiplog.cli.completion import command_or_file
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write_text
 
 
@@ -20,6 +21,7 @@ def tune(
         Path | None,
         typer.Argument(
             metavar="MODEL.json",
+            autocompletion=command_or_file("lint"),
             help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
         ),
     ] = None,
