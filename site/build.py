@@ -93,7 +93,8 @@ def build(root: Path, target: Path) -> list[str]:
         for name, text in found.items():
             (staged / name).parent.mkdir(parents=True, exist_ok=True)
             (staged / name).write_text(text)
-        for picture in (root / "docs").rglob("*.png"):
+        pictures = [one for kind in ("png", "svg") for one in (root / "docs").rglob(f"*.{kind}")]
+        for picture in pictures:
             copy = staged / picture.relative_to(root / "docs")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(picture.read_bytes())

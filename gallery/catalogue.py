@@ -1,0 +1,143 @@
+"""Every figure and table of the five documents: where it stands, what it shows, what draws it or why nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCHEMATIC = "a drawing of a definition, without data: chiplog has nothing to compute for it"
+NOT_YET = "not drawn yet"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or table. `drawn_by` names a section of the document's page; without it `reason` says why not."""
+
+    place: str
+    title: str
+    drawn_by: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """One of the five documents and all its figures and tables, in its order."""
+
+    name: str
+    source: str
+    items: tuple[Item, ...]
+
+
+DOCUMENTS = (
+    Document(
+        "loggp-prtt",
+        "T. Hoefler, A. Lichei, W. Rehm: Low-overhead LogGP parameter assessment, PMEO-PDS 2007, slides",
+        (
+            Item("slide 4", "One message in LogGP, over time", reason=SCHEMATIC),
+            Item("slide 5", "What can be timed on one host", reason=SCHEMATIC),
+            Item("slide 11", "A train with delays", reason=SCHEMATIC),
+            Item("slide 14", "Gap over size, and its line", "example-fit"),
+            Item("slide 17", "TCP over Gigabit Ethernet: gap and overhead", "tcp"),
+            Item("slide 18", "InfiniBand: gap and overhead", "ofed"),
+            Item("slide 19", "Myrinet: gap and overhead", "gm"),
+            Item("slide 20", "SCI: gap and overhead", "sci"),
+            Item("slide 21", "Table: LogGP parameters of four networks", "table"),
+        ),
+    ),
+    Document(
+        "n-way-dissemination",
+        "T. Hoefler and others: Fast barrier synchronization for InfiniBand, CAC 2006, slides",
+        (
+            Item("principle", "One to n and back: the five steps", reason=SCHEMATIC),
+            Item("LogP prediction", "Round trip per message by LogP", "logp"),
+            Item("benchmark results 1", "Least round trip per message on 8 nodes", "least"),
+            Item("benchmark results 2", "Mean round trip per message", "mean"),
+            Item("LoP", "The three parts of the LoP curve", "parts"),
+            Item("dissemination", "Who sends to whom, one peer a round", "peers-1"),
+            Item("n-way dissemination", "Who sends to whom, n peers a round", "peers-n"),
+            Item(
+                "barrier results 1",
+                "Barriers of four MPIs",
+                reason="MPIs of 2006 on InfiniBand of that time: no such machine is at hand, and the "
+                "slides give no number to compute with",
+            ),
+            Item("barrier results 2", "The same, enlarged", "barrier"),
+            Item("barrier results 3", "Speed-up over MVAPICH", "speed-up"),
+        ),
+    ),
+    Document(
+        "lop",
+        "T. Hoefler, W. Rehm: A communication model for small messages with InfiniBand, PARS 2005",
+        (
+            Item("figure 1, left", "The shape of the round trip per message", "shape"),
+            Item("figure 1, right", "The shape of the overhead", "overhead-shape"),
+            Item("figure 2", "The model's times of sender, adapter and receiver", reason=SCHEMATIC),
+            Item("figure 3", "Send: least and mean round trip per message", "send"),
+            Item("figure 4", "RDMA write: least and mean round trip per message", "rdma-write"),
+            Item("figure 5", "Overhead of posting, and L(p)", "overhead"),
+        ),
+    ),
+    Document(
+        "logfp",
+        "T. Hoefler and others: LogfP, a model for small messages in InfiniBand, PMEO-PDS 2006, slides",
+        (
+            Item("principle", "One to n and back: the five steps", reason=SCHEMATIC),
+            Item("LogP prediction", "Round trip per message by LogP with o_r = 0", "logp"),
+            Item(
+                "test systems", "List of three InfiniBand machines", reason="a list without numbers"
+            ),
+            Item("benchmark results 1", "Round trips of 1 byte on three machines", "one-byte"),
+            Item(
+                "benchmark results 2",
+                "Round trips of 8 kB on three machines",
+                reason="the slides print no number of these curves, and the machines are gone",
+            ),
+            Item("LogP prediction, o", "LogP's overhead is constant", "overhead-logp"),
+            Item(
+                "benchmark results 3",
+                "Overheads of 1 byte on three machines",
+                reason="the slides print no number of these curves but those of the model below",
+            ),
+            Item("RTT model", "LogfP's round trip with f = 7", "round-trip"),
+            Item("o model", "LogfP's overhead with 0.18 and 1.6 us", "overhead"),
+        ),
+    ),
+    Document(
+        "max-rate",
+        "W. Gropp, L. Olson, P. Samfass: Modeling MPI communication performance on SMP nodes, 2016, slides",
+        (
+            Item("Cray XE6", "Rate of one process over size", "cray-rates"),
+            Item(
+                "Blue Gene/Q", "Rate of one process over size", reason="no parameters are printed"
+            ),
+            Item("one model", "SMP nodes and their links, twice", reason=SCHEMATIC),
+            Item("large messages", "Rates observed with 1 to 16 processes", "large"),
+            Item("two examples", "Paths out of a node", reason=SCHEMATIC),
+            Item("new model", "Parameters of three protocols (four-parameter model)", "table"),
+            Item("Cray XE6 (a)", "Measured", "cray-measured"),
+            Item("Cray XE6 (b)", "Three parameters", "cray-models"),
+            Item("Cray XE6 (c)", "Four parameters", "cray-models"),
+            Item("Cray XE6 (d)", "Postal, from 1 pair", reason=NOT_YET),
+            Item("Cray XE6 (e)", "Postal, from 16 pairs", reason=NOT_YET),
+            Item("Cray XE6 (f)", "Postal, from 1 to 16 pairs", "cray-models"),
+            Item("Cray XE6 errors (a)", "Three parameters", "cray-errors"),
+            Item("Cray XE6 errors (b)", "Four parameters", "cray-errors"),
+            Item("Cray XE6 errors (c)", "Postal, from 1 pair", reason=NOT_YET),
+            Item("Cray XE6 errors (d)", "Postal, from 16 pairs", reason=NOT_YET),
+            Item("Cray XE6 errors (e)", "Postal, from 1 to 16 pairs", "cray-errors"),
+            *(
+                Item(
+                    f"{machine} ({letters})",
+                    what,
+                    reason="the slides print neither parameters nor data of this machine",
+                )
+                for machine, letters, what in (
+                    ("Taub, TCP", "a to c", "Measured, three parameters, relative error"),
+                    ("Taub, InfiniBand", "d to f", "Measured, three parameters, relative error"),
+                    ("Blue Gene/Q", "a to c", "Measured, three parameters, relative error"),
+                    ("Blue Gene/Q, modified", "a to c", "Measured, modified model, relative error"),
+                    ("Cisco", "a to c", "Measured, three parameters, relative error"),
+                )
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,117 @@
+"""What a section of a page is, how its runs are measured, and how its picture is drawn."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import chiplog
+from chiplog.api.fitted import FittedModel
+from chiplog.dataset.series import Dataset
+from chiplog.fit.result import Curve
+from chiplog.models.colours import BLUE, GREEN, ORANGE, PURPLE, SKY
+
+COLOURS = tuple(one.light for one in (BLUE, ORANGE, GREEN, PURPLE, SKY))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A figure or table of a document as chiplog makes it.
+
+    `draw` draws on matplotlib axes and returns what is shown, as Markdown with its numbers; `picture` is false of
+    tables, whose `draw` gets None.
+    """
+
+    key: str
+    title: str
+    says: str
+    commands: tuple[str, ...]
+    draw: Callable[[Any], str]
+    differs: str
+    picture: bool = True
+
+
+def measured(target: str, pattern: str, sizes: str, ranks: int, seed: int) -> str:
+    """The command that measures what `run_of` measures."""
+    return (
+        f"chiplog measure {shlex.quote(target)} --pattern {pattern} --sizes {sizes} "
+        f"--ranks {ranks} --seed {seed} -o run.jsonl"
+    )
+
+
+@cache
+def run_of(command: str) -> Dataset:
+    """The samples of a command that `measured` wrote."""
+    words = shlex.split(command)
+    option = {words[i]: words[i + 1] for i in range(3, len(words), 2)}
+    with tempfile.TemporaryDirectory() as folder:
+        return chiplog.measure(
+            words[2],
+            Path(folder) / "run.jsonl",
+            sizes=option["--sizes"],
+            patterns=option["--pattern"],
+            ranks=int(option["--ranks"]),
+            seed=int(option["--seed"]),
+        )
+
+
+@cache
+def fit_of(command: str, model: str) -> FittedModel:
+    """A model fitted to what a command measures."""
+    return chiplog.fit(run_of(command), model)
+
+
+def curve(fit: FittedModel, quantity: str) -> Curve:
+    """A measured curve of a fit."""
+    return next(one for one in fit.details.curves if one.quantity == quantity)
+
+
+def points(
+    axes: Any,
+    x: Any,
+    measured_curve: Curve,
+    scale: float,
+    label: str,
+    colour: str,
+    ends: Sequence[float],
+) -> None:
+    """Measured medians with their 95 % intervals, and a fitted line a regime, each up to one of the `ends`."""
+    middle = measured_curve.measured_seconds * scale
+    below = (middle - measured_curve.low_seconds * scale).clip(0)
+    above = (measured_curve.high_seconds * scale - middle).clip(0)
+    axes.errorbar(
+        x, middle, yerr=[below, above], fmt="o", ms=3, lw=1, color=colour,
+        label=f"{label}, measured (95 % interval)",
+    )  # fmt: skip
+    first = 0.0
+    for last in ends:
+        inside = (x > first) & (x <= last)
+        line = measured_curve.predicted_seconds[inside] * scale
+        name = "" if first else f"{label}, fitted"
+        axes.plot(x[inside], line, color=colour, label=name)
+        first = last
+
+
+def write_picture(section: Section, path: Path) -> str:
+    """Draw a section's picture into an SVG file, the same bytes each time; returns what it shows."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams |= {"svg.hashsalt": "chiplog", "svg.fonttype": "none", "font.size": 9}
+    figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
+    shows = section.draw(axes)
+    axes.grid(alpha=0.3)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.MULTILINE))
+    return shows

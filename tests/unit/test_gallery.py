@@ -1,0 +1,54 @@
+"""The gallery holds every figure of its list, and its commands and numbers are chiplog's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+pytest.importorskip("matplotlib")
+
+from chiplog.cli.app import COMMANDS  # noqa: E402
+from gallery.build import contents, sections  # noqa: E402
+from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
+from gallery.loggp_prtt import EXAMPLE  # noqa: E402
+from gallery.section import fit_of  # noqa: E402
+
+PAGES = ROOT / "docs" / "gallery"
+
+
+def test_the_list_is_the_one_that_the_code_writes() -> None:
+    assert (PAGES / "README.md").read_text() == contents()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: one.name)
+def test_each_section_of_a_page_belongs_to_a_figure_of_the_list(document: Document) -> None:
+    drawn = {one.key for one in sections(document)}
+    assert drawn <= {item.drawn_by for item in document.items}
+    assert all(bool(item.drawn_by) != bool(item.reason) for item in document.items)
+    for one in sections(document):
+        page = (PAGES / f"{document.name}.md").read_text()
+        assert f'<a id="{one.key}"></a>' in page
+        assert not one.picture or (PAGES / f"{document.name}-{one.key}.svg").exists()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: one.name)
+def test_each_command_of_a_page_exists(document: Document) -> None:
+    for command in (command for one in sections(document) for command in one.commands):
+        words = shlex.split(command)
+        assert words[:1] == ["chiplog"] and words[1] in COMMANDS, command
+
+
+def test_the_example_fit_drawn_anew_has_the_numbers_of_the_page() -> None:
+    """The same seed gives the same samples; 1e-3 is half a unit of the last printed digit of G, relatively."""
+    page = (PAGES / "loggp-prtt.md").read_text()
+    found = re.search(r"finds g = ([\d.]+) µs and G = ([\d.]+) ns/B", page)
+    assert found is not None
+    fit = fit_of(EXAMPLE, "loggp")
+    assert fit["g"].value * 1e6 == pytest.approx(float(found[1]), rel=1e-3)
+    assert fit["G"].value * 1e9 == pytest.approx(float(found[2]), rel=1e-3)
