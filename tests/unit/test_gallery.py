@@ -13,11 +13,12 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 pytest.importorskip("matplotlib")
 
-from chiplog.cli.app import COMMANDS  # noqa: E402
 from gallery.build import contents, sections  # noqa: E402
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
 from gallery.loggp_prtt import EXAMPLE  # noqa: E402
 from gallery.section import fit_of  # noqa: E402
+
+from chiplog.cli.app import COMMANDS  # noqa: E402
 
 PAGES = ROOT / "docs" / "gallery"
 
