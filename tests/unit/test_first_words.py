@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from chiplog.bench.launched import read_launch
+from chiplog.errors import RunFailed
 from chiplog.measure.first_words import MOST_CHARACTERS, first_words
+from chiplog.measure.run_to_end import run_to_end
 
 DASHES = "-" * 74
 CASES = {
@@ -48,3 +51,13 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     found = first_words("error: " + "word " * 1000)
     assert len(found) <= MOST_CHARACTERS + 4
     assert found.endswith("word ...")
+
+
+def test_an_early_end_of_bench_quotes_the_last_that_was_said() -> None:
+    with pytest.raises(RunFailed, match=r"the last that it said: out of ports\. Try it with fewer"):
+        read_launch("", "starting\nout of ports\n\n")
+
+
+def test_a_program_that_is_not_there_is_asked_for_on_the_path() -> None:
+    with pytest.raises(RunFailed, match=r"no-such-program can't be run: .* on the PATH\?"):
+        run_to_end(["no-such-program"], {}, 5.0)

@@ -73,7 +73,12 @@ def read_launch(output: str, messages: str = "") -> Launched:
         elif one["type"] == "samples":
             samples.append(_samples(one))
     if about is None or not samples:
-        raise RunFailed("the bench program ended before it had all samples.")
+        last = next(filter(None, map(str.strip, reversed(messages.splitlines()))), "")
+        said = f"; the last that it said: {last[:200]}" if last else ""
+        raise RunFailed(
+            f"the bench program ended before it had all samples, though without an error{said}. "
+            "Try it with fewer --ranks or one --launches."
+        )
     return Launched(about, tuple(samples), next(reversed(_LIBRARY_SAYS.findall(messages)), None))
 
 

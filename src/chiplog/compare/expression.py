@@ -31,7 +31,9 @@ def parse_expression(text: str, option: str = "--hold-out") -> Callable[[Series]
     >>> accepts = parse_expression("message_bytes>64KiB")
     """
     if len(text) > LONGEST:
-        raise UsageError(f"{option}: the expression is longer than {LONGEST} characters.")
+        raise UsageError(
+            f"{option}: the expression is longer than {LONGEST} characters; give a shorter one."
+        )
     terms = [_term(part, text, option) for part in re.split(r"\band\b|,|&&?", text)]
     return lambda series: all(holds(series) for holds in terms)
 

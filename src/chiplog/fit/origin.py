@@ -50,7 +50,9 @@ def of_target(
     if not found:
         raise UsageError(f"--target {target}: {source} holds {listed or 'no target'}.")
     if len({target_of(one) for one in found}) > 1:
-        raise UsageError(f"--target {target}: {source} holds several of that transport: {listed}.")
+        raise UsageError(
+            f"--target {target}: {source} holds several of that transport; name one of {listed}."
+        )
     return tuple(found)
 
 

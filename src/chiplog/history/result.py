@@ -37,6 +37,9 @@ DEFAULT_AGAINST = "30d"
 _DAYS_OF = {"d": 1.0, "w": 7.0, "h": 1.0 / 24}
 _ORDER: dict[Word, int] = {"changed": 0, "no-verdict": 1, "same": 2}
 
+MOST_NAMED = 5
+"""Nodes in a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
@@ -133,7 +136,12 @@ def judge_history(
     if node is not None:
         rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
         if not rows:
-            raise UsageError(f"--node: no run of the last {2 * days:g} days has a node '{node}'.")
+            known = sorted({name for one in series for name in one.nodes})
+            more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+            raise UsageError(
+                f"--node: no run of the last {2 * days:g} days has a node '{node}'; "
+                f"it has {', '.join(known[:MOST_NAMED]) or 'none'}{more}. A longer --against looks further back."
+            )
     return _result(runs, rows, days, unread)
 
 

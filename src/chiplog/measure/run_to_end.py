@@ -28,7 +28,9 @@ def run_to_end(command: Sequence[str], environment: Mapping[str, str], seconds: 
                 command, {**os.environ, **environment}, stdout=stdout, stderr=stderr
             )
         except OSError as error:
-            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+            raise RunFailed(
+                f"{command[0]} can't be run: {error.strerror}. Is it installed, and on the PATH?"
+            ) from error
         with group:
             if group.process.stdin is not None:
                 group.process.stdin.close()

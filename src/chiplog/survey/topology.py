@@ -176,7 +176,9 @@ def _fields(line: str, where: str) -> dict[str, str]:
         key, is_there, value = word.partition("=")
         key = key.casefold()
         if not is_there:
-            raise CorruptFile(f"{where}: {word[:80]!r} is not KEY=VALUE.")
+            raise CorruptFile(
+                f"{where}: {word[:80]!r} is not KEY=VALUE, as in SwitchName=leaf1 Nodes=n[01-32]."
+            )
         if key in fields:
             raise CorruptFile(f"{where}: {key} is given twice.")
         if key not in _KEYS and key != "level":
