@@ -55,6 +55,7 @@ def run(
 ) -> None:
     """Measure this machine, fit every model, compare them and write a report."""
     from chiplog.jobs.measure_to_report import run as run_all
+    from chiplog.measure.process_start import process_start
 
     result = run_all(
         targets or (),
@@ -67,6 +68,7 @@ def run(
         rendezvous=rendezvous,
         seed=seed,
         command=("chiplog", *sys.argv[1:]),
+        began=process_start(),
     )
     if details:
         from rich.console import Console

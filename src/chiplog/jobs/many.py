@@ -7,19 +7,21 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, UsageError
-from chiplog.jobs.analysis import analyse
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.launchers import usable_cores
 from chiplog.measure.limits import Limits
 from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
-from chiplog.report.input import TargetReport
+
+if TYPE_CHECKING:
+    from chiplog.report.input import TargetReport
 
 CLASSIC_SIZES = (1, 8192)
 """Of one to many: a message that is all overhead, and one that is not."""
@@ -41,6 +43,8 @@ NEEDED = {
 POSTED = {INLINE: "inline_send", LIST: "list_posting"}
 """The capability that each operation and each posting needs, beside send and normal."""
 LEAST_SECONDS = 0.5
+MARGIN = 1.5
+"""By how much longer a part with many processes may take than what two ranks took."""
 LEAST_FIRST_SECONDS = 20.0
 """For the first visits of many ranks, which take turns where there are more of them than cores."""
 
@@ -59,12 +63,14 @@ class ManyOptions:
     """What the part with many processes depends on, beside its target.
 
     `ranks` None takes one rank for each core, or as many as launcher or target start. `seconds` are for both patterns.
+    A pattern is left out where `until`, a time of `time.monotonic`, would pass before it is done.
     """
 
     ranks: int | None
     seconds: float
     sizes: Sequence[int]
     seed: int
+    until: float = math.inf
 
 
 def all_within(
@@ -72,12 +78,12 @@ def all_within(
 ) -> Limits:
     """Limits that hold under any load: after `seconds` from now, sizes that were not reached are missing.
 
-    First visits have `least_seconds` in any case. On `sim`, whose times are not the machine's, each size is visited
-    once however long that takes.
+    First visits have `least_seconds` in any case, and LEAST_SECONDS are left once the ranks have begun. On `sim`, whose
+    times are not the machine's, each size is visited once however long that takes.
     """
     now = time.monotonic()
     last = math.inf if transport_of(target) == SIMULATED else now + max(seconds, least_seconds)
-    return Limits(now + visits_seconds, now + seconds, last)
+    return Limits(now + visits_seconds, now + seconds, last, LEAST_SECONDS)
 
 
 def with_many(
@@ -86,12 +92,23 @@ def with_many(
     directory: Path,
     stem: str,
     start: Start,
+    took_seconds: float = 0.0,
 ) -> TargetReport:
     """`report`, of a target's two-rank run, with its runs of one to many and of pairs; a failure of theirs is told.
 
+    `took_seconds` is how long starting and analysing took, without measuring: a pattern takes as long, and MARGIN
+    of that is kept for it. What there is no time for is among `left_out`.
+
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
+    from chiplog.fit.left_out import LeftOut
+    from chiplog.jobs.analysis import analyse
+    from chiplog.report.input import TargetReport
+
     ranks = ranks_of(report.dataset.header, options.ranks, launched=start.launcher is not None)
+
+    def has_time() -> bool:
+        return time.monotonic() + MARGIN * (took_seconds + LEAST_SECONDS) <= options.until
 
     def part(pattern: str) -> TargetReport:
         path = directory / f"{stem}-{pattern}.jsonl"
@@ -101,7 +118,9 @@ def with_many(
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
             visits_seconds = SHARES[pattern] * options.seconds
-            limits = all_within(visits_seconds, options.seconds, report.name, LEAST_FIRST_SECONDS)
+            left = max(0.0, options.until - time.monotonic() - took_seconds)
+            least_first = min(LEAST_FIRST_SECONDS, left)
+            limits = all_within(visits_seconds, options.seconds, report.name, least_first)
             measure(
                 report.name,
                 path,
@@ -116,7 +135,26 @@ def with_many(
             nothing = Dataset({"target": report.name}, (), False, str(path))
             return TargetReport(name, nothing, failure=str(error))
 
-    return replace(report, one_to_many=part(ONE_TO_MANY), pairs=part(PAIRS))
+    one_to_many = part(ONE_TO_MANY) if has_time() else None
+    pairs = part(PAIRS) if has_time() else None
+    missing = [
+        LeftOut(
+            model,
+            None,
+            f"the budget was over before {what} could be measured; more of --budget shows it",
+        )
+        for model, what, run in (
+            ("logfp", "one process to many", one_to_many),
+            ("max-rate", "many pairs of processes", pairs),
+        )
+        if run is None
+    ]
+    return replace(
+        report,
+        one_to_many=one_to_many,
+        pairs=pairs,
+        left_out=(*report.left_out, *missing),
+    )
 
 
 def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:

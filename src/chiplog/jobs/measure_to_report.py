@@ -8,24 +8,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
-from chiplog.fit.model_file import write_model
 from chiplog.jobs import defaults
-from chiplog.jobs.analysis import analyse
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
 from chiplog.jobs.measure import measure
-from chiplog.jobs.report import report_input
 from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
 from chiplog.plan import PlanOptions, parse_sizes
 from chiplog.plan.assessment import ALL_METHODS
-from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.write import write_report
+
+if TYPE_CHECKING:
+    from chiplog.report.input import ReportInput, TargetReport
 
 LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
@@ -38,7 +37,11 @@ END_SECONDS = 6.0
 """For writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
-LEAST_MEASURING_SECONDS = 1.0
+LEAST_MEASURING_SECONDS = 0.5
+LEAST_MEASURING_SHARE = 0.25
+"""Of the budget, what measuring gets in all, however long the rest may take."""
+GRACE_SECONDS = 1.0
+"""What the parts with many processes may take beyond the budget."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ def run(
     rendezvous: str | None = None,
     seed: int = 1,
     command: Sequence[str] = (),
+    began: float | None = None,
 ) -> RunResult:
     """Measure every target, fit every model by every method, compare them and write the report into `out`.
 
@@ -76,14 +80,15 @@ def run(
     once. By default that is one rank for each core, or as many as `launcher` starts; more than there are cores are
     measured, and flagged.
 
-    Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds. The directory
-    gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and links to those of the latest run
-    (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many ranks lose what two brought: the
-    report says why there is no result.
+    Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
+    a time of `time.monotonic`, by default now; where it is short, fewer sizes are measured, and two ranks alone. The
+    directory gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and links to those of the
+    latest run (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many ranks lose what two
+    brought: the report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     check_ranks(ranks)
     chosen = tuple(dict.fromkeys(targets)) or default_targets()
     for target in chosen:
@@ -92,13 +97,17 @@ def run(
         )  # what can't be is refused before anything is measured
     folder = new_folder(Path(out))
     start = Start(launcher, mpi, rendezvous)
-    time_left = _TimeLeft(began + budget)
+    time_left = _TimeLeft(began + budget, LEAST_MEASURING_SHARE * budget / len(chosen))
     reports = []
     for number, target in enumerate(chosen):
         seconds = time_left.for_measuring(len(chosen) - number)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
-        many = ManyOptions(ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed)
+        many = ManyOptions(
+            ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed, began + budget + GRACE_SECONDS
+        )
         reports.append(_target(target, options, many, folder, time_left, start))
+    from chiplog.jobs.report import report_input
+
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
     files = _write(report, folder)
     show_latest(Path(out), folder)
@@ -130,8 +139,9 @@ def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
 class _TimeLeft:
     """The time that is left of the whole run: what one target does not use is for the next ones."""
 
-    def __init__(self, until: float) -> None:
-        """`until` is the end of the run, as a time of `time.monotonic`."""
+    def __init__(self, until: float, least: float) -> None:
+        """`until` is the end of the run, a time of `time.monotonic`; each target is measured for `least` seconds."""
+        self._least = max(LEAST_MEASURING_SECONDS, least)
         self._until = until - END_SECONDS
         self._analysis = ANALYSIS_SECONDS
         self._slowest = 0.0
@@ -139,7 +149,7 @@ class _TimeLeft:
     def for_measuring(self, targets: int) -> float:
         """Seconds for measuring the next of so many targets."""
         left = (self._until - time.monotonic()) / targets
-        return max(LEAST_MEASURING_SECONDS, left - self._analysis)
+        return max(self._least, left - self._analysis)
 
     def analysed(self, seconds: float) -> None:
         """Takes in how long the analysis of a target took."""
@@ -159,14 +169,23 @@ def _target(
     path = runs / f"{stem}.jsonl"
     visits_seconds = options.budget_seconds or LEAST_MEASURING_SECONDS
     limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
+    started = time.monotonic()
     try:
         measure(target, path, options, limits=limits, **asdict(start))
         began = time.monotonic()
-        report = analyse(target, read_run(path), raw_file=str(path))
+        dataset = read_run(path)
+        # Fitting takes a second to load; ranks were started, and have measured, before that.
+        from chiplog.jobs.analysis import analyse
+
+        report = analyse(target, dataset, raw_file=str(path))
         time_left.analysed(time.monotonic() - began)
     except ChiplogError as error:
+        from chiplog.report.input import TargetReport
+
         return TargetReport(target, _kept(path, target, options), failure=str(error))
-    return with_many(report, many, runs, stem, start)
+    measured = sum(one.elapsed_seconds for one in report.dataset.series)
+    took = max(0.0, time.monotonic() - started - measured)
+    return with_many(report, many, runs, stem, start, took)
 
 
 def _kept(path: Path, target: str, options: PlanOptions) -> Dataset:
@@ -188,6 +207,9 @@ def file_name(target: str) -> str:
 
 
 def _write(report: ReportInput, directory: Path) -> tuple[Path, ...]:
+    from chiplog.fit.model_file import write_model
+    from chiplog.report.write import write_report
+
     html, markdown, model = (
         directory / name for name in ("report.html", "report.md", "model.json")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_START_SECONDS = 2.0
 """Of the first start of the ranks, what does not count: a budget of a second is for measuring, not for `mpirun`."""
@@ -22,6 +22,8 @@ class Limits:
     """After it, nothing is measured but the first visit of each size."""
     last: float = math.inf
     """After it, nothing is measured at all: sizes that were not reached are missing."""
+    least_seconds: float | None = None
+    """For measuring, however late the ranks begin; None where up to MOST_START_SECONDS of their start do not count."""
 
     @property
     def seconds_for_visits(self) -> float:
@@ -30,7 +32,18 @@ class Limits:
 
     def later(self, seconds: float) -> Limits:
         """The same limits, so many seconds later."""
-        return Limits(self.visits + seconds, self.end + seconds, self.last + seconds)
+        return replace(
+            self,
+            visits=self.visits + seconds,
+            end=self.end + seconds,
+            last=self.last + seconds,
+        )
+
+    def after_start(self, seconds: float) -> Limits:
+        """The limits once the ranks have begun for the first time, which took so many seconds."""
+        if self.least_seconds is None:
+            return self.later(min(seconds, MOST_START_SECONDS))
+        return self.later(max(0.0, self.least_seconds - (self.last - time.monotonic())))
 
     @property
     def is_over(self) -> bool:

@@ -14,7 +14,7 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, UsageError
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
-from chiplog.measure.limits import MOST_START_SECONDS, NO_LIMITS, Limits
+from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
@@ -243,7 +243,7 @@ class _Run:
             session = self.launch(self._label(number)).__enter__()
         if self.first_start:
             self.first_start = False
-            self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
+            self.limits = self.limits.after_start(time.monotonic() - began)
             until = self._end_of_launch(number, plan)
             self._tell_end(LATER_SHARE)
         try:

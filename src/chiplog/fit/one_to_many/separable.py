@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares, nnls
 
 from chiplog.fit.estimates.non_negative import non_negative
 
@@ -62,6 +61,8 @@ def _linear(curve: Curve, nonlinear: Array, value: Array, error: Array) -> tuple
     columns = curve.basis(nonlinear) / error[:, None]
     target = value / error
     scale = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    from scipy.optimize import nnls  # loads in 0.25 s; only runs of one to many need it
+
     found, _ = nnls(columns / scale, target)
     linear: Array = found / scale
     return linear, np.asarray(columns @ linear - target)
@@ -73,6 +74,7 @@ def solve(
     error: Array,
 ) -> Solution:
     """The best parameters for `value`, shape (points,), with the errors `error`."""
+    from scipy.optimize import least_squares
 
     def residual(nonlinear: Array) -> Array:
         return _linear(curve, nonlinear, value, error)[1]

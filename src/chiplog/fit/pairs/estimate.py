@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri  # scipy.stats takes a second to load
 
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import TAILS, Estimate, Estimates, identified, unidentified
@@ -35,9 +35,9 @@ LEAST_SCATTER = 1e-6
 """Points that scatter by less about the fit were computed, not measured."""
 ONE_POINT_SPREAD = 1e-3
 """An interval that is so much narrower than the points scatter hangs on one of them."""
-DOUBT = 1.0 / float(norm.ppf(TAILS[1]))
+DOUBT = 1.0 / float(ndtri(TAILS[1]))
 """The relative standard error above which an interval of a time per byte includes 0: the rate may be infinite."""
-TAIL_SCORES = (float(norm.ppf(TAILS[0])), float(norm.ppf(TAILS[1])))
+TAIL_SCORES = (float(ndtri(TAILS[0])), float(ndtri(TAILS[1])))
 LARGEST = np.log(1e12)
 VAGUE = 1e3
 """A start-up time that may as well be so many times longer is none that the times show."""
@@ -128,9 +128,9 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
             continue
         low, high = np.quantile(deviation, TAILS)
         if high - low <= LEAST_SPREAD < error:
-            deviation = norm.ppf((np.arange(deviation.size) + 0.5) / deviation.size)
+            deviation = ndtri((np.arange(deviation.size) + 0.5) / deviation.size)
             low, high = TAIL_SCORES
-        factor = 2.0 * norm.ppf(TAILS[1]) * error / max(high - low, LEAST_SPREAD)
+        factor = 2.0 * ndtri(TAILS[1]) * error / max(high - low, LEAST_SPREAD)
         scaled = draws[symbol].copy()
         scaled[finite] = value[symbol] * np.exp(np.minimum(factor * deviation, LARGEST))
         spread[symbol] = scaled
@@ -140,7 +140,7 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
 def _scaled_delay(value: float, draws: Floats, error: float) -> Floats:
     """The replicates of a time that may be 0, their deviations scaled to the relative standard `error`."""
     low, high = np.quantile(draws, TAILS)
-    factor = 2.0 * norm.ppf(TAILS[1]) * error * value / max(high - low, LEAST_SPREAD * value)
+    factor = 2.0 * ndtri(TAILS[1]) * error * value / max(high - low, LEAST_SPREAD * value)
     return np.asarray(np.maximum(value + factor * (draws - value), 0.0))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.optimize import leastsq
 
 from chiplog.fit.estimates.non_negative import non_negative
 from chiplog.fit.pairs.faces import BINDS, EXACT, Solution
@@ -94,6 +93,8 @@ def _positive_squares(
     residual: Callable[[Floats], Floats], starts: Sequence[Sequence[float]]
 ) -> Floats:
     """The best of the local optima from `starts` of parameters that are squares, and so never negative."""
+    from scipy.optimize import leastsq  # loads in 0.25 s; only runs of k pairs need it
+
     best, least = np.asarray(starts[0], dtype=np.float64), np.inf
     for start in starts:
         scale = np.maximum(np.asarray(start, dtype=np.float64), 1e-300)

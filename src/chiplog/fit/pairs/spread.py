@@ -21,7 +21,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to load
 
 from chiplog.fit.estimates.parameters import TAILS
 from chiplog.fit.pairs.table import Floats, Integers, PairTable
@@ -64,7 +64,7 @@ def _by_rounding(slopes: Floats, inverse: Floats, rounding: Floats) -> Floats:
 def _student(freedom: Floats | int) -> Floats:
     """By how much Student's interval is wider than the normal one, shape of `freedom`."""
     enough = np.maximum(freedom, LEAST_FREEDOM)
-    return np.asarray(t.ppf(TAILS[1], enough) / norm.ppf(TAILS[1]))
+    return np.asarray(stdtrit(enough, TAILS[1]) / ndtri(TAILS[1]))
 
 
 def _linearised(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
@@ -42,6 +41,8 @@ def drift_of(kind: NDArray[np.int64], level: Floats) -> Floats:
         result[1:] -= correlation * scale * drift[:-1]
         result[:-1] -= correlation * scale * drift[1:]
         return np.asarray(result)
+
+    from scipy.sparse.linalg import LinearOperator, cg  # loads in 0.2 s
 
     operator = LinearOperator((count, count), matvec=precision, dtype=np.float64)
     drift, _ = cg(operator, off_level(level), rtol=1e-6, maxiter=MOST_STEPS)

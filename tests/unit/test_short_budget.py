@@ -1,0 +1,44 @@
+"""What `chiplog run` does with a budget that does not suffice for everything."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import pytest
+
+from chiplog.jobs.measure_to_report import run
+from chiplog.measure import limits as limits_module
+from chiplog.measure.limits import Limits
+
+TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns"
+
+
+def test_where_the_budget_is_over_two_ranks_alone_are_measured_and_the_rest_is_named(
+    tmp_path: Path,
+) -> None:
+    began = time.monotonic() - 100.0
+    result = run([TARGET], tmp_path / "report", budget=1.0, sizes="1:1KiB", began=began)
+    (target,) = result.report.targets
+    assert (target.one_to_many, target.pairs) == (None, None)
+    reasons = [one.sentence for one in target.left_out if "--budget" in one.reason]
+    assert [sentence.partition(":")[0] for sentence in reasons] == ["Model logfp", "Model max-rate"]
+    assert result.failures == ()
+
+
+@pytest.mark.parametrize(
+    ("left", "least", "expected"), [(5.0, 0.5, 5.0), (0.1, 0.5, 0.5), (-3.0, 0.5, 0.5)]
+)
+def test_a_late_start_leaves_the_least_time_for_measuring(
+    monkeypatch: pytest.MonkeyPatch, left: float, least: float, expected: float
+) -> None:
+    monkeypatch.setattr(limits_module.time, "monotonic", lambda: 100.0)
+    limits = Limits(100.0 + left, 100.0 + left, 100.0 + left, least).after_start(7.0)
+    assert limits.last - 100.0 == pytest.approx(expected)
+
+
+def test_without_a_least_time_up_to_two_seconds_of_the_start_do_not_count() -> None:
+    limits = Limits(10.0, 20.0, math.inf)
+    assert limits.after_start(7.0).end == 22.0
+    assert limits.after_start(0.5).end == 20.5
