@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -16,7 +17,7 @@ from chiplog.errors import ChiplogError
 from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
-from chiplog.jobs.measure import measure
+from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
@@ -103,7 +104,7 @@ def run(
         seconds = time_left.for_measuring(len(chosen) - number)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
         many = ManyOptions(
-            ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed, began + budget + GRACE_SECONDS
+            ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed, _until(target, began + budget)
         )
         reports.append(_target(target, options, many, folder, time_left, start))
     from chiplog.jobs.report import report_input
@@ -134,6 +135,11 @@ def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
         budget_bytes=BYTES,
         large_visits=LARGE_VISITS,
     )
+
+
+def _until(target: str, end: float) -> float:
+    """Until when the parts with many processes may go on; on `sim` they are measured however busy the machine is."""
+    return math.inf if transport_of(target) == SIMULATED else end + GRACE_SECONDS
 
 
 class _TimeLeft:
