@@ -82,10 +82,10 @@ def run(
     measured, and flagged.
 
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
-    a time of `time.monotonic`, by default now; where it is short, fewer sizes are measured, and two ranks alone. The
-    directory gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and links to those of the
-    latest run (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many ranks lose what two
-    brought: the report says why there is no result.
+    a time of `time.monotonic`, by default now. Where it is short, fewer sizes are measured, and two ranks alone unless
+    `ranks` is given. The directory gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and
+    links to those of the latest run (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many
+    ranks lose what two brought: the report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
@@ -104,7 +104,11 @@ def run(
         seconds = time_left.for_measuring(len(chosen) - number)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
         many = ManyOptions(
-            ranks, MANY_SHARE * seconds, parse_sizes(sizes), seed, _until(target, began + budget)
+            ranks,
+            MANY_SHARE * seconds,
+            parse_sizes(sizes),
+            seed,
+            _until(target, ranks, began + budget),
         )
         reports.append(_target(target, options, many, folder, time_left, start))
     from chiplog.jobs.report import report_input
@@ -137,9 +141,14 @@ def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
     )
 
 
-def _until(target: str, end: float) -> float:
-    """Until when the parts with many processes may go on; on `sim` they are measured however busy the machine is."""
-    return math.inf if transport_of(target) == SIMULATED else end + GRACE_SECONDS
+def _until(target: str, ranks: int | None, end: float) -> float:
+    """Until when the parts with many processes may go on.
+
+    They are measured however long that takes where `ranks` asks for them, and on `sim`, whose results do not depend on
+    how busy the machine is.
+    """
+    is_asked = ranks is not None or transport_of(target) == SIMULATED
+    return math.inf if is_asked else end + GRACE_SECONDS
 
 
 class _TimeLeft:
