@@ -83,7 +83,9 @@ def test_leaves_are_classes_and_borders_of_the_matrix(
         healthy, tmp_path / "leaves", lambda a, b, _: 1.0 if (a < 8) == (b < 8) else 1.5
     )
     for shown in opened(browser, page_of(survey, tmp_path)):
-        classes = shown.page.locator("#survey-classes table").first
+        parameters = shown.page.locator("#survey-classes table").first.inner_text()
+        assert "within a leaf" in parameters and "between leaves" in parameters
+        classes = shown.page.locator("#survey-classes table").nth(1)
         names = classes.locator("tbody td:first-child").all_inner_texts()
         assert names == ["within a leaf", "between leaves"]
         assert shown.page.locator("svg.matrix").first.locator("path.border").count() == 1

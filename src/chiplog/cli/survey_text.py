@@ -11,6 +11,7 @@ from chiplog.plan.units import format_bytes
 from chiplog.survey.plan import MOST_ROUNDS_AGAIN, REPEATS_AGAIN
 
 if TYPE_CHECKING:
+    from chiplog.survey.link_classes import LinkClass, LinkParameter
     from chiplog.survey.lost import LostNode
     from chiplog.survey.plan import Sweep
     from chiplog.survey.result import PairValue, Spread, SurveyResult
@@ -88,11 +89,31 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
             else ""
         )
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
+    lines += [_class_line(one) for one in result.classes]
     lines += verdict_lines(result.verdict)
     lines += [line for one in result.lost for line in _lost_lines(one)]
     told = [wrapped(line, " " * 11) for line in lines]
     told += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(told)
+
+
+def _class_line(one: LinkClass) -> str:
+    """The class's parameters: half a round trip of one byte, and the seconds a byte of a large message."""
+    shown = [
+        f"{name} {_parameter(one.parameters[name], unit, factor)}"
+        for name, unit, factor in (("L_half", "us", 1e6), ("G", "ns/B", 1e9))
+    ]
+    return f"links      {one.name}, {one.pairs:,} pairs: {', '.join(shown)}"
+
+
+def _parameter(one: LinkParameter, unit: str, factor: float) -> str:
+    low, high = (f"{factor * end:.4g}" if end is not None else "" for end in (one.low, one.high))
+    if one.value is not None:
+        interval = f" [{low}, {high}]" if low and high else ""
+        return f"{factor * one.value:.4g} {unit}{interval}"
+    if low and high:
+        return f"{low} to {high} {unit}"
+    return f"below {high} {unit}" if high else "not identified"
 
 
 def lost_sentence(result: SurveyResult) -> str:

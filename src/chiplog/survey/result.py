@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
@@ -92,6 +93,8 @@ class SurveyResult:
     bandwidth: Spread | None
     at_once: AtOnce | None
     verdict: MachineVerdict
+    classes: tuple[LinkClass, ...]
+    """The classes of links with their parameters."""
     lost: tuple[LostNode, ...] = ()
     """The nodes that were lost before; the figures are those of the others."""
     note: str | None = None
@@ -112,6 +115,7 @@ class SurveyResult:
             "rounds": self.rounds,
             **{name: one and one.to_json() for name, one in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
+            "classes": [one.to_json() for one in self.classes],
             **self.verdict.to_json(),
             "lost": [one.to_json() for one in self.lost],
         }
@@ -124,6 +128,7 @@ def survey_result(
     latency, bandwidth = pair_values(dataset, "latency"), pair_values(dataset, "bandwidth")
     nodes = latency.nodes
     measured = _ends(latency) | _ends(bandwidth)
+    verdict = verdict_of_run(dataset, topology)
     rounds = {one.round for one in dataset.series if one.pattern == PATTERN and one.by_pair}
     return SurveyResult(
         path=Path(dataset.source),
@@ -136,7 +141,8 @@ def survey_result(
         latency=_spread(latency, _bytes_of(dataset, LATENCY)),
         bandwidth=_spread(bandwidth, _bytes_of(dataset, BANDWIDTH)),
         at_once=_at_once(bandwidth, pair_values(dataset, "bandwidth", ALONE)),
-        verdict=verdict_of_run(dataset, topology),
+        verdict=verdict,
+        classes=link_classes(verdict.fits, _sizes(dataset)),
         lost=lost,
     )
 
@@ -144,6 +150,15 @@ def survey_result(
 def _ends(values: PairValues) -> set[frozenset[int]]:
     pairs = zip(values.clients.tolist(), values.servers.tolist(), strict=True)
     return {frozenset(pair) for pair in pairs}
+
+
+def _sizes(dataset: Dataset) -> Sizes:
+    windows = dataset.select(pattern=PATTERN, purpose=BANDWIDTH).series
+    return Sizes(
+        _bytes_of(dataset, LATENCY),
+        _bytes_of(dataset, BANDWIDTH),
+        max((one.batch for one in windows), default=1),
+    )
 
 
 def _bytes_of(dataset: Dataset, purpose: str) -> int:

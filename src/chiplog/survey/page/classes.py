@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chiplog.report import format
-from chiplog.report.document import Block, Column, Figure, Panels, Section, Table, line
+from chiplog.report.document import (
+    Block,
+    Column,
+    Figure,
+    Inline,
+    Panels,
+    Section,
+    Table,
+    bad,
+    line,
+    symbol,
+)
 from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.survey.link_classes import NOT_IDENTIFIED, REMEDY, LinkParameter, class_names
 from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage
 
 if TYPE_CHECKING:
@@ -17,14 +29,12 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 200
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-WITHIN_ALL = "all nodes"
-NAMES = ("within a leaf", "between leaves")
 COLOURS = ("gap", "o_s")
 
 
 def classes_section(page: SurveyPage) -> Section | None:
     """A distribution and a table of each kind that was measured."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [_parameters(page)] if page.result.classes else []
     figures: list[Figure] = []
     for kind, fit in page.result.verdict.fits.items():
         known = _classes(fit)
@@ -37,11 +47,56 @@ def classes_section(page: SurveyPage) -> Section | None:
     return Section("survey-classes", line("Classes of links"), tuple(blocks)) if blocks else None
 
 
+def _parameters(page: SurveyPage) -> Table:
+    units = {"L_half": "s", "G": "s/B", "R": "B/s"}
+    columns = (
+        Column(line("Link")),
+        Column(line("Pairs"), numeric=True),
+        *(Column((symbol(name),), numeric=True) for name in units),
+    )
+    rows = tuple(
+        (
+            line(one.name),
+            line(format.count(one.pairs)),
+            *(_parameter(one.parameters[name], unit) for name, unit in units.items()),
+        )
+        for one in page.result.classes
+    )
+    names = ", ".join(NOT_IDENTIFIED)
+    reasons = dict.fromkeys(
+        parameter.reason
+        for one in page.result.classes
+        for name, parameter in one.parameters.items()
+        if name in units and parameter.reason
+    )
+    notes = (
+        line(f"Not identified by a survey: {names}. {REMEDY}."),
+        *(line(f"Bounds where {one}.") for one in reasons),
+    )
+    caption = line(
+        "Medians over the pairs of a class, with 95 % intervals by resampling nodes: L_half by each pair's minimum, "
+        "G and R = min(R_C, R_N) by its median, one pair to a node."
+    )
+    return Table(caption, columns, rows, notes)
+
+
+def _parameter(one: LinkParameter, unit: str) -> Inline:
+    low, high = (format.value(end, unit) for end in (one.low, one.high))
+    if one.value is not None:
+        told = format.with_interval(one.value, one.low, one.high, unit)
+        return line(told)
+    if one.low is None and one.high is None:
+        return line(bad("not identified"))
+    if one.low is None:
+        return line(f"below {high}")
+    return line(f"above {low}" if one.high is None else f"{low} to {high}")
+
+
 def _classes(fit: PairFit) -> dict[str, FloatArray]:
     values = fit.values.values[fit.usable]
-    found = {NAMES[number]: values[fit.classes == number] for number in (0, 1)}
-    known = {name: np.sort(one) for name, one in found.items() if one.size}
-    return known if fit.leaf_count > 1 else {WITHIN_ALL: np.sort(values)}
+    return {
+        name: np.sort(values[fit.classes == number]) for number, name in class_names(fit).items()
+    }
 
 
 def _table(fit: PairFit, known: dict[str, FloatArray], size: str) -> Table:
