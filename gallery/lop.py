@@ -1,0 +1,122 @@
+"""The paper on LoP: its figures from its printed parameters, by chiplog's formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from chiplog.models.lop_paper import identifiable, latency
+from gallery.one_to_many import (
+    PEERS,
+    RDMA_WRITE,
+    SEND,
+    draw,
+    overhead_us,
+    published,
+)
+from gallery.section import Section
+
+PER_MESSAGE = "round trip per message RTT(p)/p in µs"
+
+
+def _shape(axes: Any) -> str:
+    l1, l2, l3, l4, l5, l6 = RDMA_WRITE
+    parts = {
+        "start of the pipeline": l1 / (l2 + PEERS),
+        "processing": np.full(PEERS.shape, l3),
+        "saturation": l4 * (1 - np.exp(l5 * (PEERS - l6))),
+    }
+    total = published()["RDMA write"]
+    draw(axes, {"sum": total, **parts}, PER_MESSAGE)
+    axes.set_ylim(bottom=-6)
+    least = int(PEERS[np.argmin(total)])
+    return (
+        f"The sum falls to {total.min():.2f} µs at {least} peers and rises to {total[-1]:.2f} µs at 64. The "
+        f"part called saturation is negative below {int(np.ceil(l6))} peers: {parts['saturation'][0]:.2f} µs at 1."
+    )
+
+
+def _overhead_shape(axes: Any) -> str:
+    found = overhead_us(PEERS)
+    draw(axes, {"o(p)": found}, "overhead in µs")
+    return f"o(1) = {found[0]:.3f} µs, o(64) = {found[-1]:.3f} µs."
+
+
+def _curve(name: str, printed: tuple[float, ...]) -> Callable[[Any], str]:
+    def picture(axes: Any) -> str:
+        values = published()[name]
+        draw(axes, {f"{name}, least (the paper's fit)": values}, PER_MESSAGE)
+        told = identifiable(printed)
+        five = ", ".join(f"{symbol} = {value:.4g}" for symbol, value in told.items())
+        return (
+            f"{values[0]:.2f} µs at 1 peer, least at {int(PEERS[np.argmin(values)])} ({values.min():.2f} µs), "
+            f"{values[-1]:.2f} µs at 64. The five parameters that data can tell (µs and peers): {five}."
+        )
+
+    return picture
+
+
+def _overhead(axes: Any) -> str:
+    sent, o = published()["send"], overhead_us(PEERS)
+    lines = {
+        "o(p)": o,
+        "L(p) as printed": latency(PEERS, sent, o, float(o[0]), paper_literal=True),
+        "L of all messages, by p": latency(PEERS, sent, o, float(o[0])) / PEERS,
+    }
+    draw(axes, lines, "time per message in µs")
+    ends = "; ".join(f"{name}: {v[0]:.3f} and {v[-1]:.3f} µs" for name, v in lines.items())
+    return f"At 1 and at 64 peers: {ends}."
+
+
+FORMULAS = "Computed from the printed parameters by chiplog.models.lop_paper; nothing was measured."
+MEAN = (
+    "The paper's points and its curves of means are not drawn, as it prints no numbers of them; nor does it print "
+    "those of inline sends. " + FORMULAS
+)
+SECTIONS = (
+    Section(
+        "shape",
+        "The shape of the round trip per message",
+        "Three parts add up: a start that falls as 1/p, a constant, and a saturation that grows to a limit.",
+        (),
+        _shape,
+        "The paper's figure has no numbers; ours is the sum for RDMA write. " + FORMULAS,
+    ),
+    Section(
+        "overhead-shape",
+        "The shape of the overhead",
+        "The overhead falls as 1/p to a constant.",
+        (),
+        _overhead_shape,
+        "The paper's figure has no numbers; ours has those of its section 4.7. " + FORMULAS,
+    ),
+    Section(
+        "send",
+        "Send: round trip per message",
+        "The least times fall steeply with the first peers and rise slowly after; inline is about 1 µs faster.",
+        (),
+        _curve("send", SEND),
+        "The printed l4 of 0.0174 µs with l6 of 101 is no saturation of 0.02 µs: exp(-l5 l6) makes 10 µs of it. Six "
+        "parameters are printed where data tell five. " + MEAN,
+    ),
+    Section(
+        "rdma-write",
+        "RDMA write: round trip per message",
+        "The same shape, faster than send; means scatter and reach 700 µs with many peers.",
+        (),
+        _curve("RDMA write", RDMA_WRITE),
+        MEAN,
+    ),
+    Section(
+        "overhead",
+        "Overhead of posting, and L(p)",
+        "A send that is posted alone costs more than one of many; L(p) is half a round trip less two overheads.",
+        (),
+        _overhead,
+        "The printed L(p) takes the overheads of p messages from the time of one; the consistent reading takes them "
+        "from the total and is drawn beside it, divided by p. Posting as a list and inline are not drawn, as the paper "
+        "prints no parameters of them. " + FORMULAS,
+    ),
+)
