@@ -53,3 +53,15 @@ def test_the_example_fit_drawn_anew_has_the_numbers_of_the_page() -> None:
     fit = fit_of(EXAMPLE, "loggp")
     assert fit["g"].value * 1e6 == pytest.approx(float(found[1]), rel=1e-3)
     assert fit["G"].value * 1e9 == pytest.approx(float(found[2]), rel=1e-3)
+
+
+def test_the_barriers_drawn_anew_have_the_numbers_of_the_page() -> None:
+    """Closed forms: what is printed with two digits is what is computed."""
+    page = (PAGES / "n-way-dissemination.md").read_text()
+    barriers = next(one for one in sections(DOCUMENTS[1]) if one.key == "barrier")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure, axes = pyplot.subplots()
+    shows = barriers.draw(axes)
+    pyplot.close(figure)
+    assert f"**chiplog:** {shows}\n" in page
+    assert "P = 64: n = 3, 27.29 µs instead of 48.05 µs" in shows
