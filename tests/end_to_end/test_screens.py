@@ -71,7 +71,9 @@ def test_an_imported_table_is_fitted_on_one_screen(tmp_path: Path) -> None:
     table, out = tmp_path / "osu.txt", tmp_path / "run.jsonl"
     rows = "".join(f"{1 << step:<10} {1 + (1 << step) / 4096:.2f}\n" for step in range(21))
     table.write_text(f"# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n{rows}")
-    assert chiplog("import", "osu", table, "-o", out).code == 0
+    imported = chiplog("import", "osu", table, "-o", out)
+    assert "21 samples of 21 sizes, 1 to 1048576 B (ping_pong)" in imported.stderr
+    assert f"next: chiplog fit {out}" in imported.stderr
     fits_a_screen(chiplog("fit", out, "--model", "hockney").stdout)
 
 

@@ -10,6 +10,9 @@ import typer
 from chiplog.cli.arguments import names_help
 from chiplog.cli.output import note
 
+FITTED = {"prtt", "ping_pong", "pairs", "one_to_many"}
+"""Patterns that models are fitted to."""
+
 
 def import_file(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file it is: see below.")],
@@ -27,11 +30,15 @@ def import_file(
 ) -> None:
     """Import another tool's measurements as a run file."""
     from chiplog.dataset.importers import import_file as import_measurements
+    from chiplog.dataset.run_file import read_run
 
     written = import_measurements(
         kind, file, out, pattern=pattern, direction=direction, transport=transport, note=note
     )
-    note(f"imported into {written}.")
+    run = read_run(written)
+    note(f"imported {run.extent} into {written}.")
+    if {one.pattern for one in run.series} & FITTED:
+        note(f"next: chiplog fit {written}")
 
 
 def epilog() -> str:

@@ -123,14 +123,18 @@ class Dataset:
     """The machine's states as a whole run tells them, of which these are some series; None: these are to tell them."""
 
     def __repr__(self) -> str:
+        end = "" if self.complete else "; the run did not finish"
+        return f"Run of {self.header.get('target') or self.source}: {self.extent}{end}"
+
+    @property
+    def extent(self) -> str:
+        """How many samples of which sizes and patterns these are, in words."""
         sizes = sorted({one.message_bytes for one in self.series})
         several = f" of {len(sizes)} sizes, {sizes[0]} to {sizes[-1]} B" if len(sizes) > 1 else ""
         of = f" of {sizes[0]} B" if len(sizes) == 1 else several
         patterns = ", ".join(dict.fromkeys(one.pattern for one in self.series))
         samples = sum(one.seconds.size for one in self.series)
-        end = "" if self.complete else "; the run did not finish"
-        target = self.header.get("target") or self.source
-        return f"Run of {target}: {samples} samples{of} ({patterns}){end}"
+        return f"{samples} samples{of} ({patterns})"
 
     @property
     def clock_step_seconds(self) -> float:
