@@ -109,6 +109,7 @@ def test_the_check_on_a_node_fails_where_it_is_slow(tmp_path: Path, node: str) -
         ("# chiplog.node-check/2 1\nn05 slow\n", "n05", "is not of chiplog.node-check/1"),
         ("# chiplog.node-check/1 $(id)\nn05 slow\n", "n05", "has no time"),
         ("# chiplog.node-check/1 1\nn05 slow\n", "n05", "is older than 30 days"),
+        ("# chiplog.node-check/1 99999999999\nn05 slow\n", "n05", "is of the future"),
         (node_check_text(verdict_of()), "n06", "the survey says unclear"),
         (node_check_text(verdict_of()), "n99", "the survey lacks it"),
         (node_check_text(verdict_of()), "n05.other", "the survey lacks it"),

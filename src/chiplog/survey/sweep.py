@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -83,6 +84,7 @@ class _Run:
     def begin(self, *, resume: bool) -> None:
         """Open the file that is there, or make sure that there is none."""
         if not resume:
+            _refuse_unwritable(self.out)
             if self.out.exists():
                 raise UsageError(
                     f"{self.out} exists already: go on with it by --resume, or remove it first."
@@ -210,6 +212,17 @@ class _Run:
     def dataset(self, *, complete: bool = False) -> Dataset:
         """All that is in the file."""
         return Dataset(self.header, tuple(self.series), complete, str(self.out))
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """Raises UsageError where the run file can't be made, before ranks are started for it."""
+    there = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
+    if not there.is_dir():
+        raise UsageError(f"-o: {there} is no folder, so {out} can't be made: name another one.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"-o: {there} can't be written, so {out} can't be made: name another folder, or ask for its permission."
+        )
 
 
 def _few(hosts: object, most: int = 4) -> str:
