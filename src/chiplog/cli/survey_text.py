@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chiplog.survey.lost import LostNode
     from chiplog.survey.plan import Sweep
     from chiplog.survey.result import PairValue, Spread, SurveyResult
+    from chiplog.survey.uplinks import UplinkFill
 
 MOST_NAMES = 4
 LEAST_SPREAD = 0.005
@@ -90,6 +91,8 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         )
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
     lines += [_class_line(one) for one in result.classes]
+    if result.uplinks is not None:
+        lines.append(f"uplinks    {_filled(result.uplinks)}")
     lines += verdict_lines(result.verdict)
     lines += [line for one in result.lost for line in _lost_lines(one)]
     told = [wrapped(line, " " * 11) for line in lines]
@@ -114,6 +117,12 @@ def _parameter(one: LinkParameter, unit: str, factor: float) -> str:
     if low and high:
         return f"{low} to {high} {unit}"
     return f"below {high} {unit}" if high else "not identified"
+
+
+def _filled(uplinks: UplinkFill) -> str:
+    if uplinks.least:
+        return f"full in {uplinks.least} of {uplinks.rounds} rounds or more, each of them each way"
+    return "one was never full, so a slow one may not show: start the ranks leaf by leaf, or measure more rounds"
 
 
 def lost_sentence(result: SurveyResult) -> str:

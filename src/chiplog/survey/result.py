@@ -13,6 +13,7 @@ from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
+from chiplog.survey.uplinks import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -97,6 +98,8 @@ class SurveyResult:
     """The classes of links with their parameters."""
     lost: tuple[LostNode, ...] = ()
     """The nodes that were lost before; the figures are those of the others."""
+    uplinks: UplinkFill | None = None
+    """How often the rounds filled the uplinks; None where no leaves are known."""
     note: str | None = None
     """What was left aside beside the measurement, such as a broken topology.conf of Slurm's."""
 
@@ -115,6 +118,7 @@ class SurveyResult:
             "rounds": self.rounds,
             **{name: one and one.to_json() for name, one in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
+            "uplinks_filled": self.uplinks and self.uplinks.to_json(),
             "classes": [one.to_json() for one in self.classes],
             **self.verdict.to_json(),
             "lost": [one.to_json() for one in self.lost],
@@ -144,6 +148,7 @@ def survey_result(
         verdict=verdict,
         classes=link_classes(verdict.fits, _sizes(dataset)),
         lost=lost,
+        uplinks=uplink_fill(verdict.fits["bandwidth"]) if "bandwidth" in verdict.fits else None,
     )
 
 

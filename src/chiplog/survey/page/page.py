@@ -44,6 +44,9 @@ def _measured(page: SurveyPage) -> Section:
         share = f"{100 * result.at_once.ratio:.0f} % of the bandwidth alone, median of {result.at_once.pairs} pairs"
         limit = "; CPUs or shared links were the limit, so a slow link may not show"
         facts.append(Fact(line("At once"), line(share + (limit if result.at_once.limits else ""))))
+    if result.uplinks is not None:
+        filled = f"each full, each way, in {result.uplinks.least} of {result.uplinks.rounds} rounds or more"
+        facts.append(Fact(line("Uplinks"), line(filled)))
     if verdict.leaves is not None:
         agrees = {True: ", as declared", False: "", None: ""}[verdict.agrees]
         facts.append(Fact(line("Leaves"), line(f"{verdict.leaves}{agrees}")))

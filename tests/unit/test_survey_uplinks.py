@@ -1,0 +1,44 @@
+"""How often a survey's rounds fill the uplinks of leaves, with ranks leaf by leaf and with ranks mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chiplog.survey.pair_fit import PairFit, fit_pairs
+from chiplog.survey.pair_values import PairValues
+from chiplog.survey.uplinks import UplinkFill, uplink_fill
+
+
+def sweep(leaves: np.ndarray) -> PairFit:
+    """All rounds as the pattern makes them: a mirror that turns, the lower rank sending in every other round."""
+    nodes = leaves.size
+    circle = nodes - 1
+    ends = []
+    for turn in range(circle):
+        for rank in range(nodes):
+            image = (2 * turn - rank) % circle
+            partner = turn if rank == circle else circle if image == rank else image
+            if (rank < partner) == (turn % 2 == 0):
+                ends.append((rank, partner, turn))
+    clients, servers, rounds = np.array(ends, dtype=np.int64).T
+    names = tuple(f"n{number}" for number in range(nodes))
+    values = np.full(clients.size, 1e9)
+    return fit_pairs(PairValues(names, clients, servers, values, "bandwidth", rounds), leaves)
+
+
+@pytest.mark.parametrize(("nodes", "leaf"), [(16, 4), (64, 8)])
+def test_ranks_leaf_by_leaf_fill_every_uplink_each_way(nodes: int, leaf: int) -> None:
+    fill = uplink_fill(sweep(np.arange(nodes) // leaf))
+    assert fill is not None
+    assert fill.rounds == nodes - 1
+    assert fill.least >= nodes // 8
+
+
+def test_one_leaf_has_no_uplink_to_fill() -> None:
+    assert uplink_fill(sweep(np.zeros(8, dtype=np.int64))) is None
+
+
+def test_ranks_that_are_mixed_over_the_leaves_fill_none() -> None:
+    mixed = np.random.default_rng(1).permutation(np.arange(64) // 8)
+    assert uplink_fill(sweep(mixed)) == UplinkFill(63, 0)
