@@ -116,6 +116,18 @@ def test_a_lost_node_is_named_and_resume_measures_the_rest_on_the_same_hosts(
     assert len(set(ids)) == len(ids)
 
 
+def test_hosts_whose_names_have_another_case_or_a_domain_are_the_same_ones(tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    with pytest.raises(RunFailed):
+        sweep(Ranks(fail_at=3), out)
+    other = Ranks(("n1", "n2", "n3", "n5"))
+    with pytest.raises(UsageError, match="was measured on other hosts"):
+        sweep(other, out, resume=True)
+    found = sweep(Ranks(("N1.cluster", "n2.cluster", "N3", "n4")), out, resume=True)
+    assert found.complete
+    assert found.header["hosts"] == list(HOSTS)
+
+
 def test_an_interruption_leaves_a_valid_file(tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     ranks = Ranks(fail_at=2)

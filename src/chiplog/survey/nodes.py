@@ -23,6 +23,31 @@ def node_names(header: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name if count[name] == 1 else f"{name}#{rank}" for rank, name in enumerate(names))
 
 
+def are_same_hosts(ones: object, others: object) -> bool:
+    """Whether two headers' hosts are the same ones in the same order, but for case, or a domain that one of them lacks.
+
+    >>> are_same_hosts(["N1.cluster", "n2"], ["n1", "n2.cluster"]), are_same_hosts(["n1.east"], ["n1.west"])
+    (True, False)
+    """
+    lists = [
+        [str(host).casefold().rstrip(".") for host in hosts]
+        if isinstance(hosts, Sequence) and not isinstance(hosts, str)
+        else None
+        for hosts in (ones, others)
+    ]
+    first, second = lists
+    if first is None or second is None:
+        return ones == others
+    return len(first) == len(second) and all(map(_is_same_host, first, second))
+
+
+def _is_same_host(one: str, other: str) -> bool:
+    (host, _, domain), (other_host, _, other_domain) = one.partition("."), other.partition(".")
+    if host.isdecimal():  # an address
+        return one == other
+    return host == other_host and (domain == other_domain or not domain or not other_domain)
+
+
 def refuse_ambiguous(header: Mapping[str, object]) -> None:
     """Raises UsageError where two hosts' names differ in upper and lower case only: no node could be named."""
     hosts = header.get("hosts")

@@ -20,7 +20,7 @@ from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
 from chiplog.survey.lost import NodeLost
-from chiplog.survey.nodes import node_names, refuse_ambiguous
+from chiplog.survey.nodes import are_same_hosts, node_names, refuse_ambiguous
 from chiplog.survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
 
 _RANK = re.compile(r"\b[Rr]ank (\d+)\b")
@@ -145,7 +145,9 @@ class _Run:
 
     def _check_ranks(self, header: Mapping[str, Any], *, ranks_are_given: bool) -> None:
         refuse_ambiguous(header)
-        if self.writer is not None and header.get("hosts") != self.header.get("hosts"):
+        if self.writer is not None and not are_same_hosts(
+            header.get("hosts"), self.header.get("hosts")
+        ):
             raise UsageError(
                 f"--resume: {self.out} was measured on other hosts ({_few(self.header.get('hosts'))}) than those of "
                 f"now ({_few(header.get('hosts'))}): take the same ones, or begin a new file."
