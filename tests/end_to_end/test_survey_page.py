@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from command import chiplog
 from history_by_hand import add_run
 from survey_by_hand import NETWORK, simulated_survey, slowed
 
-from chiplog.report.matrix import MISSING, PairMatrix, matrix_svg
+from chiplog.report.matrix import LABEL_STEP, MISSING, PairMatrix, matrix_svg
 
 WIDTH, FIRST_SCREEN, PHONE = 1280, 900, 390
 MOST_PIXELS = 6000
@@ -146,3 +147,14 @@ def test_a_matrix_of_1024_nodes_is_small() -> None:
     assert len(drawn) < 2_000_000
     assert time.process_time() - began < 20
     assert f"M0 7h{nodes - 1 - (nodes - 8)}v1" in drawn
+
+
+def test_suspects_among_many_nodes_are_named_beside_their_rows() -> None:
+    names = tuple(f"n{number}" for number in range(100))
+    levels = np.zeros((100, 100), dtype=np.int8)
+    shown = PairMatrix("all", names, levels, lambda row, column: "", marked=(71, 70, 3))
+    drawn = matrix_svg(shown)
+    named = re.findall(r'<text class="marked" x="[\d.]+" y="([\d.]+)">(n\d+)</text>', drawn)
+    assert [name for _, name in named] == ["n3", "n70", "n71"]
+    heights = [float(height) for height, _ in named]
+    assert min(np.diff(heights)) >= LABEL_STEP - 0.1

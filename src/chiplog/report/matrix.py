@@ -17,6 +17,8 @@ MISSING = 9
 MOST_NAMED = 40
 """With more nodes than this only the groups have names, and cells no text of their own."""
 LEVELS = 4
+MOST_MARKED = 20
+LABEL_STEP = 12.0
 _SIDE = 640.0
 _LARGEST_CELL = 24.0
 _NAME_ROOM = 96.0
@@ -45,6 +47,8 @@ class PairMatrix:
     text: Callable[[int, int], str]
     groups: tuple[Group, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
+    marked: tuple[int, ...] = ()
+    """Rows that are named at the right where not all are named: those of suspects."""
 
 
 def matrix_svg(shown: PairMatrix) -> str:
@@ -53,8 +57,10 @@ def matrix_svg(shown: PairMatrix) -> str:
     cell = min(_LARGEST_CELL, _SIDE / max(count, 1))
     left = min(_NAME_ROOM, 14.0 + 6.5 * max(map(len, _titles(shown)), default=0))
     side = cell * count
-    width, height = left + side + 2.0, left + side + 2.0
     is_small = count <= MOST_NAMED
+    marked = () if is_small else shown.marked[:MOST_MARKED]
+    right = 16.0 + 7.0 * max((len(shown.names[row]) for row in marked), default=-2)
+    width, height = left + side + right, left + side + 2.0
     parts = [
         f'<svg class="matrix" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" '
         f'aria-label="{html.escape(shown.label, quote=True)}">',
@@ -63,6 +69,7 @@ def matrix_svg(shown: PairMatrix) -> str:
         *_borders(shown, cell),
         "</g>",
         *_names(shown, cell, left),
+        *_marks(shown, marked, cell, left),
         "</svg>",
     ]
     return "".join(parts)
@@ -132,9 +139,10 @@ def _borders(shown: PairMatrix, cell: float) -> Iterator[str]:
     side = cell * len(shown.names)
     if len(shown.groups) < 2:
         return
+    name = "border" if len(shown.names) <= MOST_NAMED else "border fine"
     for one in shown.groups[1:]:
         at = one.first * cell
-        yield f'<path class="border" d="M{at:g} 0V{side:g}M0 {at:g}H{side:g}"/>'
+        yield f'<path class="{name}" d="M{at:g} 0V{side:g}M0 {at:g}H{side:g}"/>'
 
 
 def _names(shown: PairMatrix, cell: float, left: float) -> Iterator[str]:
@@ -148,6 +156,18 @@ def _names(shown: PairMatrix, cell: float, left: float) -> Iterator[str]:
         at, text = left + place * cell, html.escape(name)
         yield f'<text x="{left - 5:g}" y="{at + 3.5:g}" text-anchor="end">{text}</text>'
         yield f'<text transform="translate({at + 3.5:g} {left - 5:g}) rotate(-90)">{text}</text>'
+
+
+def _marks(shown: PairMatrix, marked: tuple[int, ...], cell: float, left: float) -> Iterator[str]:
+    """The names of some rows at the right, moved down where two would overlap, each with a line to its row."""
+    lowest = -LABEL_STEP
+    for row in sorted(marked):
+        at = (row + 0.5) * cell
+        lowest = max(at, lowest + LABEL_STEP)
+        start = left + cell * len(shown.names)
+        yield f'<path class="pointer" d="M{start:g} {left + at:.1f}h4l4 {lowest - at:.1f}h2"/>'
+        name = html.escape(shown.names[row])
+        yield f'<text class="marked" x="{start + 12:g}" y="{left + lowest + 3.5:.1f}">{name}</text>'
 
 
 def _every(named: list[tuple[str, float]], apart: float) -> int:

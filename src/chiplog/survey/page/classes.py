@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray
 
 MOST_POINTS = 200
+TAIL = 0.005
+"""The share at each end that is not drawn where there are many pairs: one spike would flatten all the rest."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 COLOURS = ("gap", "o_s")
 
@@ -125,7 +127,8 @@ def _distribution(fit: PairFit, known: dict[str, FloatArray]) -> Figure:
     kind = fit.values.kind
     traces = []
     for number, (name, values) in enumerate(known.items()):
-        shares = np.linspace(0.0, 1.0, min(MOST_POINTS, values.size))
+        tail = TAIL if values.size > MOST_POINTS else 0.0
+        shares = np.linspace(tail, 1.0 - tail, min(MOST_POINTS, values.size))
         x = np.quantile(values, shares)
         traces.append(Trace(name, "line", COLOURS[number], x.tolist(), (100 * shares).tolist()))
     plot = Plot(
@@ -135,5 +138,8 @@ def _distribution(fit: PairFit, known: dict[str, FloatArray]) -> Figure:
         tuple(traces),
         small=True,
     )
-    caption = line("A steep line is a class of equal links; a step is links of two kinds in it.")
+    caption = line(
+        "A steep line is a class of equal links; a step is links of two kinds in it. "
+        f"Of more than {MOST_POINTS} pairs the outer {100 * TAIL:g} % at each end are not drawn."
+    )
     return Figure(f"Distribution: {kind}", caption, plot)

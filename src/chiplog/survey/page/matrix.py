@@ -55,6 +55,7 @@ def _matrix(fit: PairFit, verdict: MachineVerdict) -> Matrix:
         _text(fit, order, places),
         _groups(fit, order, verdict),
         _legend(limits, kind),
+        _suspects(fit, order, verdict),
     )
     both = (
         ""
@@ -111,6 +112,15 @@ def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> 
         Group(verdict.leaf_name(number) if verdict.leaves else "nodes", at, count)
         for number, at, count in zip(numbers.tolist(), first.tolist(), counts.tolist(), strict=True)
     )
+
+
+def _suspects(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[int, ...]:
+    """The rows of the nodes that are suspected by figures of this kind, alone or as one of a pair."""
+    found = [*verdict.accused, *verdict.inconclusive]
+    named = {
+        name for one in found if one.quantity == fit.values.kind for name in (one.name, one.peer)
+    }
+    return tuple(row for row, node in enumerate(order.tolist()) if fit.values.nodes[node] in named)
 
 
 def _legend(limits: NDArray[np.float64], kind: Kind) -> tuple[tuple[int, str], ...]:
