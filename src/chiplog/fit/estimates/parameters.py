@@ -70,6 +70,8 @@ def unidentified(
 ) -> Estimate:
     """A parameter that the data can't tell, why, and its bounds: the values that the data leave.
 
-    None is no bound on that side. No parameter is negative, so 0 is the least that any may be.
+    None is no bound on that side. No parameter is negative, so 0 is the least that any may be; data that leave nothing
+    above 0 contradict the model, and bound nothing.
     """
-    return Estimate(Parameter(symbol, None, low, high, unit, False, reason), np.empty(0))
+    most = high if high is None or high > 0 else None
+    return Estimate(Parameter(symbol, None, low, most, unit, False, reason), np.empty(0))
