@@ -42,9 +42,9 @@ SECTIONS = (
         (),
         _cray,
         "Computed by chiplog's four-parameter model from the printed rendezvous parameters, from 8 KiB on; nothing was "
-        "measured. The slide calls T the time of a full ping-pong, and n/T is drawn. Whether the printed rates are those "
-        "of both ways or of one is unclear: a fit of the published measurements by half ping-pongs gives 4.00 GB/s where "
-        "the slide prints 3.6. The short protocol's printed R_Ci of -0.18 GB/s makes its rate negative from 5 processes "
-        "on, so smaller messages are not drawn.",
+        "measured. The slide calls T the time of a full ping-pong, and n/T is drawn. Whether the printed rates are "
+        "those of both ways or of one is unclear: a fit of the published measurements by half ping-pongs gives 4.00 "
+        "GB/s where the slide prints 3.6. The short protocol's printed R_Ci of -0.18 GB/s makes its rate negative "
+        "from 5 processes on, so smaller messages are not drawn.",
     ),
 )
