@@ -42,6 +42,8 @@ SHARED_FREEDOM = 10.0
 FULL = 0.5
 """A visit or a launch with fewer records than this share of the fullest one's says little of the whole."""
 SIMULATED = "sim"
+CALL = "call"
+"""The direction of times on one side alone. They depend on where a launch has its buffers, by several times."""
 
 Key = tuple[Compared, int]
 """What a series is compared as, and its size in bytes."""
@@ -56,6 +58,8 @@ class Chance:
     rows: dict[Key, float]
     launches_matter: bool
     """Whether the half widths would be smaller with more launches."""
+    one_launch: frozenset[Key]
+    """Rows whose difference between launches is not known, because a run has one launch."""
 
 
 def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Chance:
@@ -65,13 +69,16 @@ def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: s
     both = [{key: of_run[key] for key in common} for of_run in (before, after)]
     levels = [_levels(of_run, both) for of_run in both]
     wander = _wander(*levels)
-    whole, launches_matter = wander, False
-    if not (_is_simulated(a) and _is_simulated(b)):
-        alone = wander + LAUNCHES_DIFFER
-        whole = min(alone, _between_launches(*levels))
-        launches_matter = whole == alone
-    rows = {key: whole + one for key, one in _of_rows(both, common).items()}
-    return Chance(whole, rows, launches_matter)
+    if _is_simulated(a) and _is_simulated(b):
+        rows = {key: wander + one for key, one in _of_rows(both, common).items()}
+        return Chance(wander, rows, False, frozenset())
+    alone = wander + LAUNCHES_DIFFER
+    whole = min(alone, _between_launches(*levels))
+    several = min(len({one.launch for one in points}) for points in levels) > 1
+    of_rows = _of_rows([_launch_means(one) for one in both] if several else both, common)
+    unknown = frozenset(key for key in common if not several and key[0].direction == CALL)
+    rows = {key: math.inf if key in unknown else whole + one for key, one in of_rows.items()}
+    return Chance(whole, rows, whole == alone, unknown)
 
 
 def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
@@ -152,6 +159,17 @@ def _mean(points: Sequence[_Point]) -> float:
     return float(np.mean([one.log for one in points]))
 
 
+def _launch_means(of_run: _Rows) -> _Rows:
+    """Each launch of a row as one point: its visits have in common what the launch has found."""
+    means: _Rows = {}
+    for key, points in of_run.items():
+        launches: dict[int, list[_Point]] = defaultdict(list)
+        for one in points:
+            launches[one.launch].append(one)
+        means[key] = [replace(mine[0], log=_mean(mine)) for mine in launches.values()]
+    return means
+
+
 def _wander(a: Sequence[_Point], b: Sequence[_Point]) -> float:
     """The half width by how far the records of each run wander in time, and by how far their visits lie apart."""
     if min(len(a), len(b)) < FEWEST_RECORDS:
@@ -190,7 +208,7 @@ def _means(points: Sequence[_Point], group_of: Callable[[_Point], Hashable]) -> 
 
 
 def _of_rows(both: Sequence[_Rows], common: Sequence[Key]) -> dict[Key, float]:
-    """The half width of each row by how far its visits lie apart, at a level for all rows together.
+    """The half width of each row by how far its visits or launches lie apart, at a level for all rows together.
 
     Infinite where a run hardly visited a row twice: what disturbed the machine for a moment, disturbed all samples of a
     visit, and nothing in the run tells that from a change.

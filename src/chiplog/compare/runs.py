@@ -93,7 +93,7 @@ def compare_runs(
             ratio,
             max(by_chance.rows[key, size], by_chance.whole + _of_samples(draws, len(found))),
             tolerance,
-            placement,
+            placement or (_ONE_LAUNCH if (key, size) in by_chance.one_launch else None),
         )
         for key, size, ratio, draws in found
     ]
@@ -106,6 +106,10 @@ def compare_runs(
     return tuple(rows)
 
 
+_ONE_LAUNCH = (
+    "the time of a call depends on where a launch has its memory, and a single launch does not tell that from a "
+    "change; --launches 3 for both runs does."
+)
 _MORE_LAUNCHES = " Ranks that are started anew differ by up to 20 %: measure both runs with --launches 5 to see less."
 
 
@@ -141,13 +145,13 @@ def _row(
     ratio: float,
     half_width: float,
     tolerance: float,
-    placement: str | None,
+    doubt: str | None,
 ) -> RunRow:
     factor = float(np.exp(half_width))
     low, high = ratio / factor, ratio * factor
     verdict, reason = judge(ratio, low, high, tolerance)
-    if placement is not None:
-        verdict, reason = "unclear", placement
+    if doubt is not None:
+        verdict, reason = "unclear", doubt
     return RunRow(key, message_bytes, ratio, low, high, verdict, reason)
 
 
