@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from chiplog.models.lop_paper import identifiable, latency
+from gallery import means
 from gallery.one_to_many import (
     PEERS,
     RDMA_WRITE,
     SEND,
     draw,
     overhead_us,
+    printed_parts,
     published,
 )
 from gallery.section import Section
@@ -22,19 +24,15 @@ PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 
 
 def _shape(axes: Any) -> str:
-    l1, l2, l3, l4, l5, l6 = RDMA_WRITE
-    parts = {
-        "start of the pipeline": l1 / (l2 + PEERS),
-        "processing": np.full(PEERS.shape, l3),
-        "saturation": l4 * (1 - np.exp(l5 * (PEERS - l6))),
-    }
+    parts = printed_parts(RDMA_WRITE)
     total = published()["RDMA write"]
     draw(axes, {"sum": total, **parts}, PER_MESSAGE)
     axes.set_ylim(bottom=-6)
     least = int(PEERS[np.argmin(total)])
     return (
         f"The sum falls to {total.min():.2f} µs at {least} peers and rises to {total[-1]:.2f} µs at 64. The "
-        f"part called saturation is negative below {int(np.ceil(l6))} peers: {parts['saturation'][0]:.2f} µs at 1."
+        f"part called saturation is negative below {int(np.ceil(RDMA_WRITE[5]))} peers: "
+        f"{parts['saturation'][0]:.2f} µs at 1."
     )
 
 
@@ -71,10 +69,13 @@ def _overhead(axes: Any) -> str:
 
 
 FORMULAS = "Computed from the printed parameters by chiplog.models.lop_paper; nothing was measured."
-MEAN = (
-    "The paper's points and its curves of means are not drawn, as it prints no numbers of them; nor does it print "
-    "those of inline sends. " + FORMULAS
+LEAST = (
+    "The paper's points are not drawn, as it prints no numbers of them; nor does it print those of inline sends. "
+    + FORMULAS
 )
+MEAN = means.DIFFERS + "With inline sends nothing is drawn. "
+SEND_MEANS = means.command_of(SEND, 51, 7)
+RDMA_WRITE_MEANS = means.command_of(RDMA_WRITE, 51, 8)
 SECTIONS = (
     Section(
         "shape",
@@ -99,15 +100,32 @@ SECTIONS = (
         (),
         _curve("send", SEND),
         "The printed l4 of 0.0174 µs with l6 of 101 is no saturation of 0.02 µs: exp(-l5 l6) makes 10 µs of it. Six "
-        "parameters are printed where data tell five. " + MEAN,
+        "parameters are printed where data tell five. " + LEAST,
+    ),
+    Section(
+        "send-mean",
+        "Send: mean round trip per message",
+        "Means of the round trips over the number of processors; the text prints no number of them.",
+        (SEND_MEANS,),
+        means.drawing(SEND_MEANS),
+        MEAN,
     ),
     Section(
         "rdma-write",
         "RDMA write: round trip per message",
-        "The same shape, faster than send; means scatter and reach 700 µs with many peers.",
+        "The same shape, faster than send.",
         (),
         _curve("RDMA write", RDMA_WRITE),
-        MEAN,
+        LEAST,
+    ),
+    Section(
+        "rdma-write-mean",
+        "RDMA write: mean round trip per message",
+        "The means scatter much, are drawn up to 50 processors, and rise to 700 µs beyond.",
+        (RDMA_WRITE_MEANS,),
+        means.drawing(RDMA_WRITE_MEANS),
+        MEAN
+        + "The rise to 700 µs, for which the paper suspects memory or bus contention, is not in it.",
     ),
     Section(
         "overhead",

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.models.logp import LOGP
+from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.predict.n_way import best_peers
-from gallery.one_to_many import PEERS, Microseconds, draw, published
+from gallery import means
+from gallery.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
 from gallery.section import Section
+from gallery.space_time import diagram, received_from, sent_to, simulated, trace_of
 
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 LOGP_US = {"L": 5.0, "o_s": 1.0, "o_r": 1.0, "g": 2.0}
 RANKS = np.arange(2, 65)
+MEANS = means.command_of(RDMA_WRITE, 8, 7)
+SIMULATED = simulated("barrier.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0})
+ONE_PEER = (
+    "chiplog schedule barrier --algorithm dissemination --ranks 8 -o barrier.goal",
+    SIMULATED,
+)
+TWO_PEERS = (
+    "chiplog schedule barrier --algorithm n-way-dissemination --peers 2 --ranks 9 -o barrier.goal",
+    SIMULATED,
+)
 
 
 def _logp(axes: Any) -> str:
@@ -31,6 +45,36 @@ def _least(axes: Any) -> str:
     return "; ".join(
         f"{name}: {v[0]:.2f} µs at 1 peer, least {v.min():.2f} µs at {int(few[np.argmin(v)])}"
         for name, v in lines.items()
+    )
+
+
+def _parts(axes: Any) -> str:
+    parts, total = printed_parts(RDMA_WRITE), published()["RDMA write"]
+    draw(axes, {"sum": total, **parts}, PER_MESSAGE)
+    axes.set_ylim(bottom=-6)
+    start, constant, saturation = parts.values()
+    five = identifiable(RDMA_WRITE)
+    last = int(PEERS[np.nonzero(start > constant + saturation)[0][-1]])
+    return (
+        f"At 1, 8 and 64 peers the start of the pipeline takes {start[0]:.2f}, {start[7]:.2f} and {start[-1]:.2f} µs, "
+        f"processing {constant[0]:.2f} µs, and saturation {saturation[0]:.2f}, {saturation[7]:.2f} and "
+        f"{saturation[-1]:.2f} µs. Up to {last} peers the start is more than the two others together. Data tell only "
+        "the sum of processing and saturation: a saturation of 0 at 0 peers would leave "
+        f"{five['C'] - five['A']:.2f} µs for processing."
+    )
+
+
+def _in_words(ranks: list[int]) -> str:
+    return ", ".join(map(str, ranks))
+
+
+def _peers(commands: tuple[str, ...], axes: Any) -> str:
+    trace = trace_of(commands)
+    diagram(axes, trace, marked_rank=0)
+    return (
+        f"In order, rank 0 sends to {_in_words(sent_to(trace, 0))} and receives from "
+        f"{_in_words(received_from(trace, 0))}; all {trace.ranks} ranks are done after {trace.end_us:g} µs. The black "
+        "arrows are rank 0's."
     )
 
 
@@ -82,6 +126,41 @@ SECTIONS = (
         _least,
         "The curves are those of the LoP paper's 64-node machine, with the same adapter, up to 7 peers. The other "
         "transport options of the slide have no printed numbers. Computed by chiplog's formulas; nothing was measured.",
+    ),
+    Section(
+        "mean",
+        "Mean round trip per message",
+        "The graph of the means has many outliers and still the same shape.",
+        (MEANS,),
+        means.drawing(MEANS),
+        means.DIFFERS,
+    ),
+    Section(
+        "parts",
+        "The three parts of the LoP curve",
+        "Start of the pipeline, least processing time, and saturation of the network add up.",
+        (),
+        _parts,
+        "The slide has the shapes without numbers; ours are those that the LoP paper prints of RDMA write. Computed by "
+        "chiplog's formulas; nothing was measured.",
+    ),
+    Section(
+        "peers-1",
+        "Who sends to whom, one peer a round",
+        "In round r, rank p sends to (p + 2^r) mod P and receives from (p - 2^r) mod P.",
+        ONE_PEER,
+        partial(_peers, ONE_PEER),
+        "The slide has no times: ours are those of chiplog's simulator, and L = 5, o = 1, g = 2 µs and 8 ranks are our "
+        "choice. Drawn from the trace that the second command writes.",
+    ),
+    Section(
+        "peers-n",
+        "Who sends to whom, n peers a round",
+        "In round r, rank p sends to (p + i (n+1)^r) mod P and receives from (p - i (n+1)^r) mod P, i = 1 to n.",
+        TWO_PEERS,
+        partial(_peers, TWO_PEERS),
+        "As above, with n = 2 and 9 ranks. Two rounds do what one peer a round does in three with 8 ranks. A rank goes "
+        "on when it has all messages of the round.",
     ),
     Section(
         "barrier",

@@ -38,6 +38,16 @@ def draw(axes: Any, lines: dict[str, Microseconds], label: str, peers: Any = PEE
     axes.set_ylim(bottom=0)
 
 
+def printed_parts(printed: tuple[float, ...]) -> dict[str, Microseconds]:
+    """The three parts of a printed curve in us, shape of `PEERS`."""
+    l1, l2, l3, l4, l5, l6 = printed
+    return {
+        "start of the pipeline": l1 / (l2 + PEERS),
+        "processing": np.full(PEERS.shape, l3),
+        "saturation": l4 * (1 - np.exp(l5 * (PEERS - l6))),
+    }
+
+
 def published() -> dict[str, Microseconds]:
     """The paper's two fitted curves of RTT(p)/p in us, shape of `PEERS`."""
     return {

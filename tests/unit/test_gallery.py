@@ -16,9 +16,12 @@ pytest.importorskip("matplotlib")
 from gallery.build import contents, sections  # noqa: E402
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
 from gallery.loggp_prtt import EXAMPLE  # noqa: E402
+from gallery.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
 from gallery.section import fit_of  # noqa: E402
+from gallery.space_time import received_from, sent_to, trace_of  # noqa: E402
 
 from chiplog.cli.app import COMMANDS  # noqa: E402
+from chiplog.collectives.barrier.n_way_dissemination import round_count  # noqa: E402
 
 PAGES = ROOT / "docs" / "gallery"
 
@@ -65,3 +68,18 @@ def test_the_barriers_drawn_anew_have_the_numbers_of_the_page() -> None:
     pyplot.close(figure)
     assert f"**chiplog:** {shows}\n" in page
     assert "P = 64: n = 3, 27.29 µs instead of 48.05 µs" in shows
+
+
+@pytest.mark.parametrize(("commands", "peers"), [(ONE_PEER, 1), (TWO_PEERS, 2)])
+def test_each_rank_of_a_drawn_barrier_has_the_peers_of_the_slides(
+    commands: tuple[str, ...], peers: int
+) -> None:
+    """Both barriers have as many ranks as their last round fills: (n+1)^R."""
+    trace = trace_of(commands)
+    rounds = round_count(trace.ranks, peers)
+    steps = [i * (peers + 1) ** r for r in range(rounds) for i in range(1, peers + 1)]
+    for rank in range(trace.ranks):
+        assert sent_to(trace, rank) == [(rank + step) % trace.ranks for step in steps]
+        assert received_from(trace, rank) == [(rank - step) % trace.ranks for step in steps]
+    overhead, latency, gap = 1.0, 5.0, 2.0
+    assert trace.end_us == rounds * (2 * overhead + latency + (peers - 1) * gap)

@@ -1,0 +1,148 @@
+"""Space-time diagrams: ranks below each other, time to the right, drawn from the trace that a simulation writes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gallery.section import COLOURS
+
+ROOT = Path(__file__).parent.parent
+WORK = {"to": ("send", COLOURS[0]), "from": ("receive", COLOURS[1]), "calc": ("wait", COLOURS[4])}
+"""What the first word of a span's name means, and its colour."""
+HALF_HEIGHT = 0.22
+
+
+@dataclass(frozen=True)
+class Span:
+    """CPU time of a rank, in us."""
+
+    rank: int
+    kind: str
+    start_us: float
+    end_us: float
+
+
+@dataclass(frozen=True)
+class Message:
+    """From the begin of a send to the end of its receive, in us."""
+
+    source: int
+    target: int
+    sent_us: float
+    send_ended_us: float
+    receive_began_us: float
+    received_us: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a simulation did; `ranks` is their number."""
+
+    ranks: int
+    spans: tuple[Span, ...]
+    messages: tuple[Message, ...]
+
+    @property
+    def end_us(self) -> float:
+        """When the last CPU was done."""
+        return max(span.end_us for span in self.spans)
+
+
+def simulated(file: str, ns: dict[str, float]) -> str:
+    """The command that simulates a GOAL file with parameters in ns, and writes what `trace_of` reads."""
+    parameters = " ".join(f"--{name} {value:g}" for name, value in ns.items())
+    return f"chiplog simulate {file} {parameters} --trace trace.json"
+
+
+@cache
+def trace_of(commands: tuple[str, ...]) -> Trace:
+    """What the last of some commands writes to trace.json; GOAL files are taken from docs/gallery or made before."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in (ROOT / "docs" / "gallery").glob("*.goal"):
+            (Path(folder) / file.name).symlink_to(file)
+        for command in commands:
+            words = [sys.executable, "-m", *shlex.split(command)]
+            subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        return _read(json.loads((Path(folder) / "trace.json").read_text())["traceEvents"])
+
+
+def _read(events: list[dict[str, Any]]) -> Trace:
+    """A span is followed by the begin or end of its message's arrow."""
+    spans: list[Span] = []
+    ends: dict[int, dict[str, Span]] = {}
+    for event in events:
+        if event["ph"] == "X":
+            kind = event["name"].split()[0]
+            spans.append(Span(event["pid"], kind, event["ts"], event["ts"] + event["dur"]))
+        elif event["ph"] in "sf":
+            ends.setdefault(event["id"], {})[event["ph"]] = spans[-1]
+    messages = tuple(
+        Message(
+            one["s"].rank,
+            one["f"].rank,
+            one["s"].start_us,
+            one["s"].end_us,
+            one["f"].start_us,
+            one["f"].end_us,
+        )
+        for one in ends.values()
+    )
+    ranks = sum(event["ph"] == "M" for event in events)
+    return Trace(ranks, tuple(spans), messages)
+
+
+def diagram(
+    axes: Any, trace: Trace, names: Sequence[str] = (), marked_rank: int | None = None
+) -> None:
+    """Draw CPU times as bars and messages as arrows, rank 0 on top.
+
+    `names` stand for the ranks; the arrows from `marked_rank` are darker than the others.
+    """
+    bars = {}
+    for span in trace.spans:
+        name, colour = WORK[span.kind]
+        bars[name] = axes.broken_barh(
+            [(span.start_us, span.end_us - span.start_us)],
+            (span.rank - HALF_HEIGHT, 2 * HALF_HEIGHT),
+            facecolors=colour, edgecolor="white", lw=0.4,
+        )  # fmt: skip
+    for one in trace.messages:
+        down = 1 if one.target > one.source else -1
+        dark = marked_rank is None or one.source == marked_rank
+        arrow = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0}
+        arrow |= {"lw": 1.1, "color": "0.1"} if dark else {"lw": 0.7, "color": "0.6"}
+        axes.annotate(
+            "",
+            (one.receive_began_us, one.target - down * HALF_HEIGHT),
+            (one.send_ended_us, one.source + down * HALF_HEIGHT),
+            arrowprops=arrow,
+        )
+    axes.set_yticks(range(trace.ranks), names or [f"rank {rank}" for rank in range(trace.ranks)])
+    axes.set_ylim(trace.ranks - 0.5, -0.5)
+    axes.set_xlim(-0.01 * trace.end_us, 1.02 * trace.end_us)
+    axes.set_xlabel("time in µs")
+    axes.legend(
+        bars.values(), bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3, fontsize=8,
+        frameon=False,
+    )  # fmt: skip
+
+
+def received_from(trace: Trace, rank: int) -> list[int]:
+    """Whose messages a rank received, in the order of their arrival."""
+    own = [one for one in trace.messages if one.target == rank]
+    return [one.source for one in sorted(own, key=lambda one: one.received_us)]
+
+
+def sent_to(trace: Trace, rank: int) -> list[int]:
+    """To whom a rank sent, in order."""
+    own = [one for one in trace.messages if one.source == rank]
+    return [one.target for one in sorted(own, key=lambda one: one.sent_us)]
