@@ -3,6 +3,7 @@
 #pragma once
 
 #include "patterns/all_pairs.hpp"
+#include "patterns/alone.hpp"
 #include "patterns/barrier.hpp"
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
@@ -28,6 +29,11 @@ using AllPatterns = PatternList<  //
     patterns::OneToManyList,      //
     patterns::Pairs,              //
     patterns::PairsOneWay,        //
-    patterns::Barrier, patterns::AllPairs, patterns::AllPairsOneWay>;
+    patterns::Barrier,            //
+    patterns::AllPairs,           //
+    patterns::AllPairsOneWay,     //
+    patterns::FixedWork,          //
+    patterns::MemoryCopy,         //
+    patterns::OtherProgramsTime>;
 
 }  // namespace chiplog

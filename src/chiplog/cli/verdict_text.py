@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from chiplog.survey.plan import LEAST_RANKS_AGAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.verdict import Finding, Verdict
+    from chiplog.survey.verdict import Finding, OwnKind, Verdict
 
 MOST = 5
 _ARTICLE = {"node": "a", "uplink": "an", "pair": "a"}
@@ -26,11 +28,22 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
         f"would find {_detectable(one)} ({kind}, with 95 %)"
         for kind, one in verdict.verdicts.items()
     ]
+    if verdict.own is not None:
+        lines.append(f"would find {_own(verdict.own.detectable)} (each node alone, with 95 %)")
     lines += [f"topology   {one.text}" for one in verdict.differences[:MOST]]
     lines += _more(len(verdict.differences))
     if verdict.agrees:
         lines.append(f"topology   {verdict.leaves} leaves, as declared")
     return lines
+
+
+def _own(detectable: Mapping[OwnKind, float | None]) -> str:
+    parts = [
+        f"a {kind} that takes {100 * least:.1f} % longer"
+        for kind, least in detectable.items()
+        if least is not None
+    ]
+    return ", ".join(parts) or "nothing: too few nodes"
 
 
 def _nobody(verdict: MachineVerdict) -> str:
@@ -44,10 +57,9 @@ def _more(count: int) -> list[str]:
 
 
 def _sentence(one: Finding) -> str:
-    way = {"both": "", "out": ", out only", "in": ", in only"}[one.direction]
-    who = f"{one.name} with {one.peer}" if one.peer else f"{one.kind} {one.name}"
-    interval = f" ({100 * one.low:+.1f} % to {100 * one.high:+.1f} %)" if one.reason is None else ""
-    return f"{who}{way}: {one.quantity} {100 * one.effect:+.1f} %{interval}"
+    from chiplog.survey.own import figure_text, who
+
+    return f"{who(one)}: {figure_text(one)}"
 
 
 def _detectable(verdict: Verdict) -> str:

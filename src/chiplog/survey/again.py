@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
     from chiplog.survey.suspects import Suspects
 
-FAMILIES = 3
-"""Nodes, uplinks and pairs share the error rate."""
+FAMILIES = 4
+"""Nodes, uplinks, pairs, and what nodes do alone share the error rate."""
 LEAST_REPEATS = 3
 """Figures of a pair from which it is judged: one spike, or two, must not decide."""
 PAIR_QUANTILE = 0.25

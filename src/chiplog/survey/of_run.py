@@ -9,6 +9,7 @@ import numpy as np
 
 from chiplog.survey.leaves import Difference, differences, infer_leaves
 from chiplog.survey.nodes import node_names
+from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import AGAIN
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
@@ -26,7 +27,7 @@ LINK = "link"
 
 @dataclass(frozen=True, slots=True)
 class MachineVerdict:
-    """What a survey says of the machine: of bandwidths and of latencies, and of its leaves."""
+    """What a survey says of the machine: of bandwidths and of latencies, of its nodes alone, and of its leaves."""
 
     verdicts: dict[Kind, Verdict]
     visits: int
@@ -40,6 +41,8 @@ class MachineVerdict:
     """The fit of the sweep, of each kind that was measured."""
     leaf_names: tuple[str, ...] = ()
     """The declared names of the leaves, by number."""
+    own: OwnVerdict | None = None
+    """What each node does alone; None where that was not measured, or of too few nodes."""
 
     def leaf_name(self, number: int) -> str:
         """What a leaf is called."""
@@ -47,13 +50,19 @@ class MachineVerdict:
 
     @property
     def accused(self) -> tuple[Finding, ...]:
-        """All accused ones."""
-        return tuple(one for verdict in self.verdicts.values() for one in verdict.accused)
+        """All accused ones; a node or a pair only if no slow CPU or memory of its own may explain it."""
+        return (*(self.own.accused if self.own else ()), *self._by_pairs[0])
 
     @property
     def inconclusive(self) -> tuple[Finding, ...]:
         """All suspects of which nothing is concluded."""
-        return tuple(one for verdict in self.verdicts.values() for one in verdict.inconclusive)
+        doubts = tuple(one for verdict in self.verdicts.values() for one in verdict.inconclusive)
+        return (*self._by_pairs[1], *doubts)
+
+    @property
+    def _by_pairs(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        found = [one for verdict in self.verdicts.values() for one in verdict.accused]
+        return without_explained(found, self.own)
 
     def to_json(self) -> dict[str, Any]:
         """The verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
@@ -65,7 +74,7 @@ class MachineVerdict:
         }
         first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
         return {
-            "detectable": {**first, **detectable},
+            "detectable": {**first, **detectable, "own": self.own and self.own.detectable},
             "accused": [finding_json(one) for one in self.accused],
             "inconclusive": [finding_json(one) for one in self.inconclusive],
             "topology": {
@@ -108,7 +117,8 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
         fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
         verdicts[kind] = confirmed(fits[kind], again, names)
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
-    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names)
+    own = own_verdict(dataset)
+    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own)
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import all_pairs_round, rounds_of
@@ -13,6 +14,14 @@ from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
 """Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
+OWN: Final = "own"
+"""What each node does alone: the purpose of a record of three patterns."""
+WORK: Final = "fixed_work"
+COPY: Final = "memory_copy"
+OTHERS: Final = "other_programs"
+"""The patterns of such a record: arithmetic, a copy in memory, and the share of its CPUs that other programs have."""
+OWN_SAMPLE_SECONDS = 2e-3
+"""What one sample of each of them takes, about."""
 AGAIN = "-again"
 """Ends the purpose of a record of the second measurement."""
 KIND = "survey"
@@ -25,6 +34,7 @@ STOPS = {
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
+    OWN: StopRule(1e-3, 8, 16, 50_000_000),
 }
 """Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds.
 
@@ -56,6 +66,8 @@ class SurveyOptions:
     seed: int = 1
     again: bool = True
     """Whether what stands out in a single visit is measured again beside healthy nodes."""
+    own: bool = True
+    """Whether each visit begins with what every node does alone."""
     kind: str = KIND
 
     def __post_init__(self) -> None:
@@ -79,6 +91,11 @@ class SurveyOptions:
         """Whether rounds are measured again, chosen by what the sweep has found."""
         return self.again and self.visits == 1 and self.ranks >= LEAST_RANKS_AGAIN
 
+    @property
+    def measures_own(self) -> bool:
+        """Whether nodes do work alone: where a later visit judges them by it."""
+        return self.own and (self.visits > 1 or self.has_second_measurement)
+
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them."""
         return asdict(self)
@@ -91,7 +108,7 @@ class SurveyOptions:
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
             )
         fields = SurveyOptions.__dataclass_fields__
-        stored = {"again": False, **stored}  # which older files don't have
+        stored = {"again": False, "own": False, **stored}  # which older files don't have
         missing = sorted(set(fields) - set(stored))
         if missing:
             raise CorruptFile(
@@ -140,6 +157,7 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     requests = [_request(0, 0, WARM_UP, rounds[0], options, turned=0)]
     alone = set(rounds[: 1 + (options.ranks <= FEW_RANKS)])
     for visit in range(options.visits):
+        requests += _own_requests(len(requests), visit, options)
         for place, number in enumerate(rounds):
             turned = (place + visit) % 2
             purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in alone else [])]
@@ -162,6 +180,7 @@ def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[
     for visit in range(1, 1 + 2 * REPEATS_AGAIN):
         of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
         shuffle.shuffle(of_visit)
+        requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
         for purpose, number in of_visit:
             turned = (sweep.rounds.index(number) + visit) % 2
             number_of_request = len(sweep.requests) + len(requests)
@@ -181,11 +200,21 @@ def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[
 
 def predicted_seconds(request: Request, transport: str) -> float:
     """How long a record will probably take: its samples until its time is over, and at least the fewest."""
+    if request.tag.get("purpose") == OWN:
+        return request.rounds(request.stop.max_samples) * OWN_SAMPLE_SECONDS
     nominal = nominal_of(transport)
     one = _sample_seconds(request.series[0], nominal)
     least = request.rounds(request.stop.min_samples) * one
     most = request.rounds(request.stop.max_samples) * one
     return min(most, max(least, request.stop.budget_ns * 1e-9))
+
+
+def _own_requests(number: int, visit: int, options: SurveyOptions) -> list[Request]:
+    """What each node does alone, all at the same time; nothing where the options leave it out."""
+    series = tuple(SeriesRequest(name, 0, ranks=options.ranks) for name in (WORK, COPY, OTHERS))
+    tag = {"purpose": OWN}
+    request = Request(number, visit, series, STOPS[OWN], tag, check_payload=False)
+    return [request] if options.measures_own else []
 
 
 def _request(

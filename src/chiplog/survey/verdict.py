@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.survey.again import Again, Judged, judge_again
+from chiplog.survey.again import FAMILIES, Again, Judged, judge_again
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.suspects import (
@@ -28,7 +28,7 @@ from chiplog.survey.suspects import (
 )
 
 if TYPE_CHECKING:
-    from chiplog.survey.pair_values import FloatArray, Kind, PairValues
+    from chiplog.survey.pair_values import FloatArray, PairValues
 
 __all__ = [
     "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "suspects",
@@ -41,21 +41,30 @@ POWER_QUANTILE = 1.645
 LEAST_EFFECT = 0.02
 """A slowness below this is not worth a technician: never accused."""
 
-FoundKind = Literal["node", "uplink", "pair"]
+OwnKind = Literal["cpu", "memory"]
+FoundKind = Literal["node", "uplink", "pair", "cpu", "memory"]
+OwnQuantity = Literal["fixed_work", "memory_copy", "other_programs"]
+FoundQuantity = Literal["latency", "bandwidth", "fixed_work", "memory_copy", "other_programs"]
+OF_NODE: tuple[FoundKind, ...] = ("node", "cpu", "memory")
+"""The kinds that are about one node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A node, an uplink or a pair, with its effect on its pairs' figures and an interval for it."""
+    """A node, an uplink or a pair, with its effect on its pairs' figures and an interval for it.
+
+    Of a node's CPU or memory it is the effect on what the node does alone.
+    """
 
     kind: FoundKind
     name: str
     peer: str | None
     """The server of a pair; None of all others."""
     direction: Literal["both", "out", "in"]
-    quantity: Kind
+    quantity: FoundQuantity
     effect: float
-    """The relative change: -0.05 of a bandwidth that is 5 % smaller, 0.1 of a latency that is 10 % longer."""
+    """The relative change: -0.05 of a bandwidth that is 5 % smaller, 0.1 of a latency that is 10 % longer. Of
+    other_programs the share of the CPUs that they have."""
     low: float
     high: float
     reason: str | None = None
@@ -132,7 +141,7 @@ def _judgements(
 
 def _strict(tests: int, freedom: float) -> float:
     """The score that a healthy one of so many exceeds with the error rate of a family."""
-    return upper_quantile(FAMILY_ERROR / 3 / max(1, tests), freedom)
+    return upper_quantile(FAMILY_ERROR / FAMILIES / max(1, tests), freedom)
 
 
 class _Namer:

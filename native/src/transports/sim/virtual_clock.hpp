@@ -41,6 +41,11 @@ class VirtualClock {
     network_.compute(rank_, to_picoseconds(nanoseconds));
     return static_cast<Ticks>(to_picoseconds(nanoseconds));
   }
+  // Work that a slow CPU takes longer for.
+  void compute(double nanoseconds) {
+    const double factor = network_.parameters().cpu_factor(rank_);
+    network_.compute(rank_, to_picoseconds(nanoseconds * factor));
+  }
   // Without noise: waits are what was asked for.
   [[nodiscard]] static double exact_wait_ns(Ticks ticks) { return static_cast<double>(ticks) * 1e-3; }
   [[nodiscard]] double resolution_ns() const { return 1.0; }

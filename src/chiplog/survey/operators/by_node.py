@@ -11,6 +11,7 @@ import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.survey.of_run import finding_json, verdict_of_run
+from chiplog.survey.verdict import OF_NODE
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -116,14 +117,14 @@ def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
         time,
         dataset.complete,
         tuple(_node(name, number, verdict) for number, name in enumerate(names)),
-        tuple(one for one in verdict.accused if one.kind != "node"),
+        tuple(one for one in verdict.accused if one.kind not in OF_NODE),
         {kind: dict(one.detectable) for kind, one in verdict.verdicts.items()},
     )
 
 
 def _node(name: str, number: int, verdict: MachineVerdict) -> NodeVerdict:
-    slow = tuple(one for one in verdict.accused if (one.kind, one.name) == ("node", name))
-    unclear = tuple(one for one in verdict.inconclusive if (one.kind, one.name) == ("node", name))
+    slow = tuple(one for one in verdict.accused if one.name == name and one.kind in OF_NODE)
+    unclear = tuple(one for one in verdict.inconclusive if one.name == name and one.kind in OF_NODE)
     found = {kind: _effect(fit, kind, number) for kind, fit in verdict.fits.items()}
     effects = {kind: effect for kind, effect in found.items() if effect is not None}
     word: Word = "ok"

@@ -6,6 +6,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from chiplog.survey.own import figure_text
+
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import NodeVerdict, SurveyVerdict
 
@@ -31,10 +33,9 @@ def reason_of(node: NodeVerdict) -> str:
     'bandwidth -5.2 % (-5.8 % to -4.6 %), out only'
     """
     ways = {"both": "", "out": ", out only", "in": ", in only"}
+    of = {"cpu": "cpu: ", "memory": "memory: "}
     return "; ".join(
-        f"{one.quantity} {100 * one.effect:+.1f} % ({100 * one.low:+.1f} % to {100 * one.high:+.1f} %)"
-        f"{ways[one.direction]}"
-        for one in node.findings
+        f"{of.get(one.kind, '')}{figure_text(one)}{ways[one.direction]}" for one in node.findings
     )
 
 

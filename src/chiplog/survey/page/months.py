@@ -9,6 +9,7 @@ import numpy as np
 from chiplog.report.document import Block, Column, Figure, Paragraph, Section, Table, bad, line
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.survey.page.input import Months, NodeLines, SurveyPage
+from chiplog.survey.verdict import OF_NODE
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import Kind
@@ -23,7 +24,7 @@ def months_section(page: SurveyPage) -> Section | None:
     months = page.months
     if months is None:
         return None
-    accused = [one.name for one in page.result.verdict.accused if one.kind == "node"]
+    accused = [one.name for one in page.result.verdict.accused if one.kind in OF_NODE]
     blocks: list[Block] = [_table(months)]
     blocks += [_lines(months, one, accused) for one in months.lines if len(months.times) > 1]
     if len(months.times) < 2:

@@ -25,7 +25,8 @@ from chiplog.report.document import (
 )
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.survey.page.input import SurveyPage, change_of
-from chiplog.survey.plan import LEAST_RANKS_AGAIN
+from chiplog.survey.own import who
+from chiplog.survey.plan import COPY, LEAST_RANKS_AGAIN, OTHERS, WORK
 
 if TYPE_CHECKING:
     from chiplog.survey.of_run import MachineVerdict
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from chiplog.survey.verdict import Finding
 
 MOST_NODES_NAMED = 4
-WAYS = {"both": "", "out": ", out only", "in": ", in only"}
 _OUT, _IN = 0, 1
+FIGURES = {WORK: "time of the same work", COPY: "time of a copy", OTHERS: "other programs' share"}
 BESIDE = 0.25
 """How far a node's second direction stands from its first."""
 
@@ -58,7 +59,7 @@ def _answer(page: SurveyPage) -> Inline:
     lost = f" {len(result.lost)} nodes were lost." if result.lost else ""
     missing = "" if result.complete else " The survey is not finished."
     if verdict.accused:
-        names = [_who(one) for one in verdict.accused]
+        names = [who(one) for one in verdict.accused]
         shown = list(dict.fromkeys(names))
         more = len(shown) - MOST_NODES_NAMED
         text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -69,11 +70,6 @@ def _answer(page: SurveyPage) -> Inline:
         )
         return line(strong("Nobody is judged"), f": {needed}.", lost, missing)
     return line(strong("Nobody is slow beyond doubt."), lost, missing)
-
-
-def _who(one: Finding) -> str:
-    name = f"{one.name} with {one.peer}" if one.peer else f"{one.kind} {one.name}"
-    return f"{name}{WAYS[one.direction]}"
 
 
 def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
@@ -90,8 +86,8 @@ def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
         again = one.reason is None
         rows.append(
             (
-                line(_who(one)),
-                line(one.quantity),
+                line(who(one)),
+                line(FIGURES.get(one.quantity, one.quantity)),
                 line(_percent(one.effect), interval) if again else line(format.NOTHING),
                 line(_in_sweep(verdict, one)),
                 line(bad("slow")) if again else line(muted(f"unclear: {one.reason}")),
@@ -110,6 +106,8 @@ def _percent(change: float) -> str:
 
 def _in_sweep(verdict: MachineVerdict, one: Finding) -> str:
     """The suspect's effect in the first measurement, which chose it."""
+    if one.kind in ("cpu", "memory") or one.quantity not in verdict.fits:
+        return format.NOTHING
     fit = verdict.fits[one.quantity]
     slow = float("nan")
     nodes = fit.values.nodes
@@ -151,6 +149,13 @@ def _could_find(verdict: MachineVerdict) -> list[Inline]:
         ]
         what = ", ".join(parts) or "nothing: too few nodes or pairs"
         lines.append(line(f"In {kind} this survey finds, with 95 %: {what}."))
+    if verdict.own is not None:
+        alone = ", ".join(
+            f"a {kind} that takes {100 * least:.1f} % longer"
+            for kind, least in verdict.own.detectable.items()
+            if least is not None
+        )
+        lines.append(line(f"Of what each node does alone it finds, with 95 %: {alone}."))
     return lines
 
 

@@ -1,0 +1,108 @@
+#include "core/other_programs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace chiplog {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{200};
+constexpr std::string_view own_name = "chiplog";
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{};
+}
+
+// The namespace of a process' host name; empty where this user may not know.
+std::string host_of(const std::string& process) {
+  std::array<char, 64> name{};
+  const ssize_t length = readlink(("/proc/" + process + "/ns/uts").c_str(), name.data(), name.size());
+  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string{};
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // The name stands in parentheses and may itself hold any of them, and spaces.
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  std::vector<std::string_view> fields;  // from the third one on
+  for (std::size_t at = close + 1; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    if (end > at) fields.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  constexpr std::size_t first = 3, user = 14 - first, kernel = 15 - first, start = 22 - first, last_cpu = 39 - first;
+  ProcessStat stat{.name = text.substr(open + 1, close - open - 1)};
+  std::uint64_t in_kernel = 0;
+  const bool is_whole = fields.size() > last_cpu && read_number(fields[user], stat.cpu_ticks) &&
+                        read_number(fields[kernel], in_kernel) && read_number(fields[start], stat.started) &&
+                        read_number(fields[last_cpu], stat.cpu);
+  if (!is_whole) return std::nullopt;
+  stat.cpu_ticks += in_kernel;
+  return stat;
+}
+
+OtherPrograms& OtherPrograms::of_this_node() {
+  static OtherPrograms counted;
+  return counted;
+}
+
+OtherPrograms::OtherPrograms() : host_(host_of("self")) {
+  if (sched_getaffinity(0, sizeof cpus_, &cpus_) != 0) CPU_ZERO(&cpus_);
+}
+
+double OtherPrograms::share() {
+  const auto now = std::chrono::steady_clock::now();
+  if (looked_ && now - *looked_ < between_looks) return share_;
+  const double ticks = ticks_since_last_look();
+  if (looked_) {
+    const double cpu_seconds = ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+    const double cpus = std::max(CPU_COUNT(&cpus_), 1);
+    share_ = cpu_seconds / cpus / std::chrono::duration<double>(now - *looked_).count();
+  }
+  looked_ = now;
+  return share_;
+}
+
+// Where the system tells no other's host, as of another user's process, the process is of this one.
+bool OtherPrograms::is_here(const std::string& process) const {
+  const std::string host = host_of(process);
+  return host.empty() || host_.empty() || host == host_;
+}
+
+double OtherPrograms::ticks_since_last_look() {
+  std::map<long, Seen> now;
+  double of_others = 0.0;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry("/proc", failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string process = entry->path().filename().string();
+    long number = 0;
+    if (!read_number(process, number)) continue;
+    std::ifstream file(entry->path() / "stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::optional<ProcessStat> stat = parse_process_stat(text);
+    if (!stat || stat->name.starts_with(own_name)) continue;
+    now[number] = {stat->started, stat->cpu_ticks};
+    const auto before = seen_.find(number);
+    const bool was_seen = before != seen_.end() && before->second.started == stat->started;
+    if (!was_seen && !looked_) continue;
+    const std::uint64_t ticks = stat->cpu_ticks - (was_seen ? before->second.cpu_ticks : 0);
+    if (ticks > 0 && CPU_ISSET(stat->cpu, &cpus_) && is_here(process)) of_others += static_cast<double>(ticks);
+  }
+  seen_ = std::move(now);
+  return of_others;
+}
+
+}  // namespace chiplog

@@ -1,0 +1,200 @@
+"""A node's own CPU and memory, without any network: what is slow there is not taken for a slow link.
+
+In each visit all nodes do the same work at the same time (`chiplog.survey.plan.OWN`). A node's figure is its median over
+the visits of the second measurement, so what disturbs it in a few of them does not count. It is held against all other
+nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chiplog.survey.again import FAMILIES, LEAST_SPREAD
+from chiplog.survey.nodes import node_names
+from chiplog.survey.plan import COPY, OTHERS, OWN, WORK
+from chiplog.survey.robust import spread_of_controls, upper_quantile
+from chiplog.survey.suspects import LEAST_CONTROLS
+from chiplog.survey.verdict import FAMILY_ERROR, LEAST_EFFECT, POWER_QUANTILE, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chiplog.dataset.series import Dataset, Series
+    from chiplog.survey.pair_values import FloatArray
+    from chiplog.survey.verdict import OwnKind, OwnQuantity
+
+LEAST_SHARE = 0.1
+"""Other programs that have less than this share of a node's CPUs are never accused."""
+LEAST_VISITS = 3
+"""Visits from which a node is judged: one disturbance must not decide."""
+KINDS: dict[OwnQuantity, OwnKind] = {WORK: "cpu", OTHERS: "cpu", COPY: "memory"}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnVerdict:
+    """Nodes whose CPU or memory is slow by itself."""
+
+    accused: tuple[Finding, ...]
+    detectable: dict[OwnKind, float | None]
+    """The smallest relative change of the time of the same work that is found with 95 %; None where none is."""
+
+    def explains(self, found: Finding) -> str | None:
+        """Why nothing is concluded of a slow node, or pair, whose own CPU or memory is slow; None of all others."""
+        ends = {found.name, found.peer}
+        if found.kind not in ("node", "pair"):
+            return None
+        for one in self.accused:
+            if one.name in ends:
+                return f"the {one.kind} of {one.name} is slow, too, which may be why"
+        return None
+
+
+def own_figures(dataset: Dataset, quantity: OwnQuantity) -> FloatArray:
+    """(visits, nodes) of a survey's second measurement: logarithms of times in seconds; of OTHERS, shares of the CPUs.
+
+    Of work it is the mean of a visit, which holds what other programs took in between; of copies and shares the median.
+    """
+    nodes = len(node_names(dataset.header))
+    found = [
+        _of_visit(one, quantity, nodes)
+        for one in dataset.series
+        if one.pattern == quantity and one.visit > 0 and one.tag.get("purpose") == OWN
+    ]
+    return np.array(found).reshape(-1, nodes)
+
+
+def _of_visit(series: Series, quantity: OwnQuantity, nodes: int) -> FloatArray:
+    figures = np.full(nodes, np.nan)
+    typical = np.mean if quantity == WORK else np.median
+    for rank in series.by_pair:
+        if rank.client < nodes and rank.seconds.size:
+            figures[rank.client] = typical(rank.seconds)
+    if quantity == OTHERS:
+        return figures  # nanoseconds of each second, as seconds
+    return np.log(np.where(figures > 0.0, figures, np.nan))
+
+
+def own_verdict(dataset: Dataset) -> OwnVerdict | None:
+    """Judges each node by what it did alone; None where too few nodes, or visits, were measured so."""
+    names = node_names(dataset.header)
+    accused: list[Finding] = []
+    detectable: dict[OwnKind, float | None] = {}
+    for quantity, kind in KINDS.items():
+        judged = _judged(own_figures(dataset, quantity), quantity, names)
+        if judged is None:
+            continue
+        found, least = judged
+        accused += found
+        if quantity != OTHERS:
+            detectable[kind] = least
+    if not detectable:
+        return None
+    slow_cpus = {one.name for one in accused if one.kind == "cpu"}
+    kept = [one for one in accused if one.kind == "cpu" or one.name not in slow_cpus]
+    return OwnVerdict(tuple(kept), detectable)
+
+
+def _judged(
+    figures: FloatArray, quantity: OwnQuantity, names: Sequence[str]
+) -> tuple[list[Finding], float | None] | None:
+    """The accused nodes, and the smallest change that is found; None where there is nothing to judge by."""
+    if len(figures) < LEAST_VISITS or len(names) <= LEAST_CONTROLS:
+        return None
+    if quantity != OTHERS:
+        figures = figures - np.nanmedian(figures, axis=1, keepdims=True)
+    known = np.isfinite(figures).sum(axis=0) >= LEAST_VISITS
+    if known.sum() <= LEAST_CONTROLS:
+        return None
+    of_node = np.full(len(names), np.nan)
+    of_node[known] = np.nanmedian(figures[:, known], axis=0)
+    least = LEAST_SHARE if quantity == OTHERS else LEAST_EFFECT
+    error = FAMILY_ERROR / FAMILIES / len(KINDS) / len(names)
+    found = []
+    healthy = of_node.copy()
+    for node in np.flatnonzero(of_node - np.nanmedian(of_node) > least).tolist():
+        excess, half = _beside(of_node, node, error)
+        if excess > max(least, half):
+            found.append(_finding(names[node], quantity, excess, half))
+            healthy[node] = np.nan
+    return found, _detectable(healthy, error)
+
+
+def _detectable(healthy: FloatArray, error: float) -> float | None:
+    """The smallest relative change that is found with 95 %, by the spread of the healthy nodes; None of too few."""
+    typical = int(np.nanargmin(np.abs(healthy - np.nanmedian(healthy))))
+    controls = _controls(healthy, typical)
+    if controls.size < LEAST_CONTROLS:
+        return None
+    _, half = _beside(healthy, typical, error)
+    spread = half / upper_quantile(error, spread_of_controls(controls)[1])
+    return float(np.expm1(max(LEAST_EFFECT, half + POWER_QUANTILE * spread)))
+
+
+def _controls(of_node: FloatArray, node: int) -> FloatArray:
+    others = np.delete(of_node, node)
+    return np.asarray(others[np.isfinite(others)])
+
+
+def _beside(of_node: FloatArray, node: int, error: float) -> tuple[float, float]:
+    """How far a node lies above the median of all others, and how far a healthy one lies with this probability."""
+    controls = _controls(of_node, node)
+    sigma, freedom = spread_of_controls(controls)
+    wide = max(LEAST_SPREAD, sigma) * float(np.sqrt(1 + np.pi / 2 / controls.size))
+    return float(of_node[node] - np.median(controls)), upper_quantile(error, freedom) * wide
+
+
+def _finding(name: str, quantity: OwnQuantity, excess: float, half: float) -> Finding:
+    ends = np.array([excess, excess - half, excess + half])
+    effect, low, high = (ends if quantity == OTHERS else np.expm1(ends)).tolist()
+    both: Literal["both"] = "both"
+    return Finding(KINDS[quantity], name, None, both, quantity, effect, low, high)
+
+
+def without_explained(
+    found: Sequence[Finding], own: OwnVerdict | None
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """The findings that stand, and those that a slow CPU or memory may explain, with that reason."""
+    reasons = [None if own is None else own.explains(one) for one in found]
+    stand = tuple(one for one, reason in zip(found, reasons, strict=True) if reason is None)
+    return stand, tuple(
+        replace(one, reason=reason)
+        for one, reason in zip(found, reasons, strict=True)
+        if reason is not None
+    )
+
+
+def figure_text(one: Finding) -> str:
+    """A finding's figure with its change; the interval belongs to an accused one only.
+
+    >>> figure_text(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.04))
+    'other programs have 97.0 % of it (90.0 % to 104.0 %)'
+    >>> figure_text(Finding("node", "n05", None, "both", "bandwidth", -0.05, -0.06, -0.04))
+    'bandwidth -5.0 % (-6.0 % to -4.0 %)'
+    """
+    signs = "" if one.quantity == OTHERS else "+"
+    value, low, high = (f"{100 * end:{signs}.1f} %" for end in (one.effect, one.low, one.high))
+    interval = f" ({low} to {high})" if one.reason is None else ""
+    words = {
+        WORK: f"the same work takes {value}",
+        OTHERS: f"other programs have {value} of it",
+        COPY: f"a copy takes {value}",
+    }
+    return words.get(one.quantity, f"{one.quantity} {value}") + interval
+
+
+def who(one: Finding) -> str:
+    """Whom a finding is about.
+
+    >>> who(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.0))
+    'cpu of n05'
+    >>> who(Finding("pair", "n05", "n06", "out", "bandwidth", -0.05, -0.06, -0.04))
+    'n05 with n06, out only'
+    """
+    way = {"both": "", "out": ", out only", "in": ", in only"}[one.direction]
+    if one.peer:
+        return f"{one.name} with {one.peer}{way}"
+    of = " of" if one.kind in KINDS.values() else ""
+    return f"{one.kind}{of} {one.name}{way}"
