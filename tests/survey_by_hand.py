@@ -34,6 +34,8 @@ def slowed(survey: Path, out: Path, factor: Factor) -> Path:
 
 def _slowed(line: dict[str, Any], factor: Factor) -> dict[str, Any]:
     for series in line.get("series", ()):
+        if series["pattern"] != "all_pairs":
+            continue  # what nodes do alone
         is_bandwidth = series["direction"] == "one-way"
         for pair in series.get("by_pair", ()):
             times = factor(pair["client"], pair["server"], is_bandwidth)

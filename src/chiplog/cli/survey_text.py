@@ -77,8 +77,8 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         + ("" if result.complete else "; the survey is not finished"),
     ]
     for spread, meaning in (
-        (result.latency, "half a round trip, each pair's minimum"),
-        (result.bandwidth, "each pair's median, from the sender to the receiver"),
+        (result.latency, "half round trip, minima"),
+        (result.bandwidth, "medians"),
     ):
         if spread is not None:
             lines += _spread_lines(spread, meaning)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chiplog.survey.verdict import Finding, OwnKind, Verdict
 
 MOST = 5
-_ARTICLE = {"node": "a", "uplink": "an", "pair": "a"}
+_ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": ""}
 
 
 def verdict_lines(verdict: MachineVerdict) -> list[str]:
@@ -29,7 +29,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
         for kind, one in verdict.verdicts.items()
     ]
     if verdict.own is not None:
-        lines.append(f"would find {_own(verdict.own.detectable)} (each node alone, with 95 %)")
+        lines.append(f"would find {_own(verdict.own.detectable)} (alone, with 95 %)")
     lines += [f"topology   {one.text}" for one in verdict.differences[:MOST]]
     lines += _more(len(verdict.differences))
     if verdict.agrees:
@@ -39,7 +39,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
 
 def _own(detectable: Mapping[OwnKind, float | None]) -> str:
     parts = [
-        f"a {kind} that takes {100 * least:.1f} % longer"
+        f"{_ARTICLE[kind]}{kind} at {100 * least:.1f} %"
         for kind, least in detectable.items()
         if least is not None
     ]
@@ -64,7 +64,7 @@ def _sentence(one: Finding) -> str:
 
 def _detectable(verdict: Verdict) -> str:
     parts = [
-        f"{_ARTICLE[name]} {name} at {100 * least:.1f} %"
+        f"{_ARTICLE[name]}{name} at {100 * least:.1f} %"
         for name, least in verdict.detectable.items()
         if least is not None
     ]

@@ -24,8 +24,8 @@ from chiplog.report.document import (
     strong,
 )
 from chiplog.report.plot import Axis, Plot, Trace
-from chiplog.survey.page.input import SurveyPage, change_of
 from chiplog.survey.own import who
+from chiplog.survey.page.input import SurveyPage, change_of
 from chiplog.survey.plan import COPY, LEAST_RANKS_AGAIN, OTHERS, WORK
 
 if TYPE_CHECKING:
