@@ -1,8 +1,8 @@
 """A node's own CPU and memory, without any network: what is slow there is not taken for a slow link.
 
 In each visit all nodes do the same work at the same time (`chiplog.survey.plan.OWN`). A node's figure is its median
-over the visits of the second measurement, so what disturbs it in a few of them does not count. It is held against all other
-nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
+over the visits of the second measurement, so what disturbs it in a few of them does not count. It is held against all
+other nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
 """
 
 from __future__ import annotations
