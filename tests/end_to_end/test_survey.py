@@ -131,7 +131,9 @@ def test_a_slow_node_is_named_when_measured_again(tmp_path: Path) -> None:
     named = {
         (one["kind"], one["name"].partition("#")[2], one["quantity"]) for one in found["accused"]
     }
-    assert named == {("cpu", "2", "fixed_work")}  # and not the link of that node, whose latency is longer by it
+    assert named == {
+        ("cpu", "2", "fixed_work")
+    }  # and not the link of that node, whose latency is longer by it
     doubts = [(one["kind"], one["name"].partition("#")[2]) for one in found["inconclusive"]]
     assert ("node", "2") in doubts
     assert found["accused"][0]["effect"] == pytest.approx(2.0, abs=0.1)
