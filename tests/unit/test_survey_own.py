@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -95,6 +97,26 @@ def test_a_program_on_shared_cpus_is_known_by_whose_it_is() -> None:
     figures[WORK] *= np.random.default_rng(1).lognormal(2.0, 0.3, figures[WORK].shape)
     figures[OTHERS][:, 5] += 0.6
     assert accused(figures) == {("cpu", "n05", OTHERS)}
+
+
+def test_nodes_that_share_cpus_are_not_judged_by_what_they_take() -> None:
+    figures = alone(16, 4)
+    figures[WORK][:, 5] *= 1.9
+    shared = survey(figures)
+    series = tuple(
+        replace(
+            one,
+            by_pair=tuple(
+                replace(rank, seconds=rank.seconds * np.array([1.0, 1.0, 1.3, 1.3]))
+                for rank in one.by_pair
+            ),
+        )
+        for one in shared.series
+    )
+    verdict = own_verdict(replace(shared, series=series))
+    assert verdict is not None
+    assert verdict.accused == ()
+    assert verdict.detectable == {"cpu": None, "memory": None}
 
 
 def test_slow_memory_is_not_a_slow_cpu() -> None:

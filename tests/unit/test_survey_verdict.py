@@ -24,7 +24,8 @@ def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    return confirmed(first, again)
+    alone = survey.alone(first) if machine.kind == "bandwidth" else None
+    return confirmed(first, again, alone=alone)
 
 
 def accused(verdict: Verdict) -> set[tuple[str, str, str | None, str]]:
@@ -105,6 +106,22 @@ def test_a_spike_of_a_pair_is_no_fault() -> None:
     suspected = suspects(first)
     assert [values.clients[7], values.servers[7]] in suspected.pairs.tolist()
     assert not confirmed(first, survey.again(first)).accused
+
+
+def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> None:
+    machine = Machine(SMALL, 4, slow_pairs={(3, 9): 0.2})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first)
+    found = accused(confirmed(first, again, alone=survey.alone(first)))
+    assert [{name, peer} for _, name, peer, _ in found] == [{"n0004", "n0010"}]
+    for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
+        verdict = confirmed(first, again, alone=alone)
+        assert not verdict.accused
+        (doubt,) = verdict.inconclusive
+        assert {doubt.name, doubt.peer} == {"n0004", "n0010"}
+        assert doubt.reason is not None and reason in doubt.reason
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:

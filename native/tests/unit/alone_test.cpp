@@ -12,7 +12,8 @@ namespace {
 using testing::Json;
 
 TEST(Alone, ASlowCpuTakesLongerForTheSameWork) {
-  const std::string series = R"({"pattern":"fixed_work","message_bytes":0},{"pattern":"memory_copy","message_bytes":0})";
+  const std::string series =
+      R"({"pattern":"fixed_work","message_bytes":0},{"pattern":"memory_copy","message_bytes":0})";
   const Json record =
       testing::run_simulated("sim:L=5us,o=1us,g=4us,G=1ns,slow=3:2,ranks=4", testing::request_for(series))
           .of_type("record")
@@ -30,7 +31,8 @@ TEST(Alone, ASlowCpuTakesLongerForTheSameWork) {
 
 TEST(OtherPrograms, AreReadFromTheirStateWhateverTheirNames) {
   const std::string text =
-      "812 (a) b (c)) S 1 812 812 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 98765 1000 20 18446744073709551615 1 1 0 0 "
+      "812 (a) b (c)) S 1 812 812 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 98765 1000 20 18446744073709551615 1 1 0 "
+      "0 "
       "0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n";
   const auto stat = parse_process_stat(text);
   ASSERT_TRUE(stat.has_value());

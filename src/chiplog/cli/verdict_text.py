@@ -43,7 +43,7 @@ def _own(detectable: Mapping[OwnKind, float | None]) -> str:
         for kind, least in detectable.items()
         if least is not None
     ]
-    return ", ".join(parts) or "nothing: too few nodes"
+    return ", ".join(parts) or "nothing: nodes share CPUs, or are too few"
 
 
 def _nobody(verdict: MachineVerdict) -> str:

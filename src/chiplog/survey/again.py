@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -46,6 +46,8 @@ CLEARLY_ONE_WAY = 3.0
 HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
+NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
+UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 LEAST_SPREAD = 1e-5
 
@@ -97,9 +99,16 @@ class _Fresh:
 
 
 def judge_again(
-    first: PairFit, suspected: Suspects, again: PairValues, family_error: float
+    first: PairFit,
+    suspected: Suspects,
+    again: PairValues,
+    family_error: float,
+    alone: PairValues | None = None,
 ) -> Again:
-    """Judges each suspect; `family_error` bounds the probability of a false accusation over the whole sweep."""
+    """Judges each suspect; `family_error` bounds the probability of a false accusation over the whole sweep.
+
+    `alone` are the bandwidths of suspected pairs and their controls, one pair after the other.
+    """
     result = Again()
     fresh = _fit_again(first, suspected, again)
     if fresh is None:
@@ -109,6 +118,8 @@ def judge_again(
     _judge_nodes(result, fresh, suspected, error)
     _judge_uplinks(result, fresh, suspected, error)
     _judge_pairs(result, fresh, suspected, error)
+    if first.values.kind == "bandwidth":
+        _judge_alone(result, fresh, suspected, alone, error)
     return result
 
 
@@ -306,6 +317,66 @@ def _judge_pairs(result: Again, fresh: _Fresh, suspected: Suspects, error: float
         result.judged.append(
             Judged("pair", client, server, way, float(slow[place]), half, is_slow, reason)
         )
+
+
+def _judge_alone(
+    result: Again, fresh: _Fresh, suspected: Suspects, alone: PairValues | None, error: float
+) -> None:
+    """Takes back what only shows where other pairs send at the same time: links that they share are shared unevenly."""
+    slow_pairs = [one for one in result.judged if one.kind == "pair" and one.is_slow]
+    if not slow_pairs:
+        return
+    found = {} if alone is None else _slow_alone(fresh, suspected, alone, error)
+    for place, one in enumerate(result.judged):
+        if one not in slow_pairs or one.other is None:
+            continue
+        ends = (one.number, one.other)
+        ways = [found.get(ends)] + ([found.get(ends[::-1])] if one.way == BOTH else [])
+        known = [way for way in ways if way is not None]
+        if not any(known):
+            result.judged[place] = replace(
+                one, is_slow=False, reason=NOT_ALONE if known else UNKNOWN_ALONE
+            )
+
+
+def _slow_alone(
+    fresh: _Fresh, suspected: Suspects, alone: PairValues, error: float
+) -> dict[tuple[int, int], bool]:
+    """Of each pair that was measured alone often enough, in each direction, whether it was slow there."""
+    first, nodes = fresh.first, len(alone.nodes)
+    logs = slowness(alone)
+    known = np.isfinite(logs)
+    clients, servers, logs = alone.clients[known], alone.servers[known], logs[known]
+    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
+    rest = logs - effects[out, clients] - effects[into, servers]
+    suspects_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_control = ~np.isin(_keys(clients, servers, nodes), suspects_keys)
+    crossing = first.leaves[clients] != first.leaves[servers]
+    for of_class in (crossing, ~crossing):
+        if (of_class & is_control).any():
+            rest[of_class] -= np.median(rest[of_class & is_control])
+    keys, number, sizes = np.unique(
+        clients * nodes + servers, return_inverse=True, return_counts=True
+    )
+    number = number.reshape(-1)
+    low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
+    enough = sizes >= LEAST_REPEATS
+    healthy = np.zeros(sizes.size, dtype=bool)
+    healthy[number[is_control]] = True
+    controls = low[healthy & enough]
+    if controls.size < 2 * LEAST_CONTROLS:
+        return {}
+    freedom = degrees_of_freedom(controls.size)
+    limit = upper_quantile(error / max(1, first.usable.size), freedom) * max(
+        LEAST_SPREAD, scale(controls)
+    )
+    far = low - np.median(controls)
+    return {
+        divmod(int(key), nodes): bool(one > max(limit, LEAST_HINT))
+        for key, one, is_enough in zip(keys.tolist(), far.tolist(), enough.tolist(), strict=True)
+        if is_enough
+    }
 
 
 def _has(suspected: Suspects, client: int, server: int) -> bool:

@@ -11,7 +11,7 @@ from chiplog.survey.leaves import Difference, differences, infer_leaves
 from chiplog.survey.nodes import node_names
 from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import AGAIN
+from chiplog.survey.plan import AGAIN, ALONE
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
 
@@ -115,7 +115,8 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     for kind, sweep in known.items():
         again = _sweep(dataset, kind, visits[1:]) if len(visits) > 1 else None
         fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
-        verdicts[kind] = confirmed(fits[kind], again, names)
+        alone = pair_by_pair(dataset) if kind == "bandwidth" else None
+        verdicts[kind] = confirmed(fits[kind], again, names, alone=alone)
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
     own = own_verdict(dataset)
     return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own)
@@ -129,18 +130,26 @@ def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
     return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
 
 
+def pair_by_pair(dataset: Dataset) -> PairValues:
+    """The bandwidths of the second measurement's rounds of one pair after the other, each time for itself."""
+    visits = sorted({one.visit for one in dataset.series})
+    return _sweep(dataset, "bandwidth", visits[1:], (ALONE + AGAIN,))
+
+
 def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
     sweeps = {kind: _sweep(dataset, kind, visits[:1]) for kind in KINDS}
     return {kind: one for kind, one in sweeps.items() if np.isfinite(one.values).any()}
 
 
-def _sweep(dataset: Dataset, kind: Kind, visits: list[int]) -> PairValues:
+def _sweep(
+    dataset: Dataset, kind: Kind, visits: list[int], purposes: tuple[str, ...] = ()
+) -> PairValues:
     """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such."""
     parts = []
     first_round = 0
     for visit in visits or [-1]:
         series = tuple(one for one in dataset.series if one.visit == visit)
-        for purpose in (kind, kind + AGAIN):
+        for purpose in purposes or (kind, kind + AGAIN):
             part = pair_values(replace(dataset, series=series), kind, purpose)
             rounds = _in_time(part.rounds)
             parts.append(replace(part, rounds=rounds + first_round))

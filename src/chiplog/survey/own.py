@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 LEAST_SHARE = 0.1
 """Other programs that have less than this share of a node's CPUs are never accused."""
+MOST_LOST = 0.1
+"""Where the median node takes longer for the same work than its own fastest time by more than this share, nodes share
+their CPUs with each other, and what one takes says nothing of it."""
 LEAST_VISITS = 3
 """Visits from which a node is judged: one disturbance must not decide."""
 KINDS: dict[OwnQuantity, OwnKind] = {WORK: "cpu", OTHERS: "cpu", COPY: "memory"}
@@ -39,7 +42,8 @@ class OwnVerdict:
 
     accused: tuple[Finding, ...]
     detectable: dict[OwnKind, float | None]
-    """The smallest relative change of the time of the same work that is found with 95 %; None where none is."""
+    """The smallest relative change of the time of the same work that is found with 95 %; None where none is, as on
+    nodes that share CPUs."""
 
     def explains(self, found: Finding) -> str | None:
         """Why nothing is concluded of a slow node, or pair, whose own CPU or memory is slow; None of all others."""
@@ -82,7 +86,11 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
     names = node_names(dataset.header)
     accused: list[Finding] = []
     detectable: dict[OwnKind, float | None] = {}
+    is_shared = _share_cpus(dataset)
     for quantity, kind in KINDS.items():
+        if is_shared and quantity != OTHERS:
+            detectable[kind] = None
+            continue
         judged = _judged(own_figures(dataset, quantity), quantity, names)
         if judged is None:
             continue
@@ -95,6 +103,17 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
     slow_cpus = {one.name for one in accused if one.kind == "cpu"}
     kept = [one for one in accused if one.kind == "cpu" or one.name not in slow_cpus]
     return OwnVerdict(tuple(kept), detectable)
+
+
+def _share_cpus(dataset: Dataset) -> bool:
+    lost = [
+        float(np.mean(rank.seconds) / np.min(rank.seconds)) - 1.0
+        for one in dataset.series
+        if one.pattern == WORK and one.visit > 0
+        for rank in one.by_pair
+        if rank.seconds.size and np.min(rank.seconds) > 0.0
+    ]
+    return bool(lost) and float(np.median(lost)) > MOST_LOST
 
 
 def _judged(

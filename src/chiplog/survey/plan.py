@@ -33,6 +33,7 @@ STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
+    ALONE + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
     OWN: StopRule(1e-3, 8, 16, 50_000_000),
 }
@@ -44,6 +45,10 @@ REPEATS_AGAIN = 5
 """How often a round is measured again in each direction: of a pair, four of five must be slow, so no spike decides."""
 MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
+REPEATS_ALONE = 3
+"""How often suspected pairs are measured one after the other, too, in each direction."""
+MOST_ROUNDS_ALONE = 4
+"""Rounds of suspected pairs that are measured so, the worst first."""
 ROUNDS_AGAIN = 6
 """In these, each node meets so many others, as in a sparse sweep."""
 LEAST_RANKS_AGAIN = 6
@@ -136,6 +141,7 @@ class Sweep:
     def seconds_again(self, rounds: int) -> float:
         """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
+        chosen[ALONE] = self.rounds[: min(rounds, MOST_ROUNDS_ALONE)]
         again = second_requests(self, chosen)
         return sum(predicted_seconds(one, self.options.transport) for one in again)
 
@@ -173,12 +179,18 @@ def make_sweep(options: SurveyOptions) -> Sweep:
 def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[Request, ...]:
     """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
 
-    The rounds of all purposes are shuffled anew in each visit, so that suspects and healthy nodes alternate.
+    Of ALONE it is REPEATS_ALONE times. The rounds of all purposes are shuffled anew in each visit, so that suspects and
+    healthy nodes alternate.
     """
     shuffle = random.Random(sweep.options.seed + 1)
     requests: list[Request] = []
     for visit in range(1, 1 + 2 * REPEATS_AGAIN):
-        of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
+        of_visit = [
+            (purpose, number)
+            for purpose, these in rounds.items()
+            for number in these
+            if purpose != ALONE or visit <= 2 * REPEATS_ALONE
+        ]
         shuffle.shuffle(of_visit)
         requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
         for purpose, number in of_visit:
@@ -238,7 +250,8 @@ def _request(
     )
     check_payload = purpose == WARM_UP
     tag = {"purpose": purpose + again}
-    return Request(number, visit, (series,), STOPS[purpose], tag, check_payload=check_payload)
+    stop = STOPS.get(purpose + again, STOPS[purpose])
+    return Request(number, visit, (series,), stop, tag, check_payload=check_payload)
 
 
 def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:

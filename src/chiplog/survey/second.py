@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from chiplog.survey.of_run import sweep_fits
 from chiplog.survey.plan import (
+    ALONE,
     BANDWIDTH,
     LATENCY,
     ROUNDS_AGAIN,
     second_requests,
 )
-from chiplog.survey.suspects import rounds_again
+from chiplog.survey.suspects import rounds_again, rounds_alone
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -39,6 +40,8 @@ def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
         in_time = _rounds_in_time(dataset, PURPOSES[kind])
         known = [place for place in drawn if place < len(in_time)]
         chosen[PURPOSES[kind]] = [in_time[place] for place in rounds_again(fit, known)]
+        if kind == "bandwidth":
+            chosen[ALONE] = [in_time[place] for place in rounds_alone(fit)]
     return second_requests(sweep, chosen)
 
 

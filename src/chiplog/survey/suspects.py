@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.plan import MOST_ROUNDS_AGAIN
+from chiplog.survey.plan import MOST_ROUNDS_AGAIN, MOST_ROUNDS_ALONE
 from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
 
 if TYPE_CHECKING:
@@ -176,9 +176,18 @@ def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
     There are at most MOST_ROUNDS_AGAIN, suspected pairs the worst first. In whole rounds each suspected node meets
     healthy ones, and all healthy nodes are controls: they are not chosen as the best ones.
     """
-    values, rounds = fit.values, dict.fromkeys(drawn)
+    return _with_suspects(fit, dict.fromkeys(drawn), MOST_ROUNDS_AGAIN)
+
+
+def rounds_alone(fit: PairFit) -> list[int]:
+    """The rounds in which the worst suspected pairs met: there one pair after the other is measured, too."""
+    return _with_suspects(fit, {}, MOST_ROUNDS_ALONE)
+
+
+def _with_suspects(fit: PairFit, rounds: dict[int, None], most: int) -> list[int]:
+    values = fit.values
     for client, server in suspects(fit).pairs.tolist():
-        if len(rounds) >= MOST_ROUNDS_AGAIN:
+        if len(rounds) >= most:
             break
         here = np.flatnonzero((values.clients == client) & (values.servers == server))
         rounds.update(dict.fromkeys(values.rounds[here[:1]].tolist()))

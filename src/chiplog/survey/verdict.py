@@ -83,15 +83,20 @@ class Verdict:
 
 
 def confirmed(
-    first: PairFit, again: PairValues | None, leaf_names: tuple[str, ...] = ()
+    first: PairFit,
+    again: PairValues | None,
+    leaf_names: tuple[str, ...] = (),
+    *,
+    alone: PairValues | None = None,
 ) -> Verdict:
     """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
 
+    A pair's bandwidth is accused only if it is slow in `alone`, too, where one pair was measured after the other.
     `leaf_names` are the names of the leaves by number, for uplinks.
     """
     suspected = suspects(first)
     found = scores(first)
-    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR)
+    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR, alone)
     accused: list[Finding] = []
     inconclusive: list[Finding] = []
     namer = _Namer(first, leaf_names)

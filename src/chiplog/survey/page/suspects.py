@@ -155,7 +155,12 @@ def _could_find(verdict: MachineVerdict) -> list[Inline]:
             for kind, least in verdict.own.detectable.items()
             if least is not None
         )
-        lines.append(line(f"Of what each node does alone it finds, with 95 %: {alone}."))
+        lines.append(
+            line(
+                f"Of what each node does alone it finds, with 95 %: "
+                f"{alone or 'nothing: nodes share CPUs, or are too few'}."
+            )
+        )
     return lines
 
 
