@@ -42,12 +42,11 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     if (end > at) fields.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  constexpr std::size_t first = 3, user = 14 - first, kernel = 15 - first, start = 22 - first, last_cpu = 39 - first;
+  constexpr std::size_t first = 3, user = 14 - first, kernel = 15 - first, start = 22 - first;
   ProcessStat stat{.name = text.substr(open + 1, close - open - 1)};
   std::uint64_t in_kernel = 0;
-  const bool is_whole = fields.size() > last_cpu && read_number(fields[user], stat.cpu_ticks) &&
-                        read_number(fields[kernel], in_kernel) && read_number(fields[start], stat.started) &&
-                        read_number(fields[last_cpu], stat.cpu);
+  const bool is_whole = fields.size() > start && read_number(fields[user], stat.cpu_ticks) &&
+                        read_number(fields[kernel], in_kernel) && read_number(fields[start], stat.started);
   if (!is_whole) return std::nullopt;
   stat.cpu_ticks += in_kernel;
   return stat;
@@ -81,14 +80,22 @@ bool OtherPrograms::is_here(const std::string& process) const {
   return host.empty() || host_.empty() || host == host_;
 }
 
+double OtherPrograms::share_of_cpus(int process) const {
+  cpu_set_t theirs;
+  if (sched_getaffinity(process, sizeof theirs, &theirs) != 0 || CPU_COUNT(&theirs) == 0) return 0.0;
+  cpu_set_t common;
+  CPU_AND(&common, &theirs, &cpus_);
+  return static_cast<double>(CPU_COUNT(&common)) / CPU_COUNT(&theirs);
+}
+
 double OtherPrograms::ticks_since_last_look() {
-  std::map<long, Seen> now;
+  std::map<int, Seen> now;
   double of_others = 0.0;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry("/proc", failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string process = entry->path().filename().string();
-    long number = 0;
+    int number = 0;
     if (!read_number(process, number)) continue;
     std::ifstream file(entry->path() / "stat");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -99,7 +106,7 @@ double OtherPrograms::ticks_since_last_look() {
     const bool was_seen = before != seen_.end() && before->second.started == stat->started;
     if (!was_seen && !looked_) continue;
     const std::uint64_t ticks = stat->cpu_ticks - (was_seen ? before->second.cpu_ticks : 0);
-    if (ticks > 0 && CPU_ISSET(stat->cpu, &cpus_) && is_here(process)) of_others += static_cast<double>(ticks);
+    if (ticks > 0 && is_here(process)) of_others += static_cast<double>(ticks) * share_of_cpus(number);
   }
   seen_ = std::move(now);
   return of_others;

@@ -17,7 +17,6 @@ struct ProcessStat {
   std::string_view name;
   std::uint64_t cpu_ticks = 0;  // in user and kernel mode, all threads
   std::uint64_t started = 0;    // with the number it tells a process from a later one of that number
-  int cpu = 0;                  // on which it ran last
 };
 // Nothing if the text is not of that form.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
@@ -27,7 +26,8 @@ class OtherPrograms {
  public:
   static OtherPrograms& of_this_node();
 
-  // Their share of these CPUs between the last two looks: 1 if they had all of them, 0 before the second look. A call
+  // Their share of these CPUs between the last two looks: 1 if they had all of them, 0 before the second look. A
+  // program that may run on other CPUs, too, counts as spread over all of them evenly. A call
   // looks again if the last time is long enough ago: /proc counts in hundredths of a second, and a look takes the
   // longer the more processes there are.
   double share();
@@ -42,10 +42,12 @@ class OtherPrograms {
   // The ticks of others since the look before; of none before the first.
   [[nodiscard]] double ticks_since_last_look();
   [[nodiscard]] bool is_here(const std::string& process) const;
+  // Of the CPUs on which a process may run, the share that this rank may use, too.
+  [[nodiscard]] double share_of_cpus(int process) const;
 
   cpu_set_t cpus_{};
   std::string host_;  // the namespace of the host name; empty where the system does not tell
-  std::map<long, Seen> seen_;
+  std::map<int, Seen> seen_;
   std::optional<std::chrono::steady_clock::time_point> looked_;
   double share_ = 0.0;
 };

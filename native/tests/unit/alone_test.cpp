@@ -39,7 +39,6 @@ TEST(OtherPrograms, AreReadFromTheirStateWhateverTheirNames) {
   EXPECT_EQ(stat->name, "a) b (c)");
   EXPECT_EQ(stat->cpu_ticks, 300U);
   EXPECT_EQ(stat->started, 98765U);
-  EXPECT_EQ(stat->cpu, 3);
 }
 
 TEST(OtherPrograms, TextsThatAreNoStateAreLeftAside) {

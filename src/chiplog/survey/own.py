@@ -1,8 +1,8 @@
 """A node's own CPU and memory, without any network: what is slow there is not taken for a slow link.
 
-In each visit all nodes do the same work at the same time (`chiplog.survey.plan.OWN`). A node's figure is its median
-over the visits of the second measurement, so what disturbs it in a few of them does not count. It is held against all
-other nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
+In each visit all nodes do the same work at the same time (`chiplog.survey.plan.OWN`). A node's figure is one
+that most visits of the second measurement exceed, so what disturbs it in a few of them does not count. It is held
+against all other nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
 """
 
 from __future__ import annotations
@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 
 LEAST_SHARE = 0.1
 """Other programs that have less than this share of a node's CPUs are never accused."""
-MOST_LOST = 0.1
-"""Where the median node takes longer for the same work than its own fastest time by more than this share, nodes share
-their CPUs with each other, and what one takes says nothing of it."""
+MUCH_LOST = 0.1
+"""A visit in which the same work takes a node longer than its fastest time by more than this share is disturbed."""
+MOST_DISTURBED = 0.25
+"""Where more than this share of the nodes are disturbed in two visits or more, nodes share CPUs with each other, and
+what one takes says nothing of it."""
+OFTEN = 0.25
+"""A node is judged by this quantile of its visits, so that most of them must be slow; by others' median share."""
 LEAST_VISITS = 3
 """Visits from which a node is judged: one disturbance must not decide."""
 KINDS: dict[OwnQuantity, OwnKind] = {WORK: "cpu", OTHERS: "cpu", COPY: "memory"}
@@ -106,14 +110,14 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
 
 
 def _share_cpus(dataset: Dataset) -> bool:
-    lost = [
-        float(np.mean(rank.seconds) / np.min(rank.seconds)) - 1.0
-        for one in dataset.series
-        if one.pattern == WORK and one.visit > 0
-        for rank in one.by_pair
-        if rank.seconds.size and np.min(rank.seconds) > 0.0
-    ]
-    return bool(lost) and float(np.median(lost)) > MOST_LOST
+    disturbed = np.zeros(len(node_names(dataset.header)), dtype=np.int64)
+    for one in dataset.series:
+        if one.pattern != WORK or one.visit < 1:
+            continue
+        for rank in one.by_pair:
+            if rank.seconds.size and rank.seconds.mean() > (1 + MUCH_LOST) * rank.seconds.min():
+                disturbed[rank.client] += 1
+    return float(np.mean(disturbed > 1)) > MOST_DISTURBED
 
 
 def _judged(
@@ -128,7 +132,8 @@ def _judged(
     if known.sum() <= LEAST_CONTROLS:
         return None
     of_node = np.full(len(names), np.nan)
-    of_node[known] = np.nanmedian(figures[:, known], axis=0)
+    quantile = 0.5 if quantity == OTHERS else OFTEN
+    of_node[known] = np.nanquantile(figures[:, known], quantile, axis=0)
     least = LEAST_SHARE if quantity == OTHERS else LEAST_EFFECT
     error = FAMILY_ERROR / FAMILIES / len(KINDS) / len(names)
     found = []
@@ -136,7 +141,8 @@ def _judged(
     for node in np.flatnonzero(of_node - np.nanmedian(of_node) > least).tolist():
         excess, half = _beside(of_node, node, error)
         if excess > max(least, half):
-            found.append(_finding(names[node], quantity, excess, half))
+            wide = max(half, _of_visits(figures[:, node]))
+            found.append(_finding(names[node], quantity, excess, wide))
             healthy[node] = np.nan
     return found, _detectable(healthy, error)
 
@@ -150,6 +156,13 @@ def _detectable(healthy: FloatArray, error: float) -> float | None:
     _, half = _beside(healthy, typical, error)
     spread = half / upper_quantile(error, spread_of_controls(controls)[1])
     return float(np.expm1(max(LEAST_EFFECT, half + POWER_QUANTILE * spread)))
+
+
+def _of_visits(figures: FloatArray) -> float:
+    """The half width of a node's figure by how far its visits lie apart."""
+    known = figures[np.isfinite(figures)]
+    spread = float(known.std(ddof=1)) / known.size**0.5
+    return upper_quantile(0.025, known.size - 1.0) * spread
 
 
 def _controls(of_node: FloatArray, node: int) -> FloatArray:
