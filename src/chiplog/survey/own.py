@@ -162,7 +162,7 @@ def _of_visits(figures: FloatArray) -> float:
     """The half width of a node's figure by how far its visits lie apart."""
     known = figures[np.isfinite(figures)]
     spread = float(known.std(ddof=1)) / known.size**0.5
-    return upper_quantile(0.025, known.size - 1.0) * spread
+    return float(upper_quantile(0.025, known.size - 1.0) * spread)
 
 
 def _controls(of_node: FloatArray, node: int) -> FloatArray:
