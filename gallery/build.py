@@ -44,7 +44,7 @@ def page(document: Document, folder: Path) -> str:
         ]
         if one.commands:
             lines += ["```sh", *one.commands, "```", ""]
-        lines += [f"**What differs, and why:** {one.differs}", ""]
+        lines += [f"**What differs, and why:** {one.differs.strip()}", ""]
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gallery.section import COLOURS, Section, curve, fit_of, measured, points
+from gallery.space_time import Trace, diagram, simulated, trace_of
 
 SIZES = ",".join(map(str, (1, 64, 256, 1024, *range(2500, 60_001, 2500))))
 """In bytes, evenly spaced as on the slides."""
@@ -46,6 +47,46 @@ NETWORKS = {
     "gm": Published("Myrinet/GM", 10.53, 1.27, ((9.44, 9.2), (52.01, 4.2)), 32768),
 }
 EXAMPLE = measured("sim:L=1us,o=1us,g=4.408us,G=0.99ns,noise=0.01", "prtt", "1:10000", 2, 7)
+
+OURS_NS = {"L": 5000, "o": 1000, "g": 2000, "G": 1}
+MESSAGES = simulated("docs/gallery/two-messages.goal", OURS_NS)
+TOOLS = simulated("docs/gallery/round-trip-and-train.goal", OURS_NS)
+DELAYS = simulated("docs/gallery/train-with-delays.goal", OURS_NS)
+
+
+def _timed(trace: Trace, rank: int) -> float:
+    """When a rank's CPU was done, in us."""
+    return max(span.end_us for span in trace.spans if span.rank == rank)
+
+
+def _messages(axes: Any) -> str:
+    trace = trace_of((MESSAGES,))
+    diagram(axes, trace, ("sender", "receiver"))
+    first, second = trace.messages
+    return (
+        f"The first message of 4001 B is received after {first.received_us:g} µs, 2o + L + (s-1)G; the second begins "
+        f"{second.sent_us - first.sent_us:g} µs after the first, g + (s-1)G, and ends after {second.received_us:g} µs."
+    )
+
+
+def _tools(axes: Any) -> str:
+    trace = trace_of((TOOLS,))
+    diagram(axes, trace, ("client", "server") * 2)
+    one, four = _timed(trace, 0), _timed(trace, 2)
+    return (
+        f"The upper client times a round trip, PRTT(1, 0, s) = {one:g} µs; the lower one times four messages with one "
+        f"answer, PRTT(4, 0, s) = {four:g} µs. A third of the difference is {(four - one) / 3:g} µs, g + (s-1)G."
+    )
+
+
+def _delays(axes: Any) -> str:
+    trace = trace_of((DELAYS,))
+    diagram(axes, trace, ("client", "server"))
+    one, three = _timed(trace_of((TOOLS,)), 0), _timed(trace, 0)
+    return (
+        f"PRTT(3, d, s) = {three:g} µs with d = PRTT(1, 0, s) = {one:g} µs. Half of the difference is "
+        f"{(three - one) / 2:g} µs, o + d; less d that is o = {(three - one) / 2 - one:g} µs."
+    )
 
 
 def _axes(axes: Any) -> None:
@@ -113,7 +154,36 @@ LIBRARY = (
     "one network is drawn. It is simulated: chiplog gets back what was put in, which tests the method and says nothing "
     "new of that hardware. The slide's points scatter as real ones do; ours have 1 % of noise."
 )
+GOAL = (
+    "The slide has no numbers: L = 5, o = 1, g = 2 µs, G = 1 ns/B and 4001 B are ours, so (s-1)G is 4 µs. Drawn from "
+    "the trace of chiplog's simulator, which has the CPUs, not the network: an arrow takes L, and the bytes of a "
+    "message are drawn on the receiver's CPU, where the slide has them on the network. "
+)
 SECTIONS = (
+    Section(
+        "messages",
+        "A message in LogGP, over time",
+        "A message costs o on either CPU and L on the network; the next one may begin after g and G.",
+        (MESSAGES,),
+        _messages,
+        GOAL + "Two messages are drawn, as one alone does not show g.",
+    ),
+    Section(
+        "tools",
+        "What can be timed on one host",
+        "Without a common clock, only a client can time: a round trip, or several messages and their answer.",
+        (TOOLS,),
+        _tools,
+        GOAL,
+    ),
+    Section(
+        "delays",
+        "A train with delays",
+        "With a delay d above the gap between messages, PRTT(n, d, s) less PRTT(1, 0, s) is (n-1)(o + d).",
+        (DELAYS,),
+        _delays,
+        GOAL,
+    ),
     Section(
         "example-fit",
         "Gap over size, and its line",

@@ -12,13 +12,12 @@ from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.predict.n_way import best_peers
-from gallery import means
+from gallery import means, one_to_many
 from gallery.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
 from gallery.section import Section
 from gallery.space_time import diagram, received_from, sent_to, simulated, trace_of
 
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
-LOGP_US = {"L": 5.0, "o_s": 1.0, "o_r": 1.0, "g": 2.0}
 RANKS = np.arange(2, 65)
 MEANS = means.command_of(RDMA_WRITE, 8, 7)
 SIMULATED = simulated("barrier.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0})
@@ -33,7 +32,10 @@ TWO_PEERS = (
 
 
 def _logp(axes: Any) -> str:
-    found = LOGP.formulas["one_to_many"](points("one_to_many", 1, peers=PEERS), LOGP_US) / PEERS
+    found = (
+        LOGP.formulas["one_to_many"](points("one_to_many", 1, peers=PEERS), one_to_many.LOGP_US)
+        / PEERS
+    )
     draw(axes, {"LogP": found}, PER_MESSAGE)
     return f"{found[0]:.2f} µs at 1 peer, {found[-1]:.2f} µs at 64, least at {int(PEERS[np.argmin(found)])} peers."
 
@@ -110,6 +112,14 @@ def _speed_up(axes: Any) -> str:
 
 LOP = "Computed by chiplog's formulas from the RDMA write curve that the LoP paper prints; nothing was measured. "
 SECTIONS = (
+    Section(
+        "principle",
+        "One to n and back: the five steps",
+        one_to_many.PRINCIPLE,
+        (one_to_many.FOUR_PEERS,),
+        one_to_many.principle,
+        one_to_many.PRINCIPLE_DIFFERS,
+    ),
     Section(
         "logp",
         "LogP's round trip per message",

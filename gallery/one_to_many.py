@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import printed_curve
+from chiplog.models.protocol import points
 from gallery.section import COLOURS
+from gallery.space_time import diagram, simulated, trace_of
 
 SEND = (22.4558, -0.0140, 9.1637, 0.0174, -0.0625, 101.3065)
 RDMA_WRITE = (16.7937, 0.0058, 4.4642, 4.4751, -0.0642, 12.9209)
@@ -16,6 +19,14 @@ RDMA_WRITE = (16.7937, 0.0058, 4.4642, 4.4751, -0.0642, 12.9209)
 OVERHEAD = (0.52, 0.84, -0.12)
 """The paper's overhead in us: the first, plus the second by peers plus the third."""
 PEERS = np.arange(1, 65)
+LOGP_US = {"L": 5.0, "o_s": 1.0, "o_r": 1.0, "g": 2.0}
+"""Our choice where a slide has LogP without numbers."""
+FOUR_PEERS = simulated("docs/gallery/one-to-four.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0})
+PRINCIPLE = "Rank 0 takes the time, sends to all others, each answers at once, rank 0 waits for all and takes the time."
+PRINCIPLE_DIFFERS = (
+    "The slide has no numbers: L = 5, o = 1, g = 2 µs and four peers are ours. Drawn from the trace of chiplog's "
+    "simulator. "
+)
 Microseconds = NDArray[np.float64]
 
 
@@ -25,13 +36,25 @@ def overhead_us(peers: Any) -> Microseconds:
     return np.asarray(first + more / (np.asarray(peers, dtype=float) + shift))
 
 
-def draw(axes: Any, lines: dict[str, Microseconds], label: str, peers: Any = PEERS) -> None:
-    """Lines over the number of peers in the report's colours, each dashed its own way."""
+def draw(
+    axes: Any,
+    lines: dict[str, Microseconds],
+    label: str,
+    peers: Any = PEERS,
+    *,
+    marked: bool = True,
+) -> None:
+    """Lines over the number of peers in the report's colours, each dashed its own way; few points are marked."""
     for (name, values), colour, dashes in zip(
         lines.items(), COLOURS, ("-", "--", ":", "-.", (0, (5, 1, 1, 1))), strict=False
     ):
         axes.plot(
-            peers, values, color=colour, ls=dashes, marker="." * (len(peers) < 20), label=name
+            peers,
+            values,
+            color=colour,
+            ls=dashes,
+            marker="." * (marked and len(peers) < 20),
+            label=name,
         )
     axes.set_xlabel("peers p")
     axes.set_ylabel(label)
@@ -54,3 +77,14 @@ def published() -> dict[str, Microseconds]:
         "send": printed_curve(PEERS, SEND),
         "RDMA write": printed_curve(PEERS, RDMA_WRITE),
     }
+
+
+def principle(axes: Any) -> str:
+    """Draw one to four and back; returns what is shown."""
+    trace = trace_of((FOUR_PEERS,))
+    diagram(axes, trace)
+    formula = LOGP.formulas["one_to_many"](points("one_to_many", 1, peers=[4]), LOGP_US).item()
+    return (
+        f"(1) is the left end and (5) the right one, {trace.end_us:g} µs later; (2) and (4) are the messages that rank "
+        f"0 sends and receives, (3) is what the others do. chiplog's formula of LogP says {formula:g} µs."
+    )

@@ -65,10 +65,9 @@ def simulated(file: str, ns: dict[str, float]) -> str:
 
 @cache
 def trace_of(commands: tuple[str, ...]) -> Trace:
-    """What the last of some commands writes to trace.json; GOAL files are taken from docs/gallery or made before."""
+    """What the last of some commands writes to trace.json; they may read files in docs."""
     with tempfile.TemporaryDirectory() as folder:
-        for file in (ROOT / "docs" / "gallery").glob("*.goal"):
-            (Path(folder) / file.name).symlink_to(file)
+        (Path(folder) / "docs").symlink_to(ROOT / "docs")
         for command in commands:
             words = [sys.executable, "-m", *shlex.split(command)]
             subprocess.run(words, cwd=folder, check=True, capture_output=True)
@@ -113,7 +112,7 @@ def diagram(
         bars[name] = axes.broken_barh(
             [(span.start_us, span.end_us - span.start_us)],
             (span.rank - HALF_HEIGHT, 2 * HALF_HEIGHT),
-            facecolors=colour, edgecolor="white", lw=0.4,
+            facecolors=colour, edgecolor="white", lw=0.4, zorder=3,
         )  # fmt: skip
     for one in trace.messages:
         down = 1 if one.target > one.source else -1
@@ -130,6 +129,7 @@ def diagram(
     axes.set_ylim(trace.ranks - 0.5, -0.5)
     axes.set_xlim(-0.01 * trace.end_us, 1.02 * trace.end_us)
     axes.set_xlabel("time in µs")
+    axes.set_axisbelow(True)
     axes.legend(
         bars.values(), bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3, fontsize=8,
         frameon=False,

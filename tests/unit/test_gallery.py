@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 
 from gallery.build import contents, sections  # noqa: E402
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
-from gallery.loggp_prtt import EXAMPLE  # noqa: E402
+from gallery.loggp_prtt import DELAYS, EXAMPLE, TOOLS  # noqa: E402
 from gallery.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
 from gallery.section import fit_of  # noqa: E402
 from gallery.space_time import received_from, sent_to, trace_of  # noqa: E402
@@ -83,3 +83,13 @@ def test_each_rank_of_a_drawn_barrier_has_the_peers_of_the_slides(
         assert received_from(trace, rank) == [(rank - step) % trace.ranks for step in steps]
     overhead, latency, gap = 1.0, 5.0, 2.0
     assert trace.end_us == rounds * (2 * overhead + latency + (peers - 1) * gap)
+
+
+def test_the_drawn_trains_take_what_their_formulas_say() -> None:
+    """PRTT(1, 0, s) = 2 (L + 2o + (s-1)G), each further message costs max(o + d, g + (s-1)G); in us."""
+    latency, overhead, gap, bytes_us = 5.0, 1.0, 2.0, 4000 * 0.001
+    round_trip = 2 * (latency + 2 * overhead + bytes_us)
+    tools = trace_of((TOOLS,))
+    done = [max(one.end_us for one in tools.spans if one.rank == client) for client in (0, 2)]
+    assert done == [round_trip, round_trip + 3 * (gap + bytes_us)]
+    assert trace_of((DELAYS,)).end_us == round_trip + 2 * (overhead + round_trip)
