@@ -22,13 +22,15 @@ STATISTICS: dict[str, Callable[[NDArray[np.float64]], float]] = {
 }
 
 
-def command_of(printed: tuple[float, ...], ranks: int, seed: int) -> str:
+def command_of(
+    printed: tuple[float, ...], ranks: int, seed: int, disturbed: str = DISTURBED
+) -> str:
     """The command that measures a simulated network with a printed curve of the paper, in us."""
     told = identifiable(printed)
     curve = f"C={told['C']:.6g}us:l1={told['l1']:.6g}us:l2={told['l2']:.6g}:A={told['A']:.6g}us:tau={told['tau']:.6g}"
     first, more, shift = OVERHEAD
     overhead = f"l1={first}us:l2={more}us:l3={shift}"
-    target = f"sim:lop={curve},lop-overhead={overhead},{DISTURBED}"
+    target = f"sim:lop={curve},lop-overhead={overhead},{disturbed}"
     return measured(target, "one_to_many", "1", ranks, seed)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import chiplog
 from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import identifiable
@@ -14,11 +15,14 @@ from chiplog.models.protocol import points
 from chiplog.predict.n_way import best_peers
 from gallery import means, one_to_many
 from gallery.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
-from gallery.section import Section
+from gallery.section import Section, fit_of
 from gallery.space_time import diagram, received_from, sent_to, simulated, trace_of
 
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 RANKS = np.arange(2, 65)
+CALM = means.command_of(RDMA_WRITE, 64, 7, "noise=0.01")
+ALGORITHMS = ("linear", "tree", "dissemination", "n-way-dissemination")
+FEW_RANKS = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
 MEANS = means.command_of(RDMA_WRITE, 8, 7)
 SIMULATED = simulated("barrier.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0})
 ONE_PEER = (
@@ -91,6 +95,19 @@ def _barriers() -> tuple[Microseconds, Microseconds, list[int]]:
     one = np.array([_barrier_us(int(p), 1) for p in RANKS])
     best = np.array([_barrier_us(int(p), n) for p, n in zip(RANKS, chosen, strict=True)])
     return one, best, chosen
+
+
+def _algorithms(axes: Any) -> str:
+    fit = fit_of(CALM, "lop")
+    lines = {name: np.zeros(FEW_RANKS.size) for name in ALGORITHMS}
+    for place, ranks in enumerate(FEW_RANKS.tolist()):
+        for one in chiplog.predict(fit, "barrier", ranks=ranks):
+            if one.algorithm in lines:
+                lines[one.algorithm][place] = one.seconds * 1e6
+    draw(axes, lines, "barrier in µs", FEW_RANKS)
+    axes.set_xlabel("ranks P")
+    ends = ", ".join(f"{name} {values[-1]:.1f} µs" for name, values in lines.items())
+    return f"With 64 ranks: {ends}."
 
 
 def _barrier(axes: Any) -> str:
@@ -171,6 +188,22 @@ SECTIONS = (
         partial(_peers, TWO_PEERS),
         "As above, with n = 2 and 9 ranks. Two rounds do what one peer a round does in three with 8 ranks. A rank goes "
         "on when it has all messages of the round.",
+    ),
+    Section(
+        "algorithms",
+        "Barriers of several algorithms",
+        "Barriers of LAM/MPI, TUC SHIBA, MVAPICH and Open MPI with the new one: LAM/MPI's takes so long that the next "
+        "slide enlarges the others.",
+        (
+            CALM,
+            "chiplog fit run.jsonl --model lop -o model.json",
+            "chiplog predict model.json barrier --ranks 64",
+        ),
+        _algorithms,
+        "No MPI is drawn: those of 2006 are not at hand, and the slides print no time of theirs. Four algorithms stand "
+        "in their place; which MPI had which is not said. Their times are predictions from a fit of LoP to a simulated "
+        "network with the RDMA write curve of the LoP paper: a barrier in rounds takes R RTT(n)/2, the n-way one with "
+        "its best n.",
     ),
     Section(
         "barrier",
