@@ -118,7 +118,7 @@ $(STAMP)/venv:
 	@mkdir -p $(@D) && touch $@
 
 $(STAMP)/build-tools: $(STAMP)/venv pyproject.toml
-	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" "nlohmann-json>=3.11" "cmake>=3.25" ninja
+	$(PIP) install "scikit-build-core>=0.11" "setuptools-scm>=8" "nanobind>=2.4" "nlohmann-json>=3.11" "cmake>=3.25" ninja
 	@touch $@
 
 $(STAMP)/package: $(STAMP)/build-tools CMakeLists.txt $(NATIVE)

@@ -9,8 +9,8 @@ class Chiplog(PythonPackage):
 
     license("BSD-3-Clause")
 
-    # There is no release yet: build a checkout, by `spack develop --path CHECKOUT chiplog@=0.1.0`.
-    version("0.1.0")
+    # There is no release yet: build a checkout, by `spack develop --path CHECKOUT chiplog@=main`.
+    version("main")
 
     variant("mpi", default=True, description="An MPI, so that `chiplog probe build` finds one")
     variant("ofi", default=False, description="Measure over libfabric")
@@ -26,6 +26,7 @@ class Chiplog(PythonPackage):
 
     depends_on("python@3.11:", type=("build", "run"))
     depends_on("py-scikit-build-core@0.11:", type="build")
+    depends_on("py-setuptools-scm@8:", type="build")
     depends_on("py-nanobind@2.4:", type="build")
     # The probe is built again for an MPI, with this header.
     depends_on("nlohmann-json@3.11:", type=("build", "run"))

@@ -17,7 +17,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-__version__ = "0.1.0"
+from chiplog._version import __version__
+
 __all__ = [
     "__version__",
     "bench",

@@ -58,6 +58,10 @@ def test_the_tag_is_manylinux_and_the_tests_own_package_is_not_in_the_wheel():
     assert any(name.endswith("scripts/chiplog-probe") for name in names)
 
 
+def test_the_version_is_the_wheel_s(run):
+    assert run("chiplog --version").stdout == f"chiplog {Path(WHEEL).name.split('-')[1]}\n"
+
+
 def test_the_tutorial_s_known_network_runs_as_printed(run):
     lines = known_network_commands()
     assert len(lines) >= 4

@@ -25,6 +25,7 @@ enum OptionCode : int {
   launch_option,
   time_limit_option,
   bootstrap_option,
+  chiplog_option,
   version_option,
   help_option,
   list_option,
@@ -42,6 +43,7 @@ constexpr std::array long_options{
     option{"launch", required_argument, nullptr, launch_option},
     option{"time-limit", required_argument, nullptr, time_limit_option},
     option{"bootstrap", required_argument, nullptr, bootstrap_option},
+    option{"chiplog", required_argument, nullptr, chiplog_option},
     option{"version", no_argument, nullptr, version_option},
     option{"help", no_argument, nullptr, help_option},
     option{"list", no_argument, nullptr, list_option},
@@ -98,6 +100,9 @@ void apply(CommandLine& line, int code, const std::string& value) {
     case bootstrap_option:
       line.bootstrap = parse_bootstrap(value);
       break;
+    case chiplog_option:
+      settings.version = value;
+      break;
     case version_option:
       line.action = Action::show_version;
       break;
@@ -131,6 +136,7 @@ std::string_view help_text() {
          "  --launch N           number of this launch, stored with each record [0]\n"
          "  --time-limit T       how long a rank waits for another [30s]\n"
          "  --bootstrap KIND     how ranks meet: auto, fork, rendezvous or mpi [auto]\n"
+         "  --chiplog VERSION    version of chiplog, stored with the records [that of this program]\n"
          "  --list               the transports of this probe, as JSON\n"
          "  --clock              the clock of this machine, as JSON\n"
          "  --version, --help\n";

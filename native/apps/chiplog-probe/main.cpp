@@ -28,7 +28,7 @@
 #include "bootstrap/mpi.hpp"
 #endif
 #ifndef CHIPLOG_VERSION
-#define CHIPLOG_VERSION "0"
+#define CHIPLOG_VERSION "unknown"
 #endif
 
 namespace chiplog {
@@ -108,7 +108,7 @@ class Probe {
   int run() {
     try {
       CommandLine line = parse_command_line(argc_, argv_);
-      line.settings.version = CHIPLOG_VERSION;
+      if (line.settings.version.empty()) line.settings.version = CHIPLOG_VERSION;
       return act(line);
     } catch (const Error& error) {
       return fail(static_cast<int>(error.exit_code()), error.what(), is_said_elsewhere(error));

@@ -9,7 +9,7 @@ namespace chiplog {
 
 // The same on every rank.
 struct RunSettings {
-  std::string version = "0";
+  std::string version;
   std::string target;
   std::string pin = "filled";  // filled, round-robin, none or a list of CPUs, one a rank
   std::chrono::nanoseconds time_limit = std::chrono::seconds(30);

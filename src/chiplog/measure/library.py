@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog import __version__
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.compiling import (
     SKIP_CXX_BINDINGS,
@@ -154,6 +153,5 @@ def _key(mpi: Mpi, flags: tuple[str, ...], sources: str) -> str:
         **mpi.to_json(),
         "flags": [*flags, *LINK_FLAGS],
         "sources": sources,
-        "chiplog": __version__,
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]

@@ -170,7 +170,7 @@ def compile_flags(mpi: Mpi, native: Path) -> tuple[str, ...]:
     """What `mpi`'s compiler needs for the sources in `native`, beside a level of optimisation."""
     includes = include_flags(native)
     simulated = SMPI_FLAGS if mpi.simulated else ()
-    return (*FLAGS, *SKIP_CXX_BINDINGS, *simulated, f'-DCHIPLOG_VERSION="{__version__}"', *includes)
+    return (*FLAGS, *SKIP_CXX_BINDINGS, *simulated, *includes)
 
 
 def _key(mpi: Mpi, flags: tuple[str, ...], native: Path) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from chiplog import __version__
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import explain_start, launch_command
 from chiplog.measure.measuring import Launch
@@ -66,6 +67,7 @@ def launch_of(
             *("--target", target, "--ranks", str(ranks), "--seed", str(seed)),
             *("--launch", str(number), "--time-limit", f"{time_limit}s"),
             *("--pin", placements[number % len(placements)]),
+            *("--chiplog", __version__),
         ]
         if words and probe:
             return Session(
