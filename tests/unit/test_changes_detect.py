@@ -22,14 +22,14 @@ QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7
 """A table of one mean a size, a size an octave from 1 B to 64 KiB, in microseconds."""
 
 
-def table(micros: tuple[float, ...]) -> Dataset:
+def table(micros: tuple[float, ...], sizes: tuple[int, ...] = ()) -> Dataset:
     series = [
         Series(
             pattern="ping_pong",
             operation="send",
             posting="normal",
             direction="one-way",
-            message_bytes=1 << k,
+            message_bytes=size,
             train=1,
             delay_seconds=0.0,
             batch=1,
@@ -38,12 +38,14 @@ def table(micros: tuple[float, ...]) -> Dataset:
             record_id=k,
             placement_seconds=None,
             messages=1000,
-            bytes_sent=1000 << k,
+            bytes_sent=1000 * size,
             elapsed_seconds=1.0,
             warmup_seconds=np.empty(0),
             seconds=np.array([value * MICRO]),
         )
-        for k, value in enumerate(micros)
+        for k, (size, value) in enumerate(
+            zip(sizes or [1 << k for k in range(len(micros))], micros, strict=True)
+        )
     ]
     return as_run(series, 0)
 
@@ -157,3 +159,35 @@ def test_every_break_lies_between_sizes_and_its_lines_are_never_negative(seed: i
             assert line.slope_seconds_per_byte >= 0.0
         if found.jumps and not found.steps:
             assert found.size >= THRESHOLDS.least_jump
+
+
+HALF_OCTAVES = tuple(sorted({round(2.0 ** (k / 2)) for k in range(34)}))
+"""From 1 B to 92,682 B; three sizes lie above 32 KiB."""
+
+
+def late(jump: float) -> tuple[float, ...]:
+    """Times in microseconds of `HALF_OCTAVES`, which jump by the factor `jump` above 32 KiB."""
+    return tuple((2.0 + 5e-4 * size) * (jump if size > 32768 else 1.0) for size in HALF_OCTAVES)
+
+
+@pytest.mark.parametrize("left", [1, 2])
+@pytest.mark.parametrize("jump", [0.7, 1.25])
+def test_last_sizes_that_no_line_explains_are_called_unexplained(jump: float, left: int) -> None:
+    kept = len(HALF_OCTAVES) - 3 + left
+    result = find_changes(table(late(jump)[:kept], HALF_OCTAVES[:kept]))
+    assert result.consensus == ()
+    (end,) = result.ends
+    assert (end.last_explained_bytes, end.first_bytes) == (32768, 46341)
+    assert end.relative == pytest.approx(jump - 1.0, abs=0.02)
+    assert all(32768 < size <= 2 * 46341 for size in end.would_tell)
+    (series,) = changes_to_json({("send", "normal"): result})["series"]
+    assert series["unexplained_end"]["first_bytes"] == 46341
+
+
+def test_last_sizes_that_go_on_as_before_are_explained() -> None:
+    random = np.random.default_rng(0)
+    called = 0
+    for _ in range(100):
+        rows = np.array(late(1.0)) * np.exp(0.01 * random.standard_normal(len(HALF_OCTAVES)))
+        called += find_changes(table(tuple(rows), HALF_OCTAVES)).series[0].end is not None
+    assert called <= 12

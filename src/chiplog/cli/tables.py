@@ -51,6 +51,9 @@ def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bo
             sizes = ", ".join(map(format.exact_bytes, unsure))
             said = f"The sizes are too far apart to tell jumps from slopes; measure {sizes}."
             print(wrapped(said, INDENT))
+        for end in result.ends:
+            sizes = ", ".join(map(format.exact_bytes, end.would_tell))
+            print(wrapped(f"{end} Measure {sizes}.", INDENT))
     if not details:
         print("What each series shows: --details")
 

@@ -207,10 +207,10 @@ def _fit_one_pair(
 ) -> list[Fit]:
     """The fits of the models of one process pair, or of one process to many; `reasons` gets why one refuses."""
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
-    changes = _changes(dataset, boundaries) if by_size else ()
+    changes, doubts = _changes(dataset, boundaries) if by_size else ((), ())
     chosen, warnings = without_cold_start(without_questions(dataset))
     placed = in_one_state(chosen)
-    told = (*warnings, *few_means(chosen), *placed.sentences)
+    told = (*warnings, *few_means(chosen), *placed.sentences, *doubts)
     measured = Measured(placed.dataset, statistic, seed, replicates)
     transport = str(dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
@@ -249,21 +249,27 @@ def _fit_one_pair(
     return fits
 
 
-def _changes(dataset: Dataset, boundaries: Boundaries) -> tuple[Change, ...]:
+def _changes(
+    dataset: Dataset, boundaries: Boundaries
+) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+    """Where regimes end, and what the search for changes leaves in doubt."""
+    doubts: tuple[str, ...] = ()
     if boundaries is None:
-        return ()
+        return (), doubts
     if boundaries == "auto":
         from chiplog.fit.changes import find_changes
 
-        boundaries = find_changes(dataset).consensus
+        found = find_changes(dataset)
+        boundaries, doubts = found.consensus, tuple(map(str, found.ends))
     given = [one for one in boundaries if isinstance(one, Change)]
     if given:
-        return tuple(one for one in given if one.kind != "slope")  # these are borders of regimes
+        # A slope is the border of a regime.
+        return tuple(one for one in given if one.kind != "slope"), doubts
     sizes = dataset.sizes()
     return tuple(
         Change(limit, int(sizes[sizes > limit][0]) if np.any(sizes > limit) else limit + 1, "jump")
         for limit in sorted({one for one in boundaries if not isinstance(one, Change)})
-    )
+    ), doubts
 
 
 def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) -> Fit:

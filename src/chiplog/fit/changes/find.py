@@ -6,6 +6,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.decide.stored import refined, stored_changes
 from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
 from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
+from chiplog.fit.changes.detect.end import unexplained_end
 from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.changes.result import ChangesResult, SeriesChanges
@@ -26,6 +27,7 @@ def find_changes(dataset: Dataset) -> ChangesResult:
     for observed in observe(dataset):
         lines = Lines.of(observed)
         breaks = find_breaks(lines)
+        end = None if lines is None else unexplained_end(lines)
         mine = [Witness(observed, found) for found in breaks]
         witnesses += mine
         series.append(
@@ -36,6 +38,7 @@ def find_changes(dataset: Dataset) -> ChangesResult:
                 transport=observed.transport,
                 changes=tuple(change_of(witness) for witness in mine),
                 would_tell=would_tell(lines, breaks),
+                end=end,
             )
         )
     verdict = agree(witnesses, len(series))

@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from chiplog.fit.result import Change
 
 SCHEMA = "chiplog.changes/1"
+
+
+@dataclass(frozen=True)
+class UnexplainedEnd:
+    """The last sizes of a series: too few to be a line, and not explained by the line of the sizes before them.
+
+    A protocol or a bend may begin there. Neither can be told from so few sizes.
+    """
+
+    last_explained_bytes: int
+    first_bytes: int
+    relative: float
+    """By how much `first_bytes` takes longer than the line before it says; negative where it is faster."""
+
+    @property
+    def would_tell(self) -> tuple[int, ...]:
+        """Sizes in bytes that would tell: some below `first_bytes`, and some of the octave above it, ascending."""
+        below = np.geomspace(self.last_explained_bytes, self.first_bytes, 4)[1:-1]
+        above = np.geomspace(self.first_bytes, 2 * self.first_bytes, 5)[1:]
+        known = {self.last_explained_bytes, self.first_bytes}
+        return tuple(sorted({round(size) for size in (*below, *above)} - known))
+
+    def __str__(self) -> str:
+        slower = f"{abs(self.relative):.0%} {'longer' if self.relative > 0.0 else 'less'}".replace(
+            "%", " %"
+        )
+        return (
+            f"From {self.first_bytes:,} B on the times are not explained: that size takes {slower} than the sizes "
+            "below say, and too few sizes follow to tell another protocol from a bend."
+        )
 
 
 @dataclass(frozen=True)
@@ -23,6 +55,8 @@ class SeriesChanges:
     changes: tuple[Change, ...]
     would_tell: tuple[int, ...] = ()
     """Sizes in bytes to measure, where the grid is too coarse to tell a jump from a change of slope."""
+    end: UnexplainedEnd | None = None
+    """None where the lines explain the last sizes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,12 +68,21 @@ class ChangesResult:
     suspects: tuple[Change, ...] = ()
     """Where the grid alone can't tell a jump from a bend, so that measuring again should look closer."""
 
+    @property
+    def ends(self) -> tuple[UnexplainedEnd, ...]:
+        """What the series leave unexplained at their ends, each size once."""
+        found = {
+            one.end.first_bytes: one.end for one in reversed(self.series) if one.end is not None
+        }
+        return tuple(found[size] for size in sorted(found))
+
     def __repr__(self) -> str:
         lines = [f"{len(self.consensus)} protocol changes in {len(self.series)} series"]
         for one in self.consensus:
             jump = "" if one.relative_jump is None else f", {one.relative_jump:+.0%}"
             between = f"between {one.last_before_bytes} B and {one.first_after_bytes} B"
             lines.append(f"  {between}: {one.kind}{jump}, seen in {', '.join(one.seen_in)}")
+        lines += [f"  {one}" for one in self.ends]
         return "\n".join(lines)
 
 
@@ -67,6 +110,11 @@ def change_from_json(members: Mapping[str, Any]) -> Change:
     )
 
 
+def end_to_json(end: UnexplainedEnd | None) -> dict[str, Any] | None:
+    """The end of one series as in chiplog.changes/1; sizes in bytes."""
+    return None if end is None else asdict(end)
+
+
 def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
     """The document that `chiplog changes --json` writes, from the changes of each operation and posting.
 
@@ -87,6 +135,7 @@ def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str,
                 "transport": series.transport,
                 "changes": [change_to_json(change) for change in series.changes],
                 "would_tell": list(series.would_tell),
+                "unexplained_end": end_to_json(series.end),
             }
             for result in found.values()
             for series in result.series

@@ -24,6 +24,8 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> Estimates:
     """alpha, R and n_half = alpha R."""
     line = fit_line(half, half.message_bytes.astype(np.float64), rng)
     found: Estimates = {}
+    if line.only_bytes is not None:
+        return _of_one_size(line.only_bytes, interval(line.intercept_draws)[1])
     if line.intercept > 0:
         found["alpha"] = identified("alpha", "s", line.intercept, line.intercept_draws)
     else:
@@ -52,3 +54,13 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> Estimates:
         "n_half", "B", line.intercept / line.slope, line.intercept_draws * draws
     )
     return found
+
+
+def _of_one_size(message_bytes: int, most: float) -> Estimates:
+    """Bounds: of a single half round trip, at most `most` seconds, nobody knows what its bytes cost."""
+    reason = f"there are half round trips of {message_bytes:,} B alone: two sizes tell what a byte costs."
+    return {
+        "alpha": unidentified("alpha", "s", reason, high=most),
+        "R": unidentified("R", "B/s", reason, low=message_bytes / most if most > 0 else None),
+        "n_half": unidentified("n_half", "B", reason),
+    }

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from chiplog.fit.estimates.gap import GapFit, fit_gap
 from chiplog.fit.estimates.job import Job, SegmentEstimates
-from chiplog.fit.estimates.loggp import common_estimates, gap_of, least_gap
+from chiplog.fit.estimates.loggp import common_estimates, gap_of, least_gap, steepest
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes.line import Line
@@ -81,14 +81,14 @@ def loggops_estimates(
     why = _too_fast(lines, segment, hidden_by) or _sum_missed(gap, half, o_s, o_r, last)
     if why is None:
         found["g"] = least_gap(gap, o_r=None)
-        steepest = _any_gap(lines, segment).line or half
-        found.update(_tied(gap, half, o_s, o_r, _steepest(steepest)))
+        sloping = _any_gap(lines, segment).line or half
+        found.update(_tied(gap, half, o_s, o_r, steepest(sloping)))
     else:
         free = _any_gap(lines, segment)
         found["g"] = least_gap(free, o_r=None)
         found["G"] = _per_byte("G", free.line, _slope_draws(free.line), None)
-        found["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), _steepest(half))
-        found["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), _steepest(half))
+        found["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), steepest(half))
+        found["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), steepest(half))
     found["G_half"] = _per_byte("G_half", half, _slope_draws(half), None)
     return LogGOPSEstimates(found, why)
 
@@ -228,6 +228,11 @@ def _per_byte(symbol: str, line: Line | None, draws: Floats, most: float | None)
     """A cost of a byte; with bounds from 0 on where it is too small to tell, up to `most` where it was not measured."""
     if line is None:
         return unidentified(symbol, "s/B", f"what {symbol} is was not measured here.", high=most)
+    if line.only_bytes is not None:
+        reason = (
+            f"{symbol} is what a byte costs, and there is one size alone, {line.only_bytes:,} B."
+        )
+        return unidentified(symbol, "s/B", reason, high=steepest(line))
     low, high = interval(draws)
     if line.slope <= 0 or low <= 0:
         reason = (
@@ -235,7 +240,3 @@ def _per_byte(symbol: str, line: Line | None, draws: Floats, most: float | None)
         )
         return unidentified(symbol, "s/B", reason, high=max(high, 0.0))
     return identified(symbol, "s/B", line.slope, draws)
-
-
-def _steepest(half: Line | None) -> float | None:
-    return None if half is None else max(half.slope, interval(half.slope_draws)[1])

@@ -38,12 +38,18 @@ def _overhead(symbol: str, line: Line | None, source: str, most: float | None) -
     """An overhead; where it was not measured, it is at most the half round trip (`most` seconds)."""
     if line is None:
         return unidentified(symbol, "s", f"there are no {source} in this segment.", high=most)
+    if line.only_bytes is not None:
+        return unidentified(symbol, "s", _one_size(line, source), high=_most(line))
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
         span = f"between {seconds_text(max(low, 0.0))} and {seconds_text(high)}"
         reason = f"{symbol} is {span}: too small to measure here."
         return unidentified(symbol, "s", reason, high=max(high, 0.0))
     return identified(symbol, "s", line.intercept, line.intercept_draws)
+
+
+def _one_size(line: Line, source: str) -> str:
+    return f"there are {source} of {line.only_bytes:,} B alone in this segment: two sizes tell what its bytes cost."
 
 
 def _most(half: Line | None) -> float | None:
@@ -58,6 +64,13 @@ def _latency(half: Line | None, o_s: Line | None, o_r: Line | None) -> Estimate:
         missing = "o_s" if o_s is None else "o_r"
         reason = f"L = L_half - o_s - o_r, and {missing} was not measured."
         return unidentified("L", "s", reason, high=_most(half))
+    for line, source in (
+        (half, "round trips"),
+        (o_s, "send overheads"),
+        (o_r, "receive overheads"),
+    ):
+        if line.only_bytes is not None:
+            return unidentified("L", "s", _one_size(line, source), high=_most(half))
     value = half.intercept - o_s.intercept - o_r.intercept
     draws = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
     low, high = interval(draws)
@@ -101,12 +114,16 @@ def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
         note = f"from the half round trips, as {why}."
         return identified("G", "s/B", half.slope, half.slope_draws, note)
     reason = f"{why}, and the half round trips do not grow with the size beyond doubt."
-    return unidentified("G", "s/B", reason, high=_steepest(half))
+    return unidentified("G", "s/B", reason, high=steepest(half))
 
 
-def _steepest(half: Line | None) -> float | None:
-    """The most that a byte may cost by the half round trips, in seconds; None where none was measured."""
-    return None if half is None else max(half.slope, interval(half.slope_draws)[1])
+def steepest(line: Line | None) -> float | None:
+    """The most that a byte may cost by the line, in seconds; None where none was measured."""
+    if line is None:
+        return None
+    if line.only_bytes is not None:
+        return interval(line.intercept_draws)[1] / (line.only_bytes - 1)
+    return max(line.slope, interval(line.slope_draws)[1])
 
 
 def _growth(line: Line | None) -> Estimates:
@@ -203,6 +220,9 @@ def common_estimates(
         found["L"] = unidentified("L", "s", quantities.latency_reason, high=_most(half))
     if half is None:
         found["L_half"] = unidentified("L_half", "s", "there are no round trips in this segment.")
+    elif half.only_bytes is not None:
+        reason = _one_size(half, "round trips")
+        found["L_half"] = unidentified("L_half", "s", reason, high=_most(half))
     else:
         found["L_half"] = identified("L_half", "s", half.intercept, half.intercept_draws)
     found["o_s"] = _overhead("o_s", o_s, "send overheads", most)
@@ -210,6 +230,6 @@ def common_estimates(
         found["o_r"] = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
     else:
         found["o_r"] = _overhead("o_r", o_r, "receive overheads", most)
-    if quantities.reports_round_trip and half is not None:
+    if quantities.reports_round_trip and half is not None and half.only_bytes is None:
         found["EEL"] = identified("EEL", "s", 2 * half.intercept, 2 * half.intercept_draws)
     return found

@@ -72,6 +72,7 @@ class Regime:
             else:
                 self._bounds[symbol] = bounds_of(self.fit, self.segment, symbol)
         self._follow()
+        self._only = self._only_time()
         self._train_limit = _least(self.fit, segment.first_bytes, segment.last_bytes, "gap")
         self._byte_limit = _slope_limit(self.fit, segment.first_bytes, segment.last_bytes)
         self.free = self._order()
@@ -97,6 +98,21 @@ class Regime:
         elif "O" in given and given["O"].value is not None:
             symbols.append("O")
         return symbols
+
+    def _only_time(self) -> tuple[float, float] | None:
+        """Bytes and seconds of the only half round trip, where L_half is unknown: L_half is what G leaves of it."""
+        if "L_half" not in self._bounds:
+            return None
+        curve = curve_of(self.fit, "half_round_trip")
+        if curve is None:
+            return None
+        inside = (curve.message_bytes >= self.first_bytes) & (
+            curve.message_bytes <= self.last_bytes
+        )
+        if np.count_nonzero(inside) != 1:
+            return None
+        self._bounds["L_half"] = replace(self._bounds["L_half"], follows=True)
+        return float(curve.message_bytes[inside][0]), float(curve.measured_seconds[inside][0])
 
     def _order(self) -> list[str]:
         return [one for one in _ORDER if one in self._bounds and not self._bounds[one].follows]
@@ -220,11 +236,15 @@ class Regime:
         bounds = self._bounds.get("L_half")
         return UNLIMITED if bounds is None or bounds.high is None else bounds.high
 
+    def _left_of(self, size: float, seconds: float, found: Vectors) -> Array:
+        """L_half, from the only half round trip and what its bytes cost."""
+        return np.maximum(seconds - (size - 1.0) * found["G_half"], 0.0)
+
     def _starts(self, found: Vectors, take: _Take, rows: slice) -> None:
         """L_half, o_s, o_r and g under L >= 0 and what trains show."""
         trains = self._train_limit
         if "L_half" in self._values or "L_half" in self._bounds:
-            half = take("L_half")
+            half = take("L_half") if self._only is None else self._left_of(*self._only, found)
             L = self._values.get("L")
             rest = half if L is None else half - L[np.newaxis, rows]
             if "o_r" in self._values:

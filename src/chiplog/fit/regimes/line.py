@@ -40,6 +40,8 @@ TELLING = 0.5
 """Share of its value up to which a size's error may be for it to have a say on tau: noise alone can't tell."""
 NOISY = 0.02
 """Typical error of a value from which residuals that are too large mean noise, not a curve."""
+SMALL_BYTES = 64
+"""A cache line: what these few bytes cost is not seen in a time."""
 ROUNDING = 1e-9
 """A slope that adds less than this share over all sizes is what rounding leaves of none."""
 
@@ -57,6 +59,9 @@ class Line:
     slope_draws: NDArray[np.float64]
     misfit: float
     sizes: int
+    only_bytes: int | None = None
+    """The only size behind a line that may slope, if it is more than `SMALL_BYTES`: then `intercept` is the whole time
+    there, of which nobody knows how much is its bytes'."""
 
     def at(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """The line's value in seconds at `steps` (x in bytes)."""
@@ -141,8 +146,8 @@ def fit_line(
     sigma = np.maximum(quantity.sigma, floor)
     weight = sigma**-2.0
     misfit, scale, noisier = 0.0, np.abs(y), 1.0
-    sizes = quantity.message_bytes.clip(1)
-    octaves = np.log2(sizes / sizes.min())
+    positive = quantity.message_bytes.clip(1)
+    octaves = np.log2(positive / positive.min())
     for _ in range(ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
@@ -168,6 +173,6 @@ def fit_line(
     own = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
     draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + own
     intercepts, slopes = _solve(x, draws, weight)
-    return Line(
-        float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, int(np.unique(steps).size)
-    )
+    sizes = np.unique(quantity.message_bytes)
+    alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > SMALL_BYTES else None
+    return Line(float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, sizes.size, alone)

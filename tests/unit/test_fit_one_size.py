@@ -1,0 +1,78 @@
+"""A regime with a single size: what its bytes cost is unknown, so bounds go on instead of a line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.fitting import fit
+from chiplog.fit.predictions.predictor import predictor
+from chiplog.fit.result import Fit
+from chiplog.models.protocol import points
+from chiplog.testing.synthetic import as_run
+
+LIMIT = 32768
+LAST = 65536
+LAST_SECONDS = 50e-6
+
+
+def table() -> Dataset:
+    """Half round trips of a mean a size: a line up to 32 KiB, and one size of another protocol above."""
+    sizes = 2 ** np.arange(17)
+    seconds = np.where(sizes <= LIMIT, 2e-6 + 5e-10 * sizes, LAST_SECONDS)
+    return as_run(
+        [
+            Series(
+                pattern="ping_pong",
+                operation="send",
+                posting="normal",
+                direction="one-way",
+                message_bytes=int(size),
+                train=1,
+                delay_seconds=0.0,
+                batch=1,
+                launch=0,
+                visit=0,
+                record_id=k,
+                placement_seconds=None,
+                messages=1000,
+                bytes_sent=1000 * int(size),
+                elapsed_seconds=1.0,
+                warmup_seconds=np.empty(0),
+                seconds=np.array([second]),
+            )
+            for k, (size, second) in enumerate(zip(sizes, seconds, strict=True))
+        ],
+        0,
+    )
+
+
+def fitted(model: str) -> Fit:
+    (found,) = fit(table(), models=(model,), boundaries=(LIMIT,))
+    return found
+
+
+@pytest.mark.parametrize(("model", "start"), [("loggp", "L_half"), ("hockney", "alpha")])
+def test_the_start_up_time_of_a_single_size_is_a_bound(model: str, start: str) -> None:
+    last = fitted(model).segments[-1]
+    assert (last.first_bytes, last.last_bytes) == (LAST, LAST)
+    parameter = last.parameters[start]
+    assert not parameter.identified
+    assert parameter.high == pytest.approx(LAST_SECONDS, rel=0.2)
+    assert parameter.high >= LAST_SECONDS * (1 - 1e-9)
+
+
+def test_a_byte_of_a_single_size_costs_at_most_all_of_its_time() -> None:
+    gap = fitted("loggp").segments[-1].parameters["G"]
+    assert not gap.identified
+    assert gap.high >= LAST_SECONDS / LAST
+    rate = fitted("hockney").segments[-1].parameters["R"]
+    assert not rate.identified
+    assert rate.low <= LAST / LAST_SECONDS * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("model", ["loggp", "hockney"])
+def test_the_single_size_itself_is_predicted_as_measured(model: str) -> None:
+    (round_trip,) = predictor(fitted(model))(points("ping_pong", np.array([LAST])))
+    assert round_trip / 2.0 == pytest.approx(LAST_SECONDS, rel=0.01)
