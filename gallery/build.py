@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
-from gallery.section import Section, write_picture  # noqa: E402
+from gallery.section import NotHere, Section, write_picture  # noqa: E402
 
 TARGET = ROOT / "docs" / "gallery"
 
@@ -24,27 +25,41 @@ def sections(document: Document) -> tuple[Section, ...]:
     return found
 
 
+def drawn(document: Document, one: Section, folder: Path) -> str:
+    """A section in Markdown; its picture goes to `folder`. NotHere without its measurements."""
+    lines = [f'<a id="{one.key}"></a>', "", f"## {one.title}", ""]
+    said = ["**The document:** " + one.says, ""]
+    if one.picture:
+        picture = f"{document.name}-{one.key}.svg"
+        shows = write_picture(one, folder / picture)
+        lines += [f"![{one.title}]({picture})", "", *said, f"**chiplog:** {shows}", ""]
+    else:
+        lines += [*said, one.draw(None), ""]
+    if one.commands:
+        lines += ["```sh", *one.commands, "```", ""]
+    return "\n".join([*lines, f"**What differs, and why:** {one.differs.strip()}", ""])
+
+
+def drawn_before(document: Document, one: Section, folder: Path) -> str:
+    """The section as the page in `folder` has it; "" where it has none."""
+    page = folder / f"{document.name}.md"
+    anchor = re.escape(f'<a id="{one.key}"></a>')
+    found = re.search(
+        anchor + r'.*?(?=\n<a id="|\Z)', page.read_text() if page.exists() else "", flags=re.DOTALL
+    )
+    return found[0] if found else ""
+
+
 def page(document: Document, folder: Path) -> str:
     """A document's page in Markdown; its pictures go to `folder`."""
     lines = [f"# {document.name}: figure by figure", "", f"{document.source}.", ""]
     lines += ["Written by `make gallery`; each number under *chiplog* comes from that run.", ""]
     for one in sections(document):
-        shows, picture = "", f"{document.name}-{one.key}.svg"
-        if one.picture:
-            shows = write_picture(one, folder / picture)
-            drawn = [f"![{one.title}]({picture})", ""]
-        else:
-            shows, drawn = one.draw(None), []
-        lines += [f'<a id="{one.key}"></a>', "", f"## {one.title}", "", *drawn]
-        lines += [
-            f"**The document:** {one.says}",
-            "",
-            f"**chiplog:** {shows}" if one.picture else shows,
-            "",
-        ]
-        if one.commands:
-            lines += ["```sh", *one.commands, "```", ""]
-        lines += [f"**What differs, and why:** {one.differs.strip()}", ""]
+        try:
+            lines.append(drawn(document, one, folder))
+        except NotHere as missing:
+            print(f"{document.name}, {one.key}: not drawn anew: {missing}", file=sys.stderr)
+            lines.append(drawn_before(document, one, folder))
     return "\n".join(lines)
 
 
@@ -58,15 +73,15 @@ def contents() -> str:
         "",
     ]
     for document in DOCUMENTS:
-        drawn = {one.key for one in sections(document)}
+        keys = {one.key for one in sections(document)}
         lines += [f"## {document.source}", "", "| where | what | state |", "|---|---|---|"]
         for item in document.items:
-            state = f"not drawn: {item.reason}" if item.reason else "not drawn: not drawn yet"
-            if item.drawn_by in drawn:
+            state = f"not drawn: {item.reason}" if item.reason else "not drawn"
+            if item.drawn_by in keys:
                 state = f"[drawn]({document.name}.md#{item.drawn_by})"
             lines.append(f"| {item.place} | {item.title} | {state} |")
         lines.append("")
-    return "\n".join(lines).replace("not drawn: not drawn yet", "not drawn yet")
+    return "\n".join(lines)
 
 
 def main() -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 ADAPTER = "the adapter's time h can't be measured, as the paper says, and it prints none"
 HARDWARE = "a picture of hardware: it has neither times nor data"
-NOT_YET = "not drawn yet"
 
 
 @dataclass(frozen=True)
@@ -109,17 +108,20 @@ DOCUMENTS = (
             Item("large messages", "Rates observed with 1 to 16 processes", "large"),
             Item("two examples", "Paths out of a node", reason=HARDWARE),
             Item("new model", "Parameters of three protocols (four-parameter model)", "table"),
+            Item("Cray: measured data", "Times of 1 to 16 pairs over size", "cray-measured"),
+            Item("Cray: 3 parameter model", "The model's times", "cray-three"),
+            Item("Cray: 2 parameter model", "The postal model's times", "cray-postal-all"),
             Item("Cray XE6 (a)", "Measured", "cray-measured"),
-            Item("Cray XE6 (b)", "Three parameters", "cray-models"),
-            Item("Cray XE6 (c)", "Four parameters", "cray-models"),
-            Item("Cray XE6 (d)", "Postal, from 1 pair", reason=NOT_YET),
-            Item("Cray XE6 (e)", "Postal, from 16 pairs", reason=NOT_YET),
-            Item("Cray XE6 (f)", "Postal, from 1 to 16 pairs", "cray-models"),
-            Item("Cray XE6 errors (a)", "Three parameters", "cray-errors"),
-            Item("Cray XE6 errors (b)", "Four parameters", "cray-errors"),
-            Item("Cray XE6 errors (c)", "Postal, from 1 pair", reason=NOT_YET),
-            Item("Cray XE6 errors (d)", "Postal, from 16 pairs", reason=NOT_YET),
-            Item("Cray XE6 errors (e)", "Postal, from 1 to 16 pairs", "cray-errors"),
+            Item("Cray XE6 (b)", "Three parameters", "cray-three"),
+            Item("Cray XE6 (c)", "Four parameters", "cray-four"),
+            Item("Cray XE6 (d)", "Postal, from 1 pair", "cray-postal-1"),
+            Item("Cray XE6 (e)", "Postal, from 16 pairs", "cray-postal-16"),
+            Item("Cray XE6 (f)", "Postal, from 1 to 16 pairs", "cray-postal-all"),
+            Item("Cray XE6 errors (a)", "Three parameters", "cray-three-errors"),
+            Item("Cray XE6 errors (b)", "Four parameters", "cray-four-errors"),
+            Item("Cray XE6 errors (c)", "Postal, from 1 pair", "cray-postal-1-errors"),
+            Item("Cray XE6 errors (d)", "Postal, from 16 pairs", "cray-postal-16-errors"),
+            Item("Cray XE6 errors (e)", "Postal, from 1 to 16 pairs", "cray-postal-all-errors"),
             *(
                 Item(
                     f"{machine} ({letters})",

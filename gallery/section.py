@@ -20,6 +20,10 @@ from chiplog.models.colours import BLUE, GREEN, ORANGE, PURPLE, SKY
 COLOURS = tuple(one.light for one in (BLUE, ORANGE, GREEN, PURPLE, SKY))
 
 
+class NotHere(Exception):
+    """A section's measurements are not on this machine: its page keeps what was drawn where they were."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A figure or table of a document as chiplog makes it.
