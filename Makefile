@@ -75,7 +75,7 @@ test-wheel: wheel $(STAMP)/test  ## Install the wheel into a clean environment a
 site: $(STAMP)/test  ## Build the site in build/site; any warning is an error
 	$(BIN)/python site/build.py $(BUILD)/site
 
-gallery: $(STAMP)/test  ## Draw the figures of five documents anew in docs/gallery
+gallery: $(STAMP)/test  ## Draw the figures of five documents into docs/gallery (NODECOMM=FILE: published data)
 	$(BIN)/python gallery/build.py
 
 man: $(STAMP)/test  ## Write manual pages into build/man: man -l build/man/chiplog.1

@@ -101,9 +101,7 @@ DOCUMENTS = (
         "W. Gropp, L. Olson, P. Samfass: Modeling MPI communication performance on SMP nodes, 2016, slides",
         (
             Item("Cray XE6", "Rate of one process over size", "cray-rates"),
-            Item(
-                "Blue Gene/Q", "Rate of one process over size", reason="no parameters are printed"
-            ),
+            Item("Blue Gene/Q", "Rate of one process over size", "blue-gene-rates"),
             Item("one model", "SMP nodes and their links, twice", reason=HARDWARE),
             Item("large messages", "Rates observed with 1 to 16 processes", "large"),
             Item("two examples", "Paths out of a node", reason=HARDWARE),
@@ -123,17 +121,17 @@ DOCUMENTS = (
             Item("Cray XE6 errors (d)", "Postal, from 16 pairs", "cray-postal-16-errors"),
             Item("Cray XE6 errors (e)", "Postal, from 1 to 16 pairs", "cray-postal-all-errors"),
             *(
-                Item(
-                    f"{machine} ({letters})",
-                    what,
-                    reason="the slides print neither parameters nor data of this machine",
+                item
+                for machine, letters, key in (
+                    ("Taub, TCP", ("a and b", "c"), "taub-tcp"),
+                    ("Taub, InfiniBand", ("d and e", "f"), "taub-infiniband"),
+                    ("Blue Gene/Q", ("a and b", "c"), "blue-gene"),
+                    ("Blue Gene/Q, modified", ("a and b", "c"), "blue-gene-modified"),
+                    ("Cisco", ("a and b", "c"), "cisco"),
                 )
-                for machine, letters, what in (
-                    ("Taub, TCP", "a to c", "Measured, three parameters, relative error"),
-                    ("Taub, InfiniBand", "d to f", "Measured, three parameters, relative error"),
-                    ("Blue Gene/Q", "a to c", "Measured, three parameters, relative error"),
-                    ("Blue Gene/Q, modified", "a to c", "Measured, modified model, relative error"),
-                    ("Cisco", "a to c", "Measured, three parameters, relative error"),
+                for item in (
+                    Item(f"{machine} ({letters[0]})", "Measured, and the model", key),
+                    Item(f"{machine} ({letters[1]})", "Relative error", f"{key}-errors"),
                 )
             ),
         ),

@@ -41,11 +41,22 @@ class Section:
     picture: bool = True
 
 
-def measured(target: str, pattern: str, sizes: str, ranks: int, seed: int) -> str:
-    """The command that measures what `run_of` measures."""
+def measured(
+    target: str,
+    pattern: str,
+    sizes: str,
+    ranks: int,
+    seed: int,
+    budget_seconds: float | None = None,
+) -> str:
+    """The command that measures what `run_of` measures.
+
+    Where the default budget would end records, and so let the samples hang on how busy the machine is, give a larger.
+    """
+    budget = "" if budget_seconds is None else f" --budget {budget_seconds:g}"
     return (
         f"chiplog measure {shlex.quote(target)} --pattern {pattern} --sizes {sizes} "
-        f"--ranks {ranks} --seed {seed} -o run.jsonl"
+        f"--ranks {ranks} --seed {seed}{budget} -o run.jsonl"
     )
 
 
@@ -62,6 +73,7 @@ def run_of(command: str) -> Dataset:
             patterns=option["--pattern"],
             ranks=int(option["--ranks"]),
             seed=int(option["--seed"]),
+            budget=float(option["--budget"]) if "--budget" in option else None,
         )
 
 
@@ -117,5 +129,6 @@ def write_picture(section: Section, path: Path) -> str:
         axes.legend(fontsize=8)
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
-    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.MULTILINE))
+    drawn = re.sub(r"[ \t]+$", "", path.read_text(), flags=re.MULTILINE)
+    path.write_text(re.sub(r"-?\d+\.\d{3,}", lambda one: f"{float(one[0]):.5g}", drawn))
     return shows

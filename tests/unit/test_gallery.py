@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from needs import require_data
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 pytest.importorskip("matplotlib")
 
-from gallery.build import contents, sections  # noqa: E402
+from gallery import nodecomm  # noqa: E402
+from gallery.build import contents, page, sections  # noqa: E402
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
 from gallery.loggp_prtt import DELAYS, EXAMPLE, TOOLS  # noqa: E402
 from gallery.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
@@ -22,6 +24,8 @@ from gallery.space_time import received_from, sent_to, trace_of  # noqa: E402
 
 from chiplog.cli.app import COMMANDS  # noqa: E402
 from chiplog.collectives.barrier.n_way_dissemination import round_count  # noqa: E402
+from chiplog.dataset.importers import import_file  # noqa: E402
+from chiplog.dataset.run_file import read_run  # noqa: E402
 
 PAGES = ROOT / "docs" / "gallery"
 
@@ -93,3 +97,39 @@ def test_the_drawn_trains_take_what_their_formulas_say() -> None:
     done = [max(one.end_us for one in tools.spans if one.rank == client) for client in (0, 2)]
     assert done == [round_trip, round_trip + 3 * (gap + bytes_us)]
     assert trace_of((DELAYS,)).end_us == round_trip + 2 * (overhead + round_trip)
+
+
+def test_the_cray_drawn_anew_has_the_numbers_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The published measurements, which another file has as a table."""
+    header, _, rows = require_data("bluewaters_nodecomm.csv").read_text().partition("\n")
+    names = header.replace("run", "launch").replace("ping_pong_seconds", "seconds")
+    (tmp_path / "table.csv").write_text(f"{names}\n{rows}")
+    options = {"pattern": "pairs", "direction": "round-trip"}
+    run = read_run(import_file("csv", tmp_path / "table.csv", tmp_path / "run.jsonl", **options))
+    monkeypatch.setattr(nodecomm, "run", lambda: run)
+    text = (PAGES / "max-rate.md").read_text()
+    cray = [one for one in sections(DOCUMENTS[4]) if "nodecomm_orig" in " ".join(one.commands)]
+    assert len(cray) == 14
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for one in cray:
+        figure, axes = pyplot.subplots()
+        assert one.draw(axes) in text, one.key
+        pyplot.close(figure)
+    nodecomm.fit.cache_clear()
+    nodecomm.times.cache_clear()
+
+
+def test_a_page_keeps_what_was_drawn_from_a_file_that_is_not_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NODECOMM", raising=False)
+    nodecomm.run.cache_clear()
+    cray = [one for one in sections(DOCUMENTS[4]) if "nodecomm_orig" in " ".join(one.commands)]
+    monkeypatch.setattr("gallery.max_rate.SECTIONS", tuple(cray))
+    before = (PAGES / "max-rate.md").read_text()
+    (tmp_path / "max-rate.md").write_text(before)
+    kept = page(DOCUMENTS[4], tmp_path)
+    assert kept == before[: len(kept)]
+    assert kept.count("## ") == len(cray)

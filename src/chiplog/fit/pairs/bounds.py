@@ -1,7 +1,8 @@
 """What the times of k pairs leave of a parameter that they don't tell.
 
-Each part of a time is at most the whole: so s0, n/R_C, k n/R_N, (k-1) s_k, (k-1) n G_k and k g_N are at most T. T is
-the fitted time of a measured (size, k), give or take twice what single points scatter about the fit.
+Each part of a time is at most the whole: s0 and k g_N are at most T, and n/R_C, k n/R_N, (k-1) s_k and (k-1) n G_k at
+most what the least s0 leaves of T (all of T for k n/R_N where it hides s0). T is the fitted time of a measured
+(size, k), give or take twice what single points scatter about the fit.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from chiplog.fit.estimates.parameters import TAILS
 from chiplog.fit.pairs.faces import Solution
 from chiplog.fit.pairs.table import Floats, PairTable
 from chiplog.fit.result import Parameter
-from chiplog.models.protocol import Model
+from chiplog.models.protocol import Model, points
 
 Bounds = tuple[float | None, float | None]
 """The least and the largest value; None is no bound on that side."""
 MARGIN = 2.0
 """Standard deviations of single points by which a fitted time is widened."""
+RESOLUTION = 1e-3
+"""The share of a time below which no part of it is said to lie."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +33,33 @@ class Fitted:
     message_bytes: Floats
     pairs: Floats
     longest_seconds: Floats
+    room_seconds: Floats
+    """What the least s0 leaves of each of them."""
+    node_room_seconds: Floats
+    """What is left for the node's rate: all, where it hides s0."""
     scatter: float
     """Relative standard deviation of the points about the fit."""
     draws: Mapping[str, Floats]
 
     def bounds(self, symbol: str) -> Bounds:
         """The bounds of a parameter in its unit."""
-        n, k, seconds = self.message_bytes, self.pairs, self.longest_seconds
+        n, k, seconds, room = (
+            self.message_bytes, self.pairs, self.longest_seconds, self.room_seconds
+        )  # fmt: skip
         if symbol == "R_Ci":
             return self._further_rate(), None
         if symbol == "R_N":
-            return float(np.max(k * n / seconds)), None
+            return float(np.max(k * n / self.node_room_seconds)), None
         if symbol in ("R_C", "R_Cb"):
             alone = k == 1 if symbol == "R_Cb" else k > 0
-            seen = float(np.max(n[alone] / seconds[alone], initial=0.0))
+            seen = float(np.max(n[alone] / room[alone], initial=0.0))
             low = float(np.quantile(self.draws[symbol], TAILS[0], method="lower"))
             return low if np.isfinite(low) else seen, None
         further = k > 1
         limits: Mapping[str, Callable[[], Floats]] = {
             "s0": lambda: seconds,
-            "s_k": lambda: seconds[further] / (k[further] - 1.0),
-            "G_k": lambda: (seconds / np.maximum(n, 1.0))[further] / (k[further] - 1.0),
+            "s_k": lambda: room[further] / (k[further] - 1.0),
+            "G_k": lambda: (room / np.maximum(n, 1.0))[further] / (k[further] - 1.0),
             "g_N": lambda: seconds / k,
         }
         if symbol not in limits:
@@ -78,13 +87,24 @@ def fitted_times(
     finite = {symbol: one for symbol, one in value.items() if np.isfinite(one)}
     seconds = np.maximum(model.seconds(table.points, finite) / 2.0, 1e-15)
     scatter = float(np.sqrt(np.mean(np.log(table.seconds / seconds) ** 2)))
+    longest = seconds * np.exp(MARGIN * scatter)
+    start_up = float(np.quantile(draws["s0"], TAILS[0]))
+    room = np.maximum(longest - start_up, RESOLUTION * longest)
     return Fitted(
         table.message_bytes.astype(np.float64),
         table.pairs.astype(np.float64),
-        seconds * np.exp(MARGIN * scatter),
+        longest,
+        room,
+        room if _adds_start_up(model) else longest,
         scatter,
         draws,
     )
+
+
+def _adds_start_up(model: Model) -> bool:
+    """Does s0 come on top of the time that the node's rate takes?"""
+    one = points("pairs", np.ones(1, dtype=np.int64))
+    return bool(model.seconds(one, {"s0": 1.0, "R_N": 1.0})[0] > 2.0)
 
 
 def saturation_bounds(found: Mapping[str, Parameter]) -> Bounds:

@@ -122,6 +122,9 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
         if symbol in DELAYS:
             spread[symbol] = _scaled_delay(value[symbol], draws[symbol], error)
             continue
+        if symbol.startswith("R_") and error > DOUBT:
+            spread[symbol] = _scaled_rate(value[symbol], draws[symbol], error)
+            continue
         finite = np.isfinite(draws[symbol])
         deviation = np.log(np.maximum(draws[symbol][finite], 1e-300) / value[symbol])
         if deviation.size == 0:
@@ -142,6 +145,13 @@ def _scaled_delay(value: float, draws: Floats, error: float) -> Floats:
     low, high = np.quantile(draws, TAILS)
     factor = 2.0 * ndtri(TAILS[1]) * error * value / max(high - low, LEAST_SPREAD * value)
     return np.asarray(np.maximum(value + factor * (draws - value), 0.0))
+
+
+def _scaled_rate(value: float, draws: Floats, error: float) -> Floats:
+    """The replicates of a rate that may be infinite, the deviations of its time per byte scaled to its `error`."""
+    per_byte = _scaled_delay(1.0 / value, 1.0 / draws, error)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / per_byte)
 
 
 def _told(value: Solution, draws: Draws, symbol: str) -> bool:
@@ -165,7 +175,21 @@ def _estimate(
     if reason is None:
         return identified(symbol, unit, value[symbol], draws[symbol][np.isfinite(draws[symbol])])
     known = unidentified(symbol, unit, reason, *fitted.bounds(symbol))
-    return replace(known, draws=draws[symbol]) if symbol in ("s0", *DELAYS) else known
+    return replace(known, draws=_draws_beside_bounds(symbol, draws, table))
+
+
+def _draws_beside_bounds(symbol: str, draws: Draws, table: PairTable) -> Floats:
+    """The replicates of a parameter that is not identified, of which predictions make use; none of most.
+
+    A replicate without the rate of a process has one pair reach the node's rate: any rate from there on predicts the
+    same.
+    """
+    if symbol in ("s0", *DELAYS):
+        return draws[symbol]
+    if symbol not in ("R_C", "R_Cb") or "R_N" not in draws or table.pairs.min() > 1:
+        return np.empty(0)
+    rates = np.where(np.isfinite(draws[symbol]), draws[symbol], draws["R_N"])
+    return rates if np.all(np.isfinite(rates)) else np.empty(0)
 
 
 def _hangs_on_one_point(value: float, draws: Floats, scatter: float) -> bool:
