@@ -133,6 +133,15 @@ def test_a_change_of_the_grid_at_a_named_limit_is_that_limit_and_keeps_its_kind(
     assert (change.kind, change.relative_jump, change.crossing_bytes) == ("both", 0.7, 40.0)
 
 
+def test_wherever_the_questions_end_a_change_at_a_named_limit_is_there_once() -> None:
+    jump = (Piece(56, theta()), Piece(None, theta(latency=9.0, gap=4.0, overhead=2.0)))
+    refiner = Refiner(run(jump, {"options": OPTIONS}), (Change(45, 64, "both", 0.7, ("gap",)),))
+    machine = Machine(jump)
+    while (request := refiner.next()) is not None:
+        assert len(refiner.changes) == 1
+        refiner.feed(machine.measure(request))
+
+
 def test_after_its_time_nothing_new_is_looked_into() -> None:
     class Slow(Machine):
         def measure(self, request):  # type: ignore[no-untyped-def]

@@ -76,3 +76,16 @@ def test_a_byte_of_a_single_size_costs_at_most_all_of_its_time() -> None:
 def test_the_single_size_itself_is_predicted_as_measured(model: str) -> None:
     (round_trip,) = predictor(fitted(model))(points("ping_pong", np.array([LAST])))
     assert round_trip / 2.0 == pytest.approx(LAST_SECONDS, rel=0.01)
+
+
+@pytest.mark.parametrize("model", ["loggp", "hockney", "loggops"])
+def test_limits_that_no_size_separates_end_one_regime_together(model: str) -> None:
+    """Limits that are asked for by themselves may lie between two sizes of the grid."""
+    (found,) = fit(table(), models=(model,), boundaries=(20000, LIMIT - 1, LIMIT, 50000))
+    ends = [(one.first_bytes, one.last_bytes) for one in found.segments]
+    assert ends == [(2, LIMIT - 1), (LIMIT, 50000), (LAST, LAST)]
+    (warning,) = (one for one in found.warnings if "between" in one)
+    assert warning == (
+        "No size was measured between the protocol changes at 20,000 B and 32,767 B, and 32,768 B and 50,000 B: the fit "
+        "takes each such two for one; measure sizes between them."
+    )

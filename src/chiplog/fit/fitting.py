@@ -297,7 +297,7 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         error=NOT_JUDGED,
         cost=cost_of(job.measured.series, used),
         curves=_measured_curves(job, last_bytes),
-        warnings=(*warnings, *fitted.cautions),
+        warnings=(*warnings, *fitted.cautions, *_unseparated(job.changes, segments)),
         draws=_draws(fitted.estimates),
     )
     predict = predictor(found)
@@ -309,6 +309,22 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         curves=tuple(_with_prediction(one, predict) for one in found.curves),
         warnings=(*found.warnings, *bad_fit(error)),
         bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
+    )
+
+
+def _unseparated(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[str, ...]:
+    """A sentence on the protocol changes within the segments at which none ends: no size separates them from another."""
+    first, last = segments[0].first_bytes, segments[-1].last_bytes
+    ends = {one.last_bytes for one in segments}
+    limits = sorted(one.last_before_bytes for one in changes)
+    left_out = [limit for limit in limits if first <= limit < last and limit not in ends]
+    if not left_out:
+        return ()
+    kept = [min(end for end in ends if end > limit) for limit in left_out]
+    places = (f"{low:,} B and {high:,} B" for low, high in zip(left_out, kept, strict=True))
+    return (
+        f"No size was measured between the protocol changes at {', and '.join(places)}: the fit takes each such two for "
+        "one; measure sizes between them.",
     )
 
 

@@ -55,12 +55,13 @@ def whole(sizes: NDArray[np.int64]) -> Partition:
 def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partition:
     """The segments of `quantities`: the half round trip, then the overheads, then the gap; any may be missing.
 
-    `limits` are the last sizes in bytes before each protocol change. Where overheads hide the gap, it has no regimes:
-    a train's time bends where the gap begins to exceed them, and that is in the model.
+    `limits` are the last sizes in bytes before each protocol change; of those that no measured size separates, the last
+    one counts, since nothing was measured of the protocols between them. Where overheads hide the gap, it has no
+    regimes: a train's time bends where the gap begins to exceed them, and that is in the model.
     """
     measured = [one for one in quantities if one.value.size]
     sizes = np.unique(np.concatenate([one.message_bytes for one in measured]))
-    inside = tuple(limit for limit in sorted(set(limits)) if sizes[0] <= limit < sizes[-1])
+    inside = _separated(limits, sizes)
     borders = dict.fromkeys(inside, PROTOCOL)
     half = next((one for one in measured if one.name == HALF), None)
     regimes: dict[str, Regimes] = {}
@@ -83,6 +84,12 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
         {name: _own_ranges(ranges, [*ends, *inside]) for name, ends in own.items()},
         regimes,
     )
+
+
+def _separated(limits: Sequence[int], sizes: NDArray[np.int64]) -> tuple[int, ...]:
+    """The limits below the last of the sizes, ascending, with a measured size before, between and after them."""
+    place = {int(np.searchsorted(sizes, limit, side="right")): limit for limit in sorted(limits)}
+    return tuple(limit for before, limit in place.items() if 0 < before < sizes.size)
 
 
 def _suggested(regimes: Mapping[str, Regimes], limits: Sequence[int]) -> list[int]:

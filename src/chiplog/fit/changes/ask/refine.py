@@ -101,7 +101,8 @@ class Refiner:
         if self._limits:
             self._forget_slopes()
         for index, change in enumerate(self._all):
-            if self._is_explained(index):
+            self._drop_if_explained(index)
+            if self._known[index] is None or change.kind == "slope":
                 continue
             marks = marks_of(self._dataset, change, self._all)
             interval = change.last_before_bytes, change.first_after_bytes
@@ -120,16 +121,14 @@ class Refiner:
             yield from self._sweep()
         yield from self._verify_later()
 
-    def _is_explained(self, index: int) -> bool:
-        """Whether a change of the grid is a slope, or gone, or is a jump at a named limit that is known by now."""
+    def _drop_if_explained(self, index: int) -> None:
+        """Drops a change of the grid that is no slope if a jump that is known by now lies where it is."""
         change = self._known[index]
         if change is None or change.kind == "slope":
-            return True
+            return
         wide = self._widened(change)
         if self._is_known((wide.last_before_bytes, wide.first_after_bytes), but=index):
             self._known[index] = None
-            return True
-        return False
 
     def _ask_limit(self, limit: Limit) -> Generator[Request, Record, None]:
         """Asks whether the time jumps at a limit that the transport names, or within its header's size below."""
@@ -158,6 +157,8 @@ class Refiner:
             if jump is not None and jump.is_change:
                 self._known[index] = self._adopted(_change_at(last_before, jump))
                 self._certain.add(index)
+                for of_grid in range(len(self._all)):
+                    self._drop_if_explained(of_grid)
 
     def _adopted(self, found: Change) -> Change:
         """The change with what the grid knows of it; a slope that the grid shows there is the same change."""
