@@ -86,6 +86,6 @@ def test_limits_that_no_size_separates_end_one_regime_together(model: str) -> No
     assert ends == [(2, LIMIT - 1), (LIMIT, 50000), (LAST, LAST)]
     (warning,) = (one for one in found.warnings if "between" in one)
     assert warning == (
-        "No size was measured between the protocol changes at 20,000 B and 32,767 B, and 32,768 B and 50,000 B: the fit "
-        "takes each such two for one; measure sizes between them."
+        "No size was measured between the protocol changes at 20,000 B and 32,767 B, and 32,768 B and "
+        "50,000 B: the fit takes each such two for one; measure sizes between them."
     )

@@ -313,7 +313,7 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
 
 
 def _unseparated(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[str, ...]:
-    """A sentence on the protocol changes within the segments at which none ends: no size separates them from another."""
+    """A sentence on the protocol changes that no measured size separates from another: no segment ends there."""
     first, last = segments[0].first_bytes, segments[-1].last_bytes
     ends = {one.last_bytes for one in segments}
     limits = sorted(one.last_before_bytes for one in changes)
@@ -323,8 +323,8 @@ def _unseparated(changes: Sequence[Change], segments: Sequence[Segment]) -> tupl
     kept = [min(end for end in ends if end > limit) for limit in left_out]
     places = (f"{low:,} B and {high:,} B" for low, high in zip(left_out, kept, strict=True))
     return (
-        f"No size was measured between the protocol changes at {', and '.join(places)}: the fit takes each such two for "
-        "one; measure sizes between them.",
+        f"No size was measured between the protocol changes at {', and '.join(places)}: the fit takes each such two "
+        "for one; measure sizes between them.",
     )
 
 
