@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from chiplog.cli import run_and_exit
 
-from chiplog.cli import main
-
-sys.exit(main())
+run_and_exit()

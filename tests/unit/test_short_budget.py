@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.jobs import measure_to_report as run_module
 from chiplog.jobs.measure_to_report import run
 from chiplog.measure import limits as limits_module
 from chiplog.measure.limits import Limits
@@ -15,8 +16,9 @@ from chiplog.measure.limits import Limits
 
 @pytest.mark.alone
 def test_where_the_budget_is_over_two_ranks_alone_are_measured_and_the_rest_is_named(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(run_module, "latest_end", lambda *_: math.inf)
     began = time.monotonic() - 100.0
     result = run(["shm"], tmp_path / "report", budget=1.0, sizes="1:64", began=began)
     (target,) = result.report.targets

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -148,7 +150,11 @@ def measure(
 
     from chiplog.cli.growing_table import GrowingTable
     from chiplog.jobs.measure import measure as measure_target
+    from chiplog.jobs.measure import time_to_stop
+    from chiplog.measure.deadline import OutOfTime, deadline
+    from chiplog.measure.process_start import process_start
 
+    stop = time_to_stop(target, budget, process_start())
     measured = measure_target(
         target,
         out,
@@ -161,22 +167,29 @@ def measure(
         refine=refine,
         resume=resume,
         strict=strict,
-        progress=GrowingTable(target),
+        stop=stop,
+        progress=GrowingTable(target) if sys.stderr.isatty() else None,
     )
     if json_file:
         write_json(json_file, measured.to_json())
     else:
-        from chiplog.cli.measured_sizes import header_warnings, sizes_table
-        from chiplog.dataset.run_file import read_run
-
-        dataset = read_run(out)
-        print("\n".join(sizes_table(dataset)))
-        for warning in header_warnings(dataset):
-            note(f"! {warning}")
+        with suppress(OutOfTime), deadline(stop):
+            _show(out)
         note(measured.sentence())
         note(
             f"next: chiplog fit {shlex.quote(str(out))}, or chiplog report {shlex.quote(str(out))} -o report.html"
         )
+
+
+def _show(out: Path) -> None:
+    """Prints the medians by size, and what to be warned of."""
+    from chiplog.cli.measured_sizes import header_warnings, sizes_table
+    from chiplog.dataset.run_file import read_run
+
+    dataset = read_run(out)
+    print("\n".join(sizes_table(dataset)))
+    for warning in header_warnings(dataset):
+        note(f"! {warning}")
 
 
 def _listed(names: str) -> tuple[str, ...]:

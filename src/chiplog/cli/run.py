@@ -80,10 +80,12 @@ def run(
         from chiplog.report.summary import summary_lines
 
         print("\n".join([*summary_lines(result.report), ""]))
-    model = result.directory / "model.json"
-    print(f"report     {result.directory / 'report.html'}")
+    if result.files:
+        print(f"report     {result.directory / 'report.html'}")
     print(f"raw data   {result.directory / 'runs'}")
-    print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
+    if result.files:
+        model = result.directory / "model.json"
+        print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
     if result.failures:
         for failure in result.failures:
             note(f"no result for {failure}")

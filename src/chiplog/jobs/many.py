@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, UsageError
 from chiplog.jobs.measure import SIMULATED, measure
+from chiplog.measure.deadline import OutOfTime
 from chiplog.measure.launchers import usable_cores
 from chiplog.measure.limits import Limits
 from chiplog.measure.start import transport_of
@@ -83,7 +85,7 @@ def all_within(
     """
     now = time.monotonic()
     last = math.inf if transport_of(target) == SIMULATED else now + max(seconds, least_seconds)
-    return Limits(now + visits_seconds, now + seconds, last, LEAST_SECONDS)
+    return Limits(now + visits_seconds, now + seconds, last, least_seconds=LEAST_SECONDS)
 
 
 def with_many(
@@ -135,8 +137,10 @@ def with_many(
             nothing = Dataset({"target": report.name}, (), False, str(path))
             return TargetReport(name, nothing, failure=str(error))
 
-    one_to_many = part(ONE_TO_MANY) if has_time() else None
-    pairs = part(PAIRS) if has_time() else None
+    one_to_many = pairs = None
+    with suppress(OutOfTime):
+        one_to_many = part(ONE_TO_MANY) if has_time() else None
+        pairs = part(PAIRS) if has_time() else None
     missing = [
         LeftOut(
             model,

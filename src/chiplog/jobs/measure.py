@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from chiplog.measure.deadline import latest_end, slowness
 from chiplog.measure.limits import NO_LIMITS, Limits, within
 from chiplog.measure.measuring import Decider, FollowUp, Measured
 from chiplog.measure.measuring import measure as measure_plan
@@ -64,20 +67,22 @@ def measure(
     resume: bool = False,
     strict: bool = False,
     limits: Limits | None = None,
+    stop: float | None = None,
     progress: ProgressBar | None = None,
 ) -> Measured:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
     Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on
-    `sim`, where the same seed gives the same samples however busy the machine is. `refine` asks for more points around
-    each protocol change until its size is known to the byte. `progress` shows what happens meanwhile, by default a
-    bar. See
-    `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is raised, and
-    `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
+    `sim`, where the same seed gives the same samples however busy the machine is. What still runs at the time `stop` of
+    `time.monotonic` is stopped; by default that is when a command that begins now should be over. `refine` asks for
+    more points around each protocol change until its size is known to the byte. `progress` shows what happens
+    meanwhile, by default a bar. See `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is
+    raised, and `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
     """
+    budget = options.budget_seconds
     if limits is None:
-        has_limit = options.budget_seconds is not None and transport_of(target) != SIMULATED
-        limits = within(options.budget_seconds or 0.0) if has_limit else NO_LIMITS
+        last = time_to_stop(target, budget, time.monotonic()) if stop is None else stop
+        limits = within(budget, last) if budget and math.isfinite(last) else NO_LIMITS
     launch = launch_of(
         target,
         ranks=ranks,
@@ -101,6 +106,16 @@ def measure(
             watcher=watcher,
             limits=limits,
         )
+
+
+def time_to_stop(target: str, budget: float | None, began: float) -> float:
+    """When what still runs is stopped, of a command that began at a time of `time.monotonic`.
+
+    Infinite without a budget, and on `sim`.
+    """
+    if budget is None or transport_of(target) == SIMULATED:
+        return math.inf
+    return latest_end(began, budget, slowness())
 
 
 def follow_ups(

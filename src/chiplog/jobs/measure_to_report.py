@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.errors import ChiplogError
+from chiplog.errors import ChiplogError, RunFailed
 from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
+from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
 from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import transport_of
@@ -39,7 +40,7 @@ END_SECONDS = 6.0
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
 LEAST_MEASURING_SECONDS = 0.5
-LEAST_MEASURING_SHARE = 0.25
+LEAST_MEASURING_SHARE = 0.1
 """Of the budget, what measuring gets in all, however long the rest may take."""
 GRACE_SECONDS = 1.0
 """What the parts with many processes may take beyond the budget."""
@@ -98,32 +99,53 @@ def run(
         )  # what can't be is refused before anything is measured
     folder = new_folder(Path(out))
     start = Start(launcher, mpi, rendezvous)
-    time_left = _TimeLeft(began + budget, LEAST_MEASURING_SHARE * budget / len(chosen))
-    reports = []
+    time_left = _TimeLeft(began, budget, len(chosen), slowness())
+    reports: list[TargetReport] = []
+    too_late: list[str] = []
     for number, target in enumerate(chosen):
-        seconds = time_left.for_measuring(len(chosen) - number)
+        later = len(chosen) - number - 1
+        seconds = time_left.for_measuring(later + 1)
+        is_bounded = _is_bounded(target, ranks)
         options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
         many = ManyOptions(
             ranks,
             MANY_SHARE * seconds,
             parse_sizes(sizes),
             seed,
-            _until(target, ranks, began + budget),
+            began + budget + GRACE_SECONDS if is_bounded else math.inf,
         )
-        reports.append(_target(target, options, many, folder, time_left, start))
+        try:
+            with deadline(time_left.last_moment(later) if is_bounded else math.inf):
+                reports.append(_target(target, options, many, folder, time_left, start))
+        except OutOfTime:
+            too_late.append(target)
+    show_latest(Path(out), folder)
+    over = f"the budget of {budget:g} s was over before"
+    kept = _kept_samples(Path(out))
+    if not reports:
+        raise RunFailed(f"{over} {' and '.join(too_late)} could be analysed: {kept}.")
     from chiplog.jobs.report import report_input
 
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
-    files = _write(report, folder)
-    show_latest(Path(out), folder)
-    return RunResult(
-        report,
-        Path(out),
-        files,
-        tuple(
-            f"{one.name}: {one.failure}" for target in reports for one in target.runs if one.failure
-        ),
-    )
+    failures = [
+        f"{one.name}: {one.failure}" for target in reports for one in target.runs if one.failure
+    ]
+    failures += [f"{target}: {over} it could be analysed: {kept}." for target in too_late]
+    files: tuple[Path, ...] = ()
+    bounded = all(_is_bounded(target, ranks) for target in chosen)
+    try:
+        with deadline(time_left.last_moment(0) if bounded else math.inf):
+            files = _write(report, folder)
+    except OutOfTime:
+        failures.append(f"{folder}: {over} the report was written: {kept}.")
+    return RunResult(report, Path(out), files, tuple(failures))
+
+
+def _kept_samples(out: Path) -> str:
+    """What there is of a run whose time was over, and what to do."""
+    if any((out / "runs").iterdir()):
+        return f"the samples are kept, and `chiplog report {out}/runs/*.jsonl -o report.html` analyses them"
+    return "nothing was measured; give it more of --budget"
 
 
 def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
@@ -141,25 +163,29 @@ def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
     )
 
 
-def _until(target: str, ranks: int | None, end: float) -> float:
-    """Until when the parts with many processes may go on.
+def _is_bounded(target: str, ranks: int | None) -> bool:
+    """Whether the budget ends what runs on the target.
 
-    They are measured however long that takes where `ranks` asks for them, and on `sim`, whose results do not depend on
-    how busy the machine is.
+    Many processes are measured however long that takes where `ranks` asks for them, and on `sim`, whose results do not
+    depend on how busy the machine is.
     """
-    is_asked = ranks is not None or transport_of(target) == SIMULATED
-    return math.inf if is_asked else end + GRACE_SECONDS
+    return ranks is None and transport_of(target) != SIMULATED
 
 
 class _TimeLeft:
     """The time that is left of the whole run: what one target does not use is for the next ones."""
 
-    def __init__(self, until: float, least: float) -> None:
-        """`until` is the end of the run, a time of `time.monotonic`; each target is measured for `least` seconds."""
-        self._least = max(LEAST_MEASURING_SECONDS, least)
-        self._until = until - END_SECONDS
-        self._analysis = ANALYSIS_SECONDS
+    def __init__(self, began: float, budget: float, targets: int, slow: float) -> None:
+        """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
+        self._least = max(LEAST_MEASURING_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
+        self._until = began + budget - slow * END_SECONDS
+        self._last = latest_end(began, budget, slow)
+        self._analysis = slow * ANALYSIS_SECONDS
         self._slowest = 0.0
+
+    def last_moment(self, later_targets: int) -> float:
+        """When what still runs is stopped: targets that are to follow keep what they are measured for at least."""
+        return self._last - later_targets * self._least
 
     def for_measuring(self, targets: int) -> float:
         """Seconds for measuring the next of so many targets."""

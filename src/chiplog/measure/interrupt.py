@@ -1,4 +1,7 @@
-"""Interruptions that arrive only where they do no harm: while waiting for the probe, not while writing a record."""
+"""Interruptions that arrive only where they do no harm: while waiting for the probe, not while writing a record.
+
+A deadline's signal (`chiplog.measure.deadline`) is one of them.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,21 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+from chiplog.measure.deadline import OutOfTime
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class InterruptGuard:
-    """Turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt, raised within `waiting` and at its borders only.
+    """Turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt, and SIGALRM into OutOfTime.
+
+    They are raised within `waiting` and at its borders only.
 
     Outside the main thread, where Python lets nobody handle signals, it does nothing.
     """
 
     def __init__(self) -> None:
-        self.requested = False
+        self.requested: type[BaseException] | None = None
         self._is_waiting = False
         self._previous: dict[
             signal.Signals, Callable[[int, FrameType | None], Any] | int | None
@@ -27,7 +34,7 @@ class InterruptGuard:
 
     def __enter__(self) -> InterruptGuard:
         if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
+            for number in (*SIGNALS, signal.SIGALRM):
                 self._previous[number] = signal.signal(number, self._handle)
         return self
 
@@ -51,12 +58,12 @@ class InterruptGuard:
             self._is_waiting = False
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a signal has come since the guard began."""
-        if self.requested:
-            raise KeyboardInterrupt
+        """Raise KeyboardInterrupt or OutOfTime if a signal has come since the guard began."""
+        if self.requested is not None:
+            raise self.requested
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
+        self.requested = OutOfTime if number == signal.SIGALRM else KeyboardInterrupt
         if self._is_waiting:
             self._is_waiting = False  # once: cleaning up may take its time
-            raise KeyboardInterrupt
+            raise self.requested

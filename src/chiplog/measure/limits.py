@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 MOST_START_SECONDS = 2.0
 """Of the first start of the ranks, what does not count: a budget of a second is for measuring, not for `mpirun`."""
+LOADING_SECONDS = 0.3
+"""What loading NumPy, SciPy and the search for protocol changes takes on an idle core."""
 REFINEMENT_SHARE = 0.2
 """Of the time for measuring, what is kept for measuring again around protocol changes."""
 
@@ -24,6 +26,8 @@ class Limits:
     """After it, nothing is measured at all: sizes that were not reached are missing."""
     least_seconds: float | None = None
     """For measuring, however late the ranks begin; None where up to MOST_START_SECONDS of their start do not count."""
+    stop: float = math.inf
+    """Then what still runs is stopped: the start of ranks and the record that is being taken, too."""
 
     @property
     def seconds_for_visits(self) -> float:
@@ -51,15 +55,20 @@ class Limits:
         return time.monotonic() >= self.end
 
     @property
+    def has_time_for_more(self) -> bool:
+        """Whether there is time for what the visits lead to: loading what decides that takes a while, too."""
+        return self.end - time.monotonic() >= LOADING_SECONDS
+
+    @property
     def is_past_last(self) -> bool:
         """Whether not even first visits may begin any more."""
         return time.monotonic() >= self.last
 
 
-def within(seconds: float) -> Limits:
+def within(seconds: float, stop: float = math.inf) -> Limits:
     """Limits that end everything after so many seconds from now: a fifth of them is kept for what the grid leads to."""
     now = time.monotonic()
-    return Limits(now + (1.0 - REFINEMENT_SHARE) * seconds, now + seconds, now + seconds)
+    return Limits(now + (1.0 - REFINEMENT_SHARE) * seconds, now + seconds, now + seconds, stop=stop)
 
 
 NO_LIMITS = Limits()

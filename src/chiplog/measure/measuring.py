@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from chiplog.dataset.run_file import RunWriter
 from chiplog.dataset.series import Dataset, Series
-from chiplog.errors import PrecisionNotMet, UsageError
+from chiplog.errors import PrecisionNotMet, RunFailed, UsageError
+from chiplog.measure.deadline import OutOfTime, deadline
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.limits import NO_LIMITS, Limits
@@ -64,9 +66,14 @@ class Measured:
     path: Path
     records: int
     elapsed_seconds: float
-    imprecise: tuple[Imprecise, ...]
+    find_imprecise: Callable[[], tuple[Imprecise, ...]] = field(repr=False, compare=False)
     unreached_sizes: tuple[int, ...] = ()
     """Message sizes in bytes that the time did not suffice for: `--resume` measures them."""
+
+    @cached_property
+    def imprecise(self) -> tuple[Imprecise, ...]:
+        """The points that did not reach the asked precision: found when asked for, since that loads NumPy."""
+        return self.find_imprecise()
 
     def to_json(self) -> dict[str, Any]:
         """The result for scripts; a half width that is not known is null."""
@@ -125,15 +132,22 @@ def measure(
     is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
     """
     began = time.monotonic()
-    with InterruptGuard() as guard:
-        run = _Run(target, options, Path(out), launch, guard, watcher or Silent(), limits)
-        run.begin(resume=resume)
-        run.measure(follow_ups)
+    run: _Run | None = None
+    try:
+        # The guard within the deadline: it lets the deadline's signal through where it does no harm.
+        with deadline(limits.stop), InterruptGuard() as guard:
+            run = _Run(target, options, Path(out), launch, guard, watcher or Silent(), limits)
+            run.begin(resume=resume)
+            run.measure(follow_ups)
+    except OutOfTime:
+        if run is None or time.monotonic() < limits.stop:
+            raise  # another deadline, which is not about measuring alone
+        run.stopped()
     measured = Measured(
         Path(out),
         run.records,
         time.monotonic() - began,
-        run.imprecise(),
+        run.imprecise,
         tuple(sorted(run.unreached_sizes)),
     )
     if strict and measured.imprecise:
@@ -233,6 +247,16 @@ class _Run:
         reason = "done" if done else "time did not suffice for all sizes"
         self.writer.finish(complete=done, reason=reason, changes=self.changes)
 
+    def stopped(self) -> None:
+        """Names what is missing after a deadline; RunFailed where that is everything."""
+        if not self.records:
+            raise RunFailed(
+                f"the budget of {self.options.budget_seconds:g} s was over before a point was measured: give it more "
+                "of --budget."
+            )
+        reached = {one.message_bytes for one in self.series}
+        self.unreached_sizes.update(size for size in self.options.sizes if size not in reached)
+
     def _launch(
         self, number: int, requests: Sequence[Request], plan: Plan, follow_ups: FollowUps
     ) -> bool:
@@ -252,7 +276,7 @@ class _Run:
                 self.writer = RunWriter.create(self.out, self.header)
             self._visit(session, requests, number, until)
             is_last = number == self._last(plan) or self.limits.seconds_for_visits <= 0.0
-            if is_last:
+            if is_last and self.limits.has_time_for_more:
                 self._tell_end(0.0)
                 for follow_up in follow_ups(self.options):
                     self._follow(session, follow_up, plan)
@@ -345,7 +369,7 @@ class _Run:
         return Dataset(self.header, tuple(self.series), False, str(self.out))
 
     def imprecise(self) -> tuple[Imprecise, ...]:
-        from chiplog.measure.precision import imprecise_points  # NumPy: loaded while ranks are up
+        from chiplog.measure.precision import imprecise_points
 
         grid = [one for one in self.series if one.tag.get("purpose") == GRID]
         clock = self.header.get("clock")

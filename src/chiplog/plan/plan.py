@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -166,28 +167,30 @@ def make_plan(options: PlanOptions) -> Plan:
     """
     nominal = nominal_of(options.transport)
     shuffle = random.Random(options.seed)
+    records = {
+        (pattern, size): records_of(pattern, size, options.ranks, options.direction, options.ways)
+        for pattern in options.patterns
+        for size in options.sizes
+    }
+    orders = [_order(options, records, shuffle) for _ in range(options.all_launches)]
+    # Requests for the same series have the same stopping rule and the same cost, and launches differ in order only.
+    rules = _rules([series for _, series, _ in orders[0]], options, nominal)
     launches: list[tuple[Request, ...]] = []
     next_id = 0
-    for _ in range(options.all_launches):
-        points = _order(options, shuffle)
-        requests = [
-            Request(
-                next_id + offset,
-                visit,
-                series,
-                _PLACEHOLDER,
-                {"purpose": purpose},
+    for points in orders:
+        launches.append(
+            tuple(
+                Request(next_id + offset, visit, series, rules[series], {"purpose": purpose})
+                for offset, (visit, series, purpose) in enumerate(points)
             )
-            for offset, (visit, series, purpose) in enumerate(points)
-        ]
-        next_id += len(requests)
-        launches.append(_bounded(requests, options, nominal))
-    costs = [predict(request, nominal) for launch in launches for request in launch]
+        )
+        next_id += len(points)
+    costs = {
+        series: predict(Request(0, 0, series, rule), nominal) for series, rule in rules.items()
+    }
     start_up = Cost(nominal.start_up_seconds * options.all_launches, 0, 0)
-    return Plan(options, tuple(launches), total([start_up, *costs]))
-
-
-_PLACEHOLDER = StopRule(DEFAULT_PRECISION, MIN_SAMPLES, MAX_SAMPLES, 0)
+    all_costs = [costs[request.series] for launch in launches for request in launch]
+    return Plan(options, tuple(launches), total([start_up, *all_costs]))
 
 
 def visits_of(options: PlanOptions, message_bytes: int) -> int:
@@ -204,97 +207,115 @@ def seconds_of(options: PlanOptions) -> float:
     return SECONDS_PER_RECORD * options.all_launches * len(options.patterns) * visits
 
 
-def _least_samples(options: PlanOptions, request: Request) -> int:
-    visits = visits_of(options, request.series[0].message_bytes) * options.launches
+def _least_samples(options: PlanOptions, series: _Series) -> int:
+    visits = visits_of(options, series[0].message_bytes) * options.launches
     return max(MIN_SAMPLES, math.ceil(MIN_POOLED_SAMPLES / visits))
 
 
-_Record = tuple[int, tuple[SeriesRequest, ...], str]
+_Series = tuple[SeriesRequest, ...]
+"""Of one record."""
+_Record = tuple[int, _Series, str]
 """Visit, series and purpose."""
 
 
-def _order(options: PlanOptions, shuffle: random.Random) -> list[_Record]:
-    """All records in their order; the cold first one has a size from the middle."""
+def _order(
+    options: PlanOptions,
+    records: Mapping[tuple[str, int], Sequence[_Series]],
+    shuffle: random.Random,
+) -> list[_Record]:
+    """All records of a launch in their order; the cold first one has a size from the middle.
+
+    `records` has the series of each record of a pattern and a size.
+    """
     first = options.patterns[0]
-    possible = [size for size in options.sizes if _records(options, first, size)]
+    possible = [size for size in options.sizes if records[first, size]]
     if not possible:
         raise UsageError(
             f"--pattern: {first} can't be measured of {', '.join(options.operations)} posted "
             f"{', '.join(options.postings)} at these sizes; see docs/reference/operations.md."
         )
     middle = possible[len(possible) // 2]
-    points: list[_Record] = [(0, _records(options, first, middle)[0], WARM_UP)]
+    points: list[_Record] = [(0, records[first, middle][0], WARM_UP)]
     for visit in range(options.visits):
         of_visit = [
             (visit, series, GRID)
             for size in options.sizes
             for pattern in options.patterns
             if visit < visits_of(options, size)
-            for series in _records(options, pattern, size)
+            for series in records[pattern, size]
         ]
         shuffle.shuffle(of_visit)
         points += of_visit
     return points
 
 
-def _records(
-    options: PlanOptions, pattern: str, message_bytes: int
-) -> tuple[tuple[SeriesRequest, ...], ...]:
-    return records_of(pattern, message_bytes, options.ranks, options.direction, options.ways)
-
-
-def _bounded(
-    requests: Sequence[Request], options: PlanOptions, nominal: Nominal
-) -> tuple[Request, ...]:
-    """The requests with stopping rules that keep one launch within its share of the time and the bytes."""
+def _rules(
+    records: Sequence[_Series], options: PlanOptions, nominal: Nominal
+) -> dict[_Series, StopRule]:
+    """The stopping rule of each record's series, which keep a launch within its share of the time and the bytes."""
     budget_seconds = seconds_of(options) / options.all_launches
-    least = [_least_rule(request, options) for request in requests]
-    allowance = _allowance(least, options.budget_bytes / options.all_launches)
-    stops = [_bytes_rule(request, allowance) for request in least]
-    least_seconds = [
-        request.rounds(request.stop.min_samples) * round_seconds(request, nominal)
-        for request in least
-    ]
-    all_seconds = sum(least_seconds)
-
-    def budget_ns(seconds: float) -> int:
-        return round(budget_seconds * (0.5 / len(requests) + 0.5 * seconds / all_seconds) * 1e9)
-
-    return tuple(
-        replace(request, stop=replace(stop, budget_ns=budget_ns(seconds)))
-        for request, stop, seconds in zip(requests, stops, least_seconds, strict=True)
+    counts = Counter(records)
+    least = [_Least.of(series, options, nominal) for series in counts]
+    allowance = _allowance(
+        least, list(counts.values()), options.budget_bytes / options.all_launches
+    )
+    all_seconds = sum(
+        one.seconds * count for one, count in zip(least, counts.values(), strict=True)
     )
 
+    def budget_ns(seconds: float) -> int:
+        return round(budget_seconds * (0.5 / len(records) + 0.5 * seconds / all_seconds) * 1e9)
 
-def _least_rule(request: Request, options: PlanOptions) -> Request:
-    """The request with the fewest samples that will do."""
-    samples = _least_samples(options, request)
-    return replace(request, stop=StopRule(options.relative_half_width, samples, samples, 1))
-
-
-def _bytes_rule(request: Request, allowed_bytes: float) -> StopRule:
-    """The stopping rule with as many samples as the bytes allow, and at least the least."""
-    more = range(request.stop.min_samples + 1, MAX_SAMPLES + 1)
-    affordable = bisect_right(more, allowed_bytes, key=lambda samples: _bytes(request, samples))
-    return replace(request.stop, max_samples=request.stop.min_samples + affordable)
+    return {
+        series: replace(one.rule(allowance), budget_ns=budget_ns(one.seconds))
+        for series, one in zip(counts, least, strict=True)
+    }
 
 
-def _bytes(request: Request, samples: int) -> int:
-    return request.preparation_bytes + request.rounds(samples) * request.round_bytes
+@dataclass(frozen=True)
+class _Least:
+    """A request with the fewest samples that will do, and what it costs."""
+
+    request: Request
+    seconds: float
+    preparation_bytes: int
+    round_bytes: int
+
+    @staticmethod
+    def of(series: _Series, options: PlanOptions, nominal: Nominal) -> _Least:
+        samples = _least_samples(options, series)
+        stop = StopRule(options.relative_half_width, samples, samples, 1)
+        least = Request(0, 0, series, stop)
+        seconds = least.rounds(samples) * round_seconds(least, nominal)
+        return _Least(least, seconds, least.preparation_bytes, least.round_bytes)
+
+    @property
+    def samples(self) -> int:
+        return self.request.stop.min_samples
+
+    def bytes(self, samples: int) -> int:
+        """Bytes of the request with so many samples."""
+        return self.preparation_bytes + self.request.rounds(samples) * self.round_bytes
+
+    def rule(self, allowed_bytes: float) -> StopRule:
+        """The stopping rule with as many samples as the bytes allow, and at least the fewest."""
+        more = range(self.samples + 1, MAX_SAMPLES + 1)
+        affordable = bisect_right(more, allowed_bytes, key=self.bytes)
+        return replace(self.request.stop, max_samples=self.samples + affordable)
 
 
-def _allowance(requests: Sequence[Request], budget_bytes: float) -> float:
+def _allowance(requests: Sequence[_Least], counts: Sequence[int], budget_bytes: float) -> float:
     """Bytes per record such that all together use the budget: small sizes take what they need, large ones share.
 
-    `requests` ask for the fewest samples that will do.
+    `counts` says how many records there are of each of `requests`.
     """
     limits = [
-        (_bytes(request, request.stop.min_samples), _bytes(request, MAX_SAMPLES))
-        for request in requests
+        (count, one.bytes(one.samples), one.bytes(MAX_SAMPLES))
+        for one, count in zip(requests, counts, strict=True)
     ]
 
     def used(allowance: float) -> float:
-        return sum(max(least, min(most, allowance)) for least, most in limits)
+        return sum(count * max(least, min(most, allowance)) for count, least, most in limits)
 
     low, high = 0.0, float(budget_bytes)
     for _ in range(60):
