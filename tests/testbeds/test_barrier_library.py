@@ -135,6 +135,22 @@ def test_handlers_attributes_messages_and_what_cant_be_served_are_left_alone(
     assert "left to the MPI, it is an intercommunicator" in done.stderr
 
 
+@pytest.mark.parametrize("after", ["1", "32"])
+def test_a_communicator_follows_the_same_error_handler_as_without_the_library(
+    library: BuiltLibrary, program: Path, after: str
+) -> None:
+    codes = [
+        run_preloaded(
+            library, 2, program, "inherited-handlers", 40, CHIPLOG_BARRIER_AFTER=served_after
+        ).code
+        for served_after in ("1000000", after)
+    ]
+    if library.mpi.kind == "mpich":
+        assert codes == [0, 0]
+    else:
+        assert codes[0] == codes[1]
+
+
 def test_a_rank_in_the_barrier_helps_those_that_are_not(
     library: BuiltLibrary, program: Path
 ) -> None:

@@ -254,6 +254,23 @@ void error_handlers_and_attributes(MPI_Comm copy) {
   MPI_Errhandler_free(&handler);
 }
 
+// In MPICH a duplicate follows MPI_COMM_WORLD's handler as it is at the time of the error, before and after barriers;
+// elsewhere its error ends the program.
+void inherited_handlers(const Numbers& given) {
+  MPI_Comm copies[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm_dup(MPI_COMM_WORLD, &copies[0]);
+  for (long barrier = 0; barrier < given.at(0); ++barrier) {
+    MPI_Barrier(copies[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Comm_dup(MPI_COMM_WORLD, &copies[1]);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (MPI_Comm& copy : copies) {
+    require(MPI_Send(nullptr, 0, MPI_BYTE, 1000000, 0, copy) != MPI_SUCCESS, "there is no such rank");
+    MPI_Comm_free(&copy);
+  }
+}
+
 void no_message_of_the_programs_is_matched(MPI_Comm copy) {
   const int other = (rank_in(copy) + 1) % ranks_in(copy);
   int sent = 7;
@@ -439,6 +456,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"cycles", cycles},
     {"threads", threads},
     {"kinds", kinds},
+    {"inherited-handlers", inherited_handlers},
     {"pending-work", pending_work},
     {"dies", one_dies},
     {"late-callbacks", late_callbacks},
