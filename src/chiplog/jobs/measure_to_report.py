@@ -34,13 +34,15 @@ BYTES = 10_000_000_000
 """Of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of these bytes."""
 ANALYSIS_SECONDS = 6.0
 """What fitting the first target may take; later ones may take as long as the slowest before, and half as long again."""
+ANALYSIS_CPU_SECONDS, END_CPU_SECONDS = 2.5, 1.0
+"""What the same take on an idle core, which a busy machine makes longer."""
 MARGIN = 1.5
 END_SECONDS = 6.0
 """For writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
 """Of the measuring time, what one to many and pairs get."""
 LEAST_MEASURING_SECONDS = 0.5
-LEAST_MEASURING_SHARE = 0.1
+LEAST_MEASURING_SHARE = 0.15
 """Of the budget, what measuring gets in all, however long the rest may take."""
 GRACE_SECONDS = 1.0
 """What the parts with many processes may take beyond the budget."""
@@ -178,9 +180,9 @@ class _TimeLeft:
     def __init__(self, began: float, budget: float, targets: int, slow: float) -> None:
         """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
         self._least = max(LEAST_MEASURING_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
-        self._until = began + budget - slow * END_SECONDS
+        self._until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
         self._last = latest_end(began, budget, slow)
-        self._analysis = slow * ANALYSIS_SECONDS
+        self._analysis = max(ANALYSIS_SECONDS, slow * ANALYSIS_CPU_SECONDS)
         self._slowest = 0.0
 
     def last_moment(self, later_targets: int) -> float:

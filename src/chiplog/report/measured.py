@@ -118,11 +118,31 @@ def half_round_trips(dataset: Dataset) -> HalfRoundTrips:
     )
 
 
-def half_round_trip_at(dataset: Dataset, message_bytes: int) -> float | None:
-    """The median half round trip in seconds at a size; None where it was not measured."""
+@dataclass(frozen=True)
+class HalfRoundTrip:
+    """The median half round trip of one size in bytes, which may be a neighbour of the size that was asked for."""
+
+    message_bytes: int
+    seconds: float
+    is_near: bool
+
+    @property
+    def bytes_per_second(self) -> float:
+        """One way."""
+        return self.message_bytes / self.seconds if self.seconds else float("nan")
+
+
+def half_round_trip_at(dataset: Dataset, message_bytes: int) -> HalfRoundTrip | None:
+    """The median half round trip at a size or, where it was not measured, at the nearest size within a factor of 2."""
     measured = half_round_trips(dataset)
-    found = np.flatnonzero(measured.message_bytes == message_bytes)
-    return float(measured.quantiles[2, found[0]]) if len(found) else None
+    if not measured.message_bytes.size:
+        return None
+    apart = np.abs(np.log2(np.maximum(measured.message_bytes, 0.5) / message_bytes))
+    nearest = int(np.argmin(apart))
+    if apart[nearest] > 1.0:
+        return None
+    size = int(measured.message_bytes[nearest])
+    return HalfRoundTrip(size, float(measured.quantiles[2, nearest]), size != message_bytes)
 
 
 def is_bare_round_trip(series: Series) -> bool:

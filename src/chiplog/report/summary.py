@@ -13,7 +13,12 @@ from chiplog.report import format
 from chiplog.report.document import text_of
 from chiplog.report.header import members, text
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.measured import LARGE_BYTES, SMALL_BYTES, half_round_trip_at, headline
+from chiplog.report.measured import (
+    LARGE_BYTES,
+    SMALL_BYTES,
+    half_round_trip_at,
+    headline,
+)
 from chiplog.report.names import model_name, short_place
 from chiplog.report.parameter_text import is_known
 from chiplog.report.ranking import row_of
@@ -24,7 +29,8 @@ from chiplog.report.sections.warnings import notice_sentence, notices
 COLUMNS = 80
 MOST_WARNINGS = 3
 LINES_A_WARNING = 2
-UNKNOWN = "?"
+UNKNOWN, NEAR = "?", "~"
+"""Of parameters that are not identified, and of times at a size beside the one that was asked for."""
 HEADER_BYTES = 80
 """The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
@@ -58,13 +64,14 @@ def _machine(report: ReportInput) -> list[str]:
 def _table(report: ReportInput) -> Iterator[str]:
     yield _row("", "half RTT", "at", "L", "o_s", "o_r", "g", "1/G", "best", "held")
     yield _row("target", "8 B, us", "4 MiB", "us", "us", "us", "us", "GB/s", "model", "out")
-    unknown = False
-    for target in report.targets:
-        cells = _cells(target)
-        unknown = unknown or UNKNOWN in cells
-        yield _row(_short(target.name, WIDTHS[0]), *cells)
+    rows = [(target.name, _cells(target)) for target in report.targets]
+    for name, cells in rows:
+        yield _row(_short(name, WIDTHS[0]), *cells)
+    marks = "".join(cell for _, cells in rows for cell in cells)
     note = "4 MiB in GB/s, one way; held out: median error on other sizes"
-    yield note + ("; ?: see --details" if unknown else "")
+    yield note + ("; ?: see --details" if UNKNOWN in marks else "")
+    if NEAR in marks:
+        yield f"{NEAR}: at the nearest size that was measured"
 
 
 def _row(*cells: str) -> str:
@@ -76,8 +83,7 @@ def _row(*cells: str) -> str:
 def _cells(target: TargetReport) -> list[str]:
     fit = headline(target)
     measured = [
-        _scaled(half_round_trip_at(target.dataset, SMALL_BYTES), 1e-6),
-        _bandwidth(half_round_trip_at(target.dataset, LARGE_BYTES), LARGE_BYTES),
+        *_measured(target),
     ]
     if fit is None or not fit.segments:
         return [*measured, *(["-"] * 5), "failed" if target.failure else "no fit", "-"]
@@ -95,11 +101,24 @@ def _cells(target: TargetReport) -> list[str]:
     ]
 
 
+def _measured(target: TargetReport) -> tuple[str, str]:
+    """The half round trip of a small message in us and the bandwidth of a large one in GB/s; marked at a near size."""
+    small, large = (half_round_trip_at(target.dataset, size) for size in (SMALL_BYTES, LARGE_BYTES))
+    return (
+        "-" if small is None else NEAR * small.is_near + _scaled(small.seconds, 1e-6),
+        "-"
+        if large is None or not large.seconds
+        else NEAR * large.is_near + _significant(large.bytes_per_second * 1e-9),
+    )
+
+
 def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
     parameter = parameters.get(name)
     if parameter is None:
         return "-"
-    return _scaled(parameter.value, 1e-6) if is_known(parameter) else UNKNOWN
+    if parameter.value is None or not is_known(parameter):
+        return UNKNOWN
+    return _scaled(parameter.value, 1e-6)
 
 
 def _rate(parameters: Mapping[str, Parameter]) -> str:
@@ -112,12 +131,8 @@ def _rate(parameters: Mapping[str, Parameter]) -> str:
     return _significant(1e-9 / parameter.value)
 
 
-def _bandwidth(seconds: float | None, message_bytes: int) -> str:
-    return "-" if not seconds else _significant(message_bytes / seconds * 1e-9)
-
-
-def _scaled(seconds: float | None, unit: float) -> str:
-    return "-" if seconds is None else _significant(seconds / unit)
+def _scaled(seconds: float, unit: float) -> str:
+    return _significant(seconds / unit)
 
 
 def _significant(number: float) -> str:

@@ -26,6 +26,7 @@ from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import (
     LARGE_BYTES,
     SMALL_BYTES,
+    HalfRoundTrip,
     half_round_trip_at,
     headline,
     measured_trace,
@@ -115,8 +116,16 @@ def _row(target: TargetReport) -> tuple[Inline, ...]:
 def _measured(target: TargetReport) -> tuple[Inline, Inline]:
     """The half round trip of a small message, and the bandwidth of a large one."""
     small, large = (half_round_trip_at(target.dataset, size) for size in (SMALL_BYTES, LARGE_BYTES))
-    bandwidth = LARGE_BYTES / large if large else None
-    return line(format.value(small, "s", digits=3)), line(format.value(bandwidth, "B/s", digits=3))
+    return (
+        _about(small, format.value(small.seconds if small else None, "s", digits=3)),
+        _about(large, format.value(large.bytes_per_second if large else None, "B/s", digits=3)),
+    )
+
+
+def _about(measured: HalfRoundTrip | None, text: str) -> Inline:
+    if measured is None or not measured.is_near:
+        return line(text)
+    return line(text, detail(f" at {measured.message_bytes:,} B"))
 
 
 def _error(row: ModelRow) -> Inline:
