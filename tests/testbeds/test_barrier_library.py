@@ -135,6 +135,13 @@ def test_handlers_attributes_messages_and_what_cant_be_served_are_left_alone(
     assert "left to the MPI, it is an intercommunicator" in done.stderr
 
 
+def test_a_cartesian_communicator_of_some_ranks_does_not_look_for_the_others(
+    library: BuiltLibrary, program: Path
+) -> None:
+    for _ in range(5):
+        accepted(run_preloaded(library, 4, program, "some-ranks", 3), "some-ranks")
+
+
 @pytest.mark.parametrize("after", ["1", "32"])
 def test_a_communicator_follows_the_same_error_handler_as_without_the_library(
     library: BuiltLibrary, program: Path, after: str

@@ -17,6 +17,9 @@ namespace {
 
 const std::string prefix = "chiplog/";
 
+// The system hands its list out piece by piece: a socket that closes meanwhile can hide another one from one reading.
+constexpr int readings = 3;
+
 std::string name_of(const std::string& group, int rank, const NodeMemoryAddress& board) {
   char text[64];
   std::snprintf(text, sizeof text, "/%d/%" PRId64 "/%" PRId64 "/%" PRIx64, rank, board.process, board.descriptor,
@@ -49,8 +52,11 @@ bool Roster::has(std::span<const int> ranks) {
   const std::lock_guard lock(mutex_);
   const auto is_found = [this](int rank) { return found_.contains(rank); };
   if (std::all_of(ranks.begin(), ranks.end(), is_found)) return true;
-  read_names();
-  return std::all_of(ranks.begin(), ranks.end(), is_found);
+  for (int reading = 0; reading < readings; ++reading) {
+    read_names();
+    if (std::all_of(ranks.begin(), ranks.end(), is_found)) return true;
+  }
+  return false;
 }
 
 std::vector<std::byte*> Roster::boards_of(std::span<const int> ranks, std::size_t board_bytes) {

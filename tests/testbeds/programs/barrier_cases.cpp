@@ -254,6 +254,17 @@ void error_handlers_and_attributes(MPI_Comm copy) {
   MPI_Errhandler_free(&handler);
 }
 
+// The ranks that are left out go on to MPI_Finalize, some before the others look for each other.
+void cartesian_communicator_of_some_ranks(const Numbers& given) {
+  const int dimensions[1] = {ranks_in(MPI_COMM_WORLD) - 1};
+  const int periodic[1] = {1};
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dimensions, periodic, 0, &ring);
+  if (ring == MPI_COMM_NULL) return;
+  for (long barrier = 0; barrier < given.at(0); ++barrier) MPI_Barrier(ring);
+  MPI_Comm_free(&ring);
+}
+
 // In MPICH a duplicate follows MPI_COMM_WORLD's handler as it is at the time of the error, before and after barriers;
 // elsewhere its error ends the program.
 void inherited_handlers(const Numbers& given) {
@@ -457,6 +468,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"threads", threads},
     {"kinds", kinds},
     {"inherited-handlers", inherited_handlers},
+    {"some-ranks", cartesian_communicator_of_some_ranks},
     {"pending-work", pending_work},
     {"dies", one_dies},
     {"late-callbacks", late_callbacks},

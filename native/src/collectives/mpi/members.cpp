@@ -45,7 +45,7 @@ Members find_members(MPI_Comm communicator, World& world, std::string& why_not) 
   }
   members.world_ranks = world.ranks_of(communicator);
   if (members.count() == 0) {
-    why_not = "some of its ranks are not in this program's MPI_COMM_WORLD";
+    why_not = "its group is not one of ranks of this program's MPI_COMM_WORLD";
   } else if (members.count() == 1) {
     why_not = "it has one rank";
   } else if (world.messages() == MPI_COMM_NULL && !world.has_here(members.world_ranks)) {

@@ -103,6 +103,12 @@ std::vector<int> World::ranks_of(MPI_Comm communicator) const {
   int count = 0;
   if (PMPI_Comm_group(communicator, &members) != MPI_SUCCESS) return {};
   PMPI_Group_size(members, &count);
+  int size = 0;
+  PMPI_Comm_size(communicator, &size);
+  if (size != count) {
+    PMPI_Group_free(&members);
+    return {};
+  }
   std::vector<int> own(static_cast<std::size_t>(count));
   std::vector<int> ranks(own.size());
   std::iota(own.begin(), own.end(), 0);
