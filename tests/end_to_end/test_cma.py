@@ -23,7 +23,7 @@ def test_messages_on_both_sides_of_the_eager_limit_and_its_own_operations_arrive
 ) -> None:
     run = tmp_path / "run.jsonl"
     finished = chiplog(
-        *("measure", "cma:eager=1KiB", "--sizes", "8,1KiB,1025,64KiB", "--budget", 4, "-o", run),
+        *("measure", "cma:eager=1KiB", "--sizes", "8,1KiB,1025,64KiB", "--budget", 10, "-o", run),
         *("--operation", "send,rdma-write,rdma-read", "--visits", 1),
     )
     assert finished.code == 0, finished.stderr

@@ -82,7 +82,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, run_file: Path) -> dict[str, 
     """Run files of two ranks, of shared memory, of all patterns on 8 ranks, and an imported one."""
     folder = tmp_path_factory.mktemp("runs")
     found = {name: folder / f"{name}.jsonl" for name in ("shm", "eight", "imported")}
-    shm = ("--sizes", "1:64KiB", "--budget", "2")
+    shm = ("--sizes", "1:64KiB", "--budget", "6")
     eight = ("--ranks", "8", "--pattern", "all", "--sizes", "1:4KiB", "--visits", "2")
     for name, words in (("shm", ("shm", *shm)), ("eight", (PROTOCOLS, *eight))):
         measured = chiplog("measure", *words, "-o", found[name])

@@ -48,7 +48,7 @@ def test_a_run_over_a_lossy_link_is_complete_and_says_what_was_lost(
 ) -> None:
     out = tmp_path / "run.jsonl"
     inside = ["ip", "netns", "exec", lossy_namespace, sys.executable, "-m", "chiplog"]
-    plan = ["--sizes", "1,64,4096", "--visits", "1", "--no-refine", "--budget", "3"]
+    plan = ["--sizes", "1,64,4096", "--visits", "1", "--no-refine", "--budget", "8"]
     command = [*inside, "measure", "udp", *plan, "-o", str(out)]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert finished.returncode == 0, finished.stderr

@@ -30,7 +30,7 @@ for process in /proc/[0-9]*; do
 done
 """
 """Sends a signal to the ranks of the host that it runs on, whose UTS namespace they share."""
-QUICK = ("--sizes", "8,1KiB", "--budget", "3", "--no-refine")
+QUICK = ("--sizes", "8,1KiB", "--budget", "10", "--no-refine")
 
 
 @pytest.fixture(scope="module")

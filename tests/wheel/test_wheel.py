@@ -72,7 +72,7 @@ def test_the_tutorial_s_known_network_runs_as_printed(run):
 
 
 def test_run_measures_shm_tcp_and_unix_without_a_compiler(run):
-    done = run("chiplog run shm tcp unix --budget 2 -o report")
+    done = run("chiplog run shm tcp unix --budget 20 -o report")
     assert done.returncode == 0, done.stderr
     assert all(f"\n{target} " in done.stdout for target in ("shm", "tcp", "unix"))
 
