@@ -128,7 +128,7 @@ class Registry(Generic[P]):
             raise UsageError(sentence + did_you_mean(name, self.names()))
         subject = f"{self.noun.capitalize()} '{name}' of {' and '.join(map(_package, points))}"
         if len(points) > 1:
-            raise UsageError(f"{subject}: only one package may have it.")
+            raise UsageError(f"{subject}: uninstall all of these packages but one.")
         return self._from(points[0], subject)
 
     def _from(self, point: EntryPoint, subject: str) -> P:
@@ -138,7 +138,9 @@ class Registry(Generic[P]):
             raise UsageError(f"{subject} can't be loaded from {point.value}: {error}.") from error
         kind: type[P] = load_reference(self._kind)
         if not isinstance(found, kind):
-            raise UsageError(f"{subject}: {point.value} is no {self._kind.replace(':', '.')}.")
+            raise UsageError(
+                f"{subject}: {point.value} lacks what {self._kind.replace(':', '.')} asks for; see that class."
+            )
         if found.name != point.name:
             raise UsageError(f"{subject}: {point.value} calls itself '{found.name}'.")
         return found

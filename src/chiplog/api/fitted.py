@@ -132,7 +132,7 @@ class FittedModel:
         seconds = predictor(self.details)(points("ping_pong", sizes)) / 2.0
         if not np.isfinite(seconds).any():
             raise UsageError(
-                f"{model_name(self.model)} predicts no half round trip of these sizes."
+                f"{model_name(self.model)} does not predict half round trips of these sizes; LogGP and Hockney do."
             )
         band = next((one for one in self.details.bands if one.quantity == HALF_ROUND_TRIP), None)
         width = np.full(sizes.shape, np.nan) if band is None else band.at(sizes)

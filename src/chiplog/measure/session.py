@@ -169,7 +169,10 @@ class Session:
         if isinstance(answer, dict) and answer.get("type") == "footer":
             raise self._ended_from_outside(answer)
         if not isinstance(answer, dict) or answer.get("type") not in (wanted, "error"):
-            raise RunFailed(f"the probe wrote something else than a {wanted}: {line[:80]!r}.")
+            raise RunFailed(
+                f"the probe should have written a {wanted} and wrote {line[:80]!r}: does the launcher, or a shell's "
+                "start-up file, print to standard output?"
+            )
         if answer["type"] == "error":
             raise _error(answer)
         return line, answer

@@ -61,7 +61,10 @@ class Protocol:
         receive = max(self.O_as, self.G_as)
         one_way = 2 * self.o_ps + self.L_ps
         if one_way > MAX_INTEGER:
-            raise RunFailed("the simulation ended early: a time exceeds 2^63 ps (106 days).")
+            raise RunFailed(
+                "a message would take longer than 106 days (2^63 ps), the most that can be simulated: is a parameter "
+                "in the wrong unit?"
+            )
         return _native.Protocol(
             first_bytes=self.first_bytes,
             send=(self.o_ps, self.O_as),

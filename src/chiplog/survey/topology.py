@@ -212,7 +212,7 @@ def _refuse_two_leaves(leaves: Mapping[str, tuple[str, ...]], name: str) -> None
             other = home.setdefault(_key(member), leaf)
             if other != leaf:
                 raise CorruptFile(
-                    f"{name}: the node {member} is under two leaves, {other} and {leaf}."
+                    f"{name}: the node {member} is under two leaves, {other} and {leaf}; list it under one."
                 )
 
 

@@ -105,7 +105,7 @@ def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
         time = datetime.fromisoformat(created)
     except ValueError:
         raise CorruptFile(
-            f"{dataset.source}: the header's created '{created}' is no time."
+            f"{dataset.source}: line 1: created is '{created}', not a time such as 2026-11-24T12:00:00Z."
         ) from None
     time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     verdict = verdict_of_run(dataset)
