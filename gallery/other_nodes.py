@@ -20,11 +20,12 @@ class Machine:
     network: str
     ranks: int
     models: tuple[str, ...] = ("max-rate",)
+    differs: str = ""
 
     @property
     def command(self) -> str:
         """What measures it."""
-        return measured(f"sim:{self.network},noise=0.03", "pairs", "4:1MiB:1", self.ranks, 1, 60)
+        return measured(f"sim:{self.network},noise=0.03", "pairs", "4:1MiB:1", self.ranks, 1)
 
 
 MACHINES = (
@@ -51,6 +52,10 @@ MACHINES = (
         "Cisco",
         "L=1.5us,o=0.4us,R_C=0.7GB/s,R_N=1.2GB/s,change=32KiB:L=5us",
         32,
+        differs=" The simulated nodes change the protocol above 32 KiB, which adds 3.5 µs. chiplog does not find that "
+        "here: it is 4 % of the time of the next size and less of larger ones, near the noise. So one line is fitted, "
+        "and "
+        "the errors of a few pairs are largest there.",
     ),
     Machine(
         "blue-gene-modified",
@@ -122,7 +127,7 @@ SECTIONS = (
                 "Measured times in one panel, the model's in another; no number is printed.",
                 (machine.command, _fits(machine)[0]),
                 _model(machine),
-                DIFFERS,
+                DIFFERS + machine.differs,
             ),
             Section(
                 f"{machine.key}-errors",
@@ -130,7 +135,7 @@ SECTIONS = (
                 "The error over size, a curve for each number of pairs; no number is printed.",
                 (machine.command, *_fits(machine)),
                 _error(machine),
-                DIFFERS,
+                DIFFERS + machine.differs,
             ),
         )
     ),

@@ -136,6 +136,23 @@ def diagram(
     )  # fmt: skip
 
 
+def length(axes: Any, start_us: float, end_us: float, y: float, text: str) -> None:
+    """A double arrow from one time to another at a height, with its text above."""
+    arrow = {"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0, "lw": 0.8, "color": "0.3"}
+    axes.annotate("", (end_us, y), (start_us, y), arrowprops=arrow)
+    axes.text((start_us + end_us) / 2, y - 0.02, text, ha="center", va="bottom", fontsize=8)
+
+
+def inside(axes: Any, time_us: float, y: float, text: str) -> None:
+    """A text in a bar."""
+    axes.text(time_us, y, text, ha="center", va="center", fontsize=8, color="white", zorder=5)
+
+
+def beside(axes: Any, time_us: float, y: float, text: str) -> None:
+    """A text in the free space between bars."""
+    axes.text(time_us, y, text, ha="center", va="center", fontsize=8, zorder=5)
+
+
 def received_from(trace: Trace, rank: int) -> list[int]:
     """Whose messages a rank received, in the order of their arrival."""
     own = [one for one in trace.messages if one.target == rank]
