@@ -81,12 +81,10 @@ def contents() -> str:
     """The list of all figures and tables with what became of each."""
     lines = ["# Gallery: five documents, figure by figure", ""]
     lines += [
-        "Every figure and table of the five documents from which chiplog's models come, drawn by chiplog. The machines "
-        "of the documents are gone: simulated networks stand for them, but for the Cray XE6, of which measurements "
-        "were "
-        "published. The last column says what each is made from, and each page what differs from the document, and "
-        "why. "
-        "Pictures and words are ours. `make gallery` draws them anew.",
+        "Every figure and table of the five documents from which chiplog's models come, drawn by chiplog. The "
+        "machines of the documents are gone: simulated networks stand for them, but for the Cray XE6, of which "
+        "measurements were published. The last column says what each is made from, and each page what differs from "
+        "the document, and why. Pictures and words are ours. `make gallery` draws them anew.",
         "",
         "We know the texts of the documents. What their pictures show beyond that is not known to us, and nothing is "
         "claimed of it.",

@@ -234,8 +234,7 @@ SECTIONS = (
         _round_trip,
         CHOICE
         + "What the slide may show of measurements is not printed. That f is where RTT(p)/p is least is true of these "
-        "numbers, not in "
-        "general: with L = 2 and g = 1 µs it is at 10.",
+        "numbers, not in general: with L = 2 and g = 1 µs it is at 10.",
     ),
     Section(
         "overhead",

@@ -223,12 +223,12 @@ SECTIONS = (
         "(Myrinet).",
         (*(one.command for one in NETWORKS.values()), "chiplog fit run.jsonl --model loggp"),
         _table,
-        "We read the slides' L as half a round trip with the overheads in it, chiplog's L_half; they do not say it. So "
-        "read, SCI's 5.48 µs is less than its overhead of 6.10 µs, which no LogGP network can have: ours has L = 0, so "
-        "its L_half is 6.10 µs. On TCP the "
-        "overhead is longer than the gap below 301 bytes, so that trains of those sizes don't show g. Above a "
-        "change, g and half a round trip are lines carried back to 1 byte from far away: their intervals are wide, "
-        "and Myrinet's o there is not identified at 1 % of noise. The slides give no intervals.",
+        "We read the slides' L as half a round trip with the overheads in it, chiplog's L_half; they do not say it. "
+        "So read, SCI's 5.48 µs is less than its overhead of 6.10 µs, which no LogGP network can have: ours has L = "
+        "0, so its L_half is 6.10 µs. On TCP the overhead is longer than the gap below 301 bytes, so that trains of "
+        "those sizes don't show g. Above a change, g and half a round trip are lines carried back to 1 byte from far "
+        "away: their intervals are wide, and Myrinet's o there is not identified at 1 % of noise. The slides give no "
+        "intervals.",
         picture=False,
     ),
 )

@@ -131,16 +131,14 @@ SECTIONS = (
     Section(
         "overhead",
         "Overhead of posting, and L(p)",
-        "The overhead of posting RDMA writes, of which posting a list is the fastest; and L(p), half a round trip less "
-        "two "
-        "overheads.",
+        "The overhead of posting RDMA writes, of which posting a list is the fastest; and L(p), half a round trip "
+        "less two overheads.",
         (),
         _overhead,
         "The printed L(p) takes the overheads of p messages from the time of one; the consistent reading takes them "
-        "from the total and is drawn beside it, divided by p. The paper's formula of L(p) rounds the parameters, which "
-        "makes 8.87 µs of the 8.435 µs at 1 peer. The overhead is the one that stands in that formula, for send; the "
-        "text "
-        "says that those of RDMA write equal it. Posting as a list and inline are not drawn, as the paper "
-        "prints no parameters of them. " + FORMULAS,
+        "from the total and is drawn beside it, divided by p. The paper's formula of L(p) rounds the parameters, "
+        "which makes 8.87 µs of the 8.435 µs at 1 peer. The overhead is the one that stands in that formula, for "
+        "send; the text says that those of RDMA write equal it. Posting as a list and inline are not drawn, as the "
+        "paper prints no parameters of them. " + FORMULAS,
     ),
 )

@@ -64,8 +64,7 @@ def _picture(axes: Any) -> str:
         message = "To 1 peer" if peers == 1 else f"To {peers} peers"
         told.append(
             f"{message} a post takes {o:.2f} µs and L {whole:.2f} µs; with o(1) that is {o + whole + answer:.2f} µs, "
-            "half "
-            f"of RTT({peers})"
+            f"half of RTT({peers})"
         )
     axes.set_yticks([0, 1, 2, 4, 5, 6], LANES * 2)
     axes.set_ylim(6.7, -0.7)
@@ -87,13 +86,10 @@ SECTION = Section(
     (COMMAND,),
     _picture,
     "The paper prints no numbers of this figure. Ours are medians of a simulated network with the paper's printed "
-    "curves for send and for the overhead. The adapters' times h_s and h_r are not drawn apart, as chiplog can't "
-    "measure "
-    "them either: they are inside L, whose bar is hatched. L is half a round trip less o(p), a post among p, and o(1), "
-    "a "
-    "post alone; it is that of all p messages (the page's last figure has the L(p) that the paper prints). We draw "
-    "o(1) "
-    "as the receiver's, who answers with one post; the paper's figure may have o_r there. Half a round trip is drawn "
-    "as "
-    "one way: no clock tells whether the way there takes as long as the way back.",
+    "curves for send and for the overhead, and L is what chiplog.models.lop_paper makes of them. The adapters' times "
+    "h_s and h_r are not drawn apart, as chiplog can't measure them either: they are inside L, whose bar is hatched. "
+    "L is half a round trip less o(p), a post among p, and o(1), a post alone; it is that of all p messages (the "
+    "page's last figure has the L(p) that the paper prints). We draw o(1) as the receiver's, who answers with one "
+    "post; the paper's figure may have o_r there. Half a round trip is drawn as one way: no clock tells whether the "
+    "way there takes as long as the way back.",
 )

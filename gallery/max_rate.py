@@ -180,7 +180,7 @@ MODELS = tuple(
         Section(
             f"cray-{way.key}-errors",
             f"Cray XE6: relative error, {way.title}",
-            "The error over size, a curve for each number of pairs; no number is printed.",
+            "The relative error; no number is printed.",
             (IMPORT, way.command),
             partial(_error, way),
             SAME + "The sign is ours: above 0 the model says more than was measured.",

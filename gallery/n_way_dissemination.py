@@ -109,8 +109,7 @@ def _any_ranks(commands: tuple[str, ...], peers: int, axes: Any) -> str:
     return (
         f"{trace.ranks} ranks need {rounds} rounds, the next whole number above the logarithm of {trace.ranks} to the "
         f"base {peers + 1}, {np.log(trace.ranks) / np.log(peers + 1):.2f}. All are done after {trace.end_us:g} µs, "
-        "with "
-        f"{len(trace.messages)} messages. In order, rank 0 sends to {_in_words(sent_to(trace, 0))}."
+        f"with {len(trace.messages)} messages. In order, rank 0 sends to {_in_words(sent_to(trace, 0))}."
     )
 
 
@@ -191,8 +190,8 @@ SECTIONS = (
         (),
         _least,
         "The curves are those of the LoP paper's machine, up to 7 peers: 64 nodes of faster processors, with the same "
-        "adapter. The other "
-        "transport options of the slide have no printed numbers. Computed by chiplog's formulas; nothing was measured.",
+        "adapter. The other transport options of the slide have no printed numbers. Computed by chiplog's formulas; "
+        "nothing was measured.",
     ),
     Section(
         "mean",
@@ -237,9 +236,8 @@ SECTIONS = (
         ANY_TWO,
         partial(_any_ranks, ANY_TWO, 2),
         "As above, with n = 2. The rounds are those of base n + 1: the first r of them reach (n+1)^r ranks, the rank "
-        "itself "
-        "among them. In the last round not all peers are needed, and chiplog leaves out whom a rank has reached "
-        "already.",
+        "itself among them. In the last round not all peers are needed, and chiplog leaves out whom a rank has "
+        "reached already.",
     ),
     Section(
         "peers-n",

@@ -41,6 +41,10 @@ def _process(axes: Any, x: float, y: float, rank: int, colour: str) -> None:
     axes.text(x, y, str(rank), ha="center", va="center", fontsize=7, color="white", zorder=4)
 
 
+def _value(fit: Any, symbol: str) -> float:
+    return float(fit[symbol].value)
+
+
 def _interval(fit: Any, symbol: str, scale: float, unit: str) -> str:
     one = fit[symbol]
     return f"{one.value * scale:.2f} {unit} [{one.low * scale:.2f}, {one.high * scale:.2f}]"
@@ -77,7 +81,7 @@ def _one_model(axes: Any) -> str:
               color=COLOURS[0], fontsize=8)  # fmt: skip
     times = half_round_trips(run)
     each = {k: times.sizes[-1] / times.median(k)[-1] / 1e9 for k in (1, pairs)}
-    enough = fit["R_N"].value / fit["R_C"].value
+    enough = _value(fit, "R_N") / _value(fit, "R_C")
     return (
         f"Fitted, with 95 % intervals: R_C = {rate_c} of a process, R_N = {rate_n} of a node, and a start-up of "
         f"{_interval(fit, 's0', 1e6, 'µs')}. Measured at {times.sizes[-1] // 1024:,} KiB: one process sends "
@@ -125,11 +129,10 @@ def _two_examples(axes: Any) -> str:
     ends = np.array(own), np.array(shared)
     return (
         f"All eight processes send 64 KiB at time 0. Over paths of their own, of 1/G = {PATH_GB:g} GB/s each, all "
-        "messages "
-        f"are received after {ends[0].max():.1f} µs. Over one path of {NIC_GB:g} GB/s for both nodes they go one after "
-        f"the other: the first is received after {ends[1].min():.1f} µs and the last after {ends[1].max():.1f} µs, "
-        f"{ends[1].max() / ends[0].max():.1f} times as late; none is faster than its process's {PATH_GB:g} GB/s. The "
-        "times in the picture are those of the two traces."
+        f"messages are received after {ends[0].max():.1f} µs. Over one path of {NIC_GB:g} GB/s for both nodes they go "
+        f"one after the other: the first is received after {ends[1].min():.1f} µs and the last after "
+        f"{ends[1].max():.1f} µs, {ends[1].max() / ends[0].max():.1f} times as late; none is faster than its process's "
+        f"{PATH_GB:g} GB/s. The times in the picture are those of the two traces."
     )
 
 
@@ -140,12 +143,11 @@ ONE_MODEL = Section(
     "the network adapter (NIC), or the link that all share.",
     (PAIRS, FIT),
     _one_model,
-    "What the slide's picture shows beyond its title is not known to us. Ours has what chiplog knows of two nodes: the "
-    "ranks of a run of "
-    "pairs, and the two rates that are fitted to it. The network is simulated, with R_C = 2 and R_N = 7 GB/s of our "
-    "choice: the picture shows what the model's parameters belong to, and that the fit finds them. Whether a node's "
-    "limit lies in its NIC or in the link beyond can't be told from outside; R_N is both. The slides show the picture "
-    "twice.",
+    "What the slide's picture shows beyond its title is not known to us. Ours has what chiplog knows of two nodes: "
+    "the ranks of a run of pairs, and the two rates that are fitted to it. The network is simulated, with R_C = 2 and "
+    "R_N = 7 GB/s of our choice: the picture shows what the model's parameters belong to, and that the fit finds "
+    "them. Whether a node's limit lies in its NIC or in the link beyond can't be told from outside; R_N is both. The "
+    "slides show the picture twice.",
 )
 TWO_EXAMPLES = Section(
     "two-examples",
@@ -154,10 +156,9 @@ TWO_EXAMPLES = Section(
     "adapter that two nodes share, so several sending processes can exceed it.",
     (OWN_PATHS, SHARED_PATH),
     _two_examples,
-    "The slide has no numbers, and neither machine is measured here: both are nodes in chiplog's simulator, with "
-    "L = 5, o = 1, g = 2 µs, G = 0.5 ns/B and 5 GB/s of our choice. `--per-node 8` makes one node of eight ranks for "
-    "the simulator: here those are the four processes on each of the two nodes that share an adapter. Each process has "
-    "a "
-    "path of its own in our left half; the slide does not say how many Blue Gene/Q has. chiplog does not find out "
-    "by itself which paths a machine has: `chiplog measure --pattern pairs` shows what they carry.",
+    "The slide has no numbers, and neither machine is measured here: both are nodes in chiplog's simulator, with L = "
+    "5, o = 1, g = 2 µs, G = 0.5 ns/B and 5 GB/s of our choice. `--per-node 8` makes one node of eight ranks for the "
+    "simulator: here those are the four processes on each of the two nodes that share an adapter. Each process has a "
+    "path of its own in our left half; the slide does not say how many Blue Gene/Q has. chiplog does not find out by "
+    "itself which paths a machine has: `chiplog measure --pattern pairs` shows what they carry.",
 )

@@ -118,8 +118,7 @@ def draw_model(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
     pairs = f"{ends[0]} pair and {ends[1]}"
     return (
         f"Marks are measured, lines the model's, one for each protocol. At {times.sizes[-1] // 1024:,} KiB it says "
-        f"{says[0]:.1f} and "
-        f"{says[1]:.1f} µs of {pairs}; measured are {took[0]:.1f} and {took[1]:.1f} µs."
+        f"{says[0]:.1f} and {says[1]:.1f} µs of {pairs}; measured are {took[0]:.1f} and {took[1]:.1f} µs."
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -57,7 +57,7 @@ class Trace:
         return max(span.end_us for span in self.spans)
 
 
-def simulated(file: str, ns: dict[str, float]) -> str:
+def simulated(file: str, ns: Mapping[str, float]) -> str:
     """The command that simulates a GOAL file with parameters in ns, and writes what `trace_of` reads."""
     parameters = " ".join(f"--{name} {value:g}" for name, value in ns.items())
     return f"chiplog simulate {file} {parameters} --trace trace.json"
