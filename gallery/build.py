@@ -63,23 +63,43 @@ def page(document: Document, folder: Path) -> str:
     return "\n".join(lines)
 
 
+def made_from(section: Section) -> str:
+    """What a section's numbers come from, by its commands."""
+    commands = " ".join(section.commands)
+    for word, source in (
+        ("import nodecomm", "published measurements"),
+        ("measure sim:", "a simulated network"),
+        ("simulate", "a simulated schedule"),
+        ("doctor", "words of the slides, and the machine that draws"),
+    ):
+        if word in commands:
+            return source
+    return "printed or chosen parameters, by formulas"
+
+
 def contents() -> str:
     """The list of all figures and tables with what became of each."""
     lines = ["# Gallery: five documents, figure by figure", ""]
     lines += [
-        "Every figure and table of the five documents from which chiplog's models come: drawn by chiplog's own "
-        "commands, or the reason why not. Numbers are the documents'; pictures and words are ours. `make gallery` "
-        "draws them anew.",
+        "Every figure and table of the five documents from which chiplog's models come, drawn by chiplog. The "
+        "machines of the documents are gone: simulated networks stand for them, but for the Cray XE6, of which "
+        "measurements were published. The last column says what each is made from, and each page what differs from "
+        "the document, and why. Pictures and words are ours. `make gallery` draws them anew.",
+        "",
+        "We know the texts of the documents. What their pictures show beyond that is not known to us, and nothing is "
+        "claimed of it.",
         "",
     ]
     for document in DOCUMENTS:
-        keys = {one.key for one in sections(document)}
-        lines += [f"## {document.source}", "", "| where | what | state |", "|---|---|---|"]
+        made = {one.key: made_from(one) for one in sections(document)}
+        lines += [f"## {document.source}", ""]
+        lines += ["| where | what | state | made from |", "|---|---|---|---|"]
         for item in document.items:
             state = f"not drawn: {item.reason}" if item.reason else "not drawn"
-            if item.drawn_by in keys:
+            if item.drawn_by in made:
                 state = f"[drawn]({document.name}.md#{item.drawn_by})"
-            lines.append(f"| {item.place} | {item.title} | {state} |")
+            source = made.get(item.drawn_by, "")
+            lines.append(f"| {item.place} | {item.title} | {state} | {source} |")
         lines.append("")
     return "\n".join(lines)
 

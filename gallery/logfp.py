@@ -12,8 +12,8 @@ from chiplog.fit.result import Curve
 from chiplog.models.logfp import LOGFP, overhead
 from chiplog.models.logp import LOGP
 from chiplog.models.protocol import points
-from gallery import one_to_many
-from gallery.one_to_many import PEERS, draw
+from gallery import machines, one_to_many
+from gallery.one_to_many import PEERS, RDMA_WRITE, draw, overhead_us, printed_parts, published
 from gallery.section import COLOURS, Section, curve, fit_of, measured
 
 PRINTED = {"f": 7.0, "o_min": 0.18, "o_max": 1.6}
@@ -30,6 +30,13 @@ EIGHT_KB = measured(
     7,
 )
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
+TEST_SYSTEMS = {
+    "Opteron PCI-X": {"processor": "Opteron", "bus of the network adapter": "PCI-X"},
+    "Xeon PCI-X": {"processor": "Xeon", "bus of the network adapter": "PCI-X"},
+    "Xeon PCI-e": {"processor": "Xeon", "bus of the network adapter": "PCI-e"},
+}
+for one in TEST_SYSTEMS.values():
+    one |= {"network": "InfiniBand", "clock": "RDTSC"}
 
 
 def _logp(axes: Any) -> str:
@@ -89,7 +96,7 @@ def _fitted(fit: FittedModel, symbols: tuple[str, ...]) -> str:
         one, scale = fit[symbol], 1.0 if symbol == "f" else 1e6
         unit = "" if symbol == "f" else " µs"
         told.append(
-            f"{symbol} = {one.value * scale:.3g}{unit} [{one.low * scale:.3g}, {one.high * scale:.3g}]"
+            f"{symbol} = {one.value * scale:.4g}{unit} [{one.low * scale:.4g}, {one.high * scale:.4g}]"
             if one.identified else f"{symbol} not identified"
         )  # fmt: skip
     return f"Fitted, with 95 % intervals: {', '.join(told)}."
@@ -115,6 +122,23 @@ def _overhead_logp(axes: Any) -> str:
     return f"LogP's constant is {fitted[0]:.2f} µs, {fitted[0] / fitted[-1]:.1f} times LogfP's at 64 peers."
 
 
+def _lop_round_trip(axes: Any) -> str:
+    total, parts = published()["RDMA write"], printed_parts(RDMA_WRITE)
+    draw(axes, {"sum": total, **parts}, PER_MESSAGE)
+    axes.set_ylim(bottom=-6)
+    start, processing, saturation = (values[-1] for values in parts.values())
+    return (
+        f"At 64 peers the sum of {total[-1]:.2f} µs is {start:.2f} of pipeline, {processing:.2f} of processing and "
+        f"{saturation:.2f} of saturation; it is least, {total.min():.2f} µs, at {int(PEERS[np.argmin(total)])} peers."
+    )
+
+
+def _lop_overhead(axes: Any) -> str:
+    found, ours = overhead_us(PEERS), overhead(PEERS, PRINTED)
+    draw(axes, {"o(p) by LoP": found, "o(p) by LogfP": ours}, "overhead in µs")
+    return f"LoP: o(1) = {found[0]:.2f} µs and o(64) = {found[-1]:.2f} µs, LogfP: {ours[0]:.2f} and {ours[-1]:.2f} µs."
+
+
 CHOICE = "The slides print neither L nor g: both are 5 µs here. "
 SECTIONS = (
     Section(
@@ -124,7 +148,8 @@ SECTIONS = (
         (one_to_many.FOUR_PEERS,),
         one_to_many.principle,
         one_to_many.PRINCIPLE_DIFFERS
-        + "It is a network of LogP, whose prediction the next slide has.",
+        + "It is a network of LogP with o_r = o; in the special case o_r = 0 of the next slide, RTT(4) would be 2o "
+        "less.",
     ),
     Section(
         "logp",
@@ -135,9 +160,19 @@ SECTIONS = (
         CHOICE + "Computed by chiplog's model of LogP.",
     ),
     Section(
+        "test-systems",
+        "Three InfiniBand machines",
+        "Three machines by name: their processor and the bus of their InfiniBand adapter, and whom they are from.",
+        (machines.COMMAND,),
+        machines.drawing(TEST_SYSTEMS),
+        machines.DIFFERS
+        + "The clock is that of the slides' benchmark, which is said of it in general.",
+        picture=False,
+    ),
+    Section(
         "one-byte",
         "Round trips of 1 byte",
-        "Three machines show a fall, a least value, and a rise or a plateau.",
+        "RTT(P) of 1 byte on the three machines. The slides say later that RTT(P)/P is least at P = f.",
         (COMMAND, "chiplog fit run.jsonl --model logfp"),
         partial(_round_trips, COMMAND),
         CHOICE
@@ -147,7 +182,7 @@ SECTIONS = (
     Section(
         "eight-kb",
         "Round trips of 8 kB",
-        "The same three machines with messages of 8 kB.",
+        "RTT(P) of 8 kB on the three machines.",
         (EIGHT_KB, "chiplog fit run.jsonl --model logfp"),
         partial(_round_trips, EIGHT_KB),
         CHOICE
@@ -173,21 +208,41 @@ SECTIONS = (
         "whose curves the slides print no number. The times are those of posting the sends of the run above.",
     ),
     Section(
+        "lop-round-trip",
+        "LoP's round trip and its three parts",
+        "The sum of pipeline, processing and saturation has six nonlinear parameters: very accurate, too unwieldy to "
+        "use.",
+        (),
+        _lop_round_trip,
+        "The slide prints no numbers: ours are those that the LoP paper prints of RDMA write. Computed by chiplog's "
+        "formulas; nothing was measured. Data tell five of the six parameters (see the page on the LoP paper).",
+    ),
+    Section(
+        "lop-overhead",
+        "LoP's overhead",
+        "A pipeline's start alone, with three nonlinear parameters: very accurate, too unwieldy to use.",
+        (),
+        _lop_overhead,
+        "The slide prints no numbers: ours are those of the LoP paper's section 4.7, of another machine than LogfP's, "
+        "which is drawn beside it. Computed by chiplog's formulas; nothing was measured.",
+    ),
+    Section(
         "round-trip",
         "LogfP's round trip with f = 7",
-        "The model follows the measured curve, whose least value is at f = 7.",
+        "The model with f = 7, where f is said to be where RTT(P)/P is least.",
         (),
         _round_trip,
         CHOICE
-        + "The measured points are not printed. That f is where RTT(p)/p is least is true of these numbers, not in "
-        "general: with L = 2 and g = 1 µs it is at 10.",
+        + "What the slide may show of measurements is not printed. That f is where RTT(p)/p is least is true of these "
+        "numbers, not in general: with L = 2 and g = 1 µs it is at 10.",
     ),
     Section(
         "overhead",
         "LogfP's overhead",
-        "o_min = 0.18 µs and o_max = 1.6 µs.",
+        "o(P) = o_min + o_max/P with 0.18 and 1.6, without a unit.",
         (),
         _overhead,
-        "o_max is what the first message costs beyond o_min, so o(1) is 1.78 µs; the slide calls it o at 1 peer.",
+        "We read 0.18 and 1.6 as µs. o_max is what the first message costs beyond o_min, so o(1) is 1.78 µs; the "
+        "slides call o_max the overhead at 1 peer.",
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gallery import nodecomm, other_nodes
+from gallery import nodecomm, nodes, other_nodes
 from gallery.nodecomm import IMPORT
 from gallery.pairs import draw_error, draw_model, draw_rates, draw_times, predicted
 from gallery.section import COLOURS, Section
@@ -23,6 +23,7 @@ class Way:
     title: str
     says: str
     method: str = ""
+    differs: str = ""
 
     @property
     def command(self) -> str:
@@ -35,7 +36,7 @@ THREE = Way(
     "three",
     "max-rate",
     "three parameters",
-    "The max-rate model T = s + k n / min(R_N, k R_C) follows the measured times.",
+    "The times by the max-rate model T = s + k n / min(R_N, k R_C), which the slides call sufficient for many uses.",
 )
 FOUR = Way(
     "four",
@@ -43,12 +44,13 @@ FOUR = Way(
     "four parameters",
     "A rate of its own for further processes makes the model slightly better in the rendezvous regime, not enough "
     "for the added parameter.",
+    differs=" Here, too, it gains little of rendezvous; it gains more of the eager protocol (see the errors).",
 )
 POSTAL = Way(
     "postal-all",
     "postal",
     "postal, from 1 to 16 pairs",
-    "Fitted to all, the model s + r n lies between them and meets few.",
+    "The postal model of 1 to 16 pairs together. It has one time for any number of pairs; no number is printed.",
     "k=all",
 )
 WAYS = (
@@ -173,12 +175,12 @@ MODELS = tuple(
             way.says,
             (IMPORT, way.command),
             partial(_model, way),
-            SAME + "chiplog's protocols are those that it found by itself.",
+            SAME + "chiplog's protocols are those that it found by itself." + way.differs,
         ),
         Section(
             f"cray-{way.key}-errors",
             f"Cray XE6: relative error, {way.title}",
-            "The error over size, a curve for each number of pairs; no number is printed.",
+            "The relative error; no number is printed.",
             (IMPORT, way.command),
             partial(_error, way),
             SAME + "The sign is ours: above 0 the model says more than was measured.",
@@ -186,10 +188,12 @@ MODELS = tuple(
     )
 )
 SECTIONS = (
+    nodes.ONE_MODEL,
     Section(
         "cray-rates",
         "Cray XE6: rate of one process over size",
-        "The more processes communicate, the less each one gets, for large messages.",
+        "The rate of one process, with one and with many of them. The slides then ask why it depends on their number, "
+        "which the model s + r n denies.",
         (IMPORT,),
         _rates,
         SOURCE + HALF,
@@ -197,11 +201,13 @@ SECTIONS = (
     Section(
         "large",
         "Rates observed for large messages",
-        "The rate of a node does not grow with its processes beyond what its link carries.",
+        "The picture has no text. The next slide takes from it that the rate is limited by the shared link, or by the "
+        "links of the single processes together.",
         (IMPORT, THREE.command, POSTAL.command),
         _large,
         SAME + "The slide's machine isn't named; the Cray's largest message is drawn.",
     ),
+    nodes.TWO_EXAMPLES,
     Section(
         "table",
         "Four parameters of three protocols",
@@ -217,7 +223,7 @@ SECTIONS = (
     Section(
         "cray-measured",
         "Cray XE6: measured times",
-        "Times over size from 1 to 16 pairs; three protocols are visible.",
+        "Measured times; the text has the title only. Another slide names three regimes: short, eager, rendezvous.",
         (IMPORT, "chiplog changes bw.jsonl"),
         _measured,
         SOURCE + HALF,

@@ -13,7 +13,7 @@ from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.predict.n_way import best_peers
-from gallery import means, one_to_many
+from gallery import machines, means, one_to_many
 from gallery.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
 from gallery.section import Section, fit_of
 from gallery.space_time import diagram, received_from, sent_to, simulated, trace_of
@@ -33,6 +33,24 @@ TWO_PEERS = (
     "chiplog schedule barrier --algorithm n-way-dissemination --peers 2 --ranks 9 -o barrier.goal",
     SIMULATED,
 )
+ANY_ONE = (
+    "chiplog schedule barrier --algorithm dissemination --ranks 6 -o barrier.goal",
+    SIMULATED,
+)
+ANY_TWO = (
+    "chiplog schedule barrier --algorithm n-way-dissemination --peers 2 --ranks 6 -o barrier.goal",
+    SIMULATED,
+)
+ENVIRONMENT = {
+    "8 nodes, slides": {
+        "processor": "Xeon 2.066 GHz",
+        "cores": "2 processors a node",
+        "network": "InfiniBand, Mellanox Cougar (MTPB 23108)",
+        "operating system": "Red Hat Linux 9, kernel 2.4.27 SMP",
+        "clock": "RDTSC",
+        "MPI": "LAM/MPI 7.1.1, TUC SHIBA 1.0, MVAPICH 0.9.4, Open MPI",
+    }
+}
 
 
 def _logp(axes: Any) -> str:
@@ -81,6 +99,17 @@ def _peers(commands: tuple[str, ...], axes: Any) -> str:
         f"In order, rank 0 sends to {_in_words(sent_to(trace, 0))} and receives from "
         f"{_in_words(received_from(trace, 0))}; all {trace.ranks} ranks are done after {trace.end_us:g} µs. The black "
         "arrows are rank 0's."
+    )
+
+
+def _any_ranks(commands: tuple[str, ...], peers: int, axes: Any) -> str:
+    trace = trace_of(commands)
+    diagram(axes, trace, marked_rank=0)
+    rounds = round_count(trace.ranks, peers)
+    return (
+        f"{trace.ranks} ranks need {rounds} rounds, the next whole number above the logarithm of {trace.ranks} to the "
+        f"base {peers + 1}, {np.log(trace.ranks) / np.log(peers + 1):.2f}. All are done after {trace.end_us:g} µs, "
+        f"with {len(trace.messages)} messages. In order, rank 0 sends to {_in_words(sent_to(trace, 0))}."
     )
 
 
@@ -146,13 +175,23 @@ SECTIONS = (
         "The slide prints no numbers: L = 5, o = 1 and g = 2 µs are ours. Computed by chiplog's model of LogP.",
     ),
     Section(
+        "test-environment",
+        "The machine that was measured",
+        "A list of its parts: nodes, processors, operating system and InfiniBand adapter.",
+        (machines.COMMAND,),
+        machines.drawing(ENVIRONMENT),
+        machines.DIFFERS,
+        picture=False,
+    ),
+    Section(
         "least",
         "Least round trip per message on 8 nodes",
         "RDMA write is the fastest; several peers at once cost less per message than one.",
         (),
         _least,
-        "The curves are those of the LoP paper's 64-node machine, with the same adapter, up to 7 peers. The other "
-        "transport options of the slide have no printed numbers. Computed by chiplog's formulas; nothing was measured.",
+        "The curves are those of the LoP paper's machine, up to 7 peers: 64 nodes of faster processors, with the same "
+        "adapter. The other transport options of the slide have no printed numbers. Computed by chiplog's formulas; "
+        "nothing was measured.",
     ),
     Section(
         "mean",
@@ -172,6 +211,15 @@ SECTIONS = (
         "chiplog's formulas; nothing was measured.",
     ),
     Section(
+        "any-ranks-1",
+        "The dissemination barrier with any number of ranks",
+        "The running time grows with the logarithm of P to the base 2, and P need not be a power of two.",
+        ANY_ONE,
+        partial(_any_ranks, ANY_ONE, 1),
+        "The slide has no times: ours are those of chiplog's simulator, and L = 5, o = 1, g = 2 µs and 6 ranks are our "
+        "choice. What its picture shows beside these words is not known to us.",
+    ),
+    Section(
         "peers-1",
         "Who sends to whom, one peer a round",
         "In round r, rank p sends to (p + 2^r) mod P and receives from (p - 2^r) mod P.",
@@ -179,6 +227,17 @@ SECTIONS = (
         partial(_peers, ONE_PEER),
         "The slide has no times: ours are those of chiplog's simulator, and L = 5, o = 1, g = 2 µs and 8 ranks are our "
         "choice. Drawn from the trace that the second command writes.",
+    ),
+    Section(
+        "any-ranks-n",
+        "The n-way dissemination barrier with any number of ranks",
+        "The running time is between the logarithms of P to the base 2 and to the base n, with a question mark; P need "
+        "not be a power of n.",
+        ANY_TWO,
+        partial(_any_ranks, ANY_TWO, 2),
+        "As above, with n = 2. The rounds are those of base n + 1: the first r of them reach (n+1)^r ranks, the rank "
+        "itself among them. In the last round not all peers are needed, and chiplog leaves out whom a rank has "
+        "reached already.",
     ),
     Section(
         "peers-n",

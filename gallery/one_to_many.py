@@ -11,7 +11,7 @@ from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import printed_curve
 from chiplog.models.protocol import points
 from gallery.section import COLOURS
-from gallery.space_time import diagram, simulated, trace_of
+from gallery.space_time import beside, diagram, simulated, trace_of
 
 SEND = (22.4558, -0.0140, 9.1637, 0.0174, -0.0625, 101.3065)
 RDMA_WRITE = (16.7937, 0.0058, 4.4642, 4.4751, -0.0642, 12.9209)
@@ -83,8 +83,18 @@ def principle(axes: Any) -> str:
     """Draw one to four and back; returns what is shown."""
     trace = trace_of((FOUR_PEERS,))
     diagram(axes, trace)
+    sent = [one for one in trace.messages if one.source == 0]
+    axes.set_ylim(top=-0.75)
+    for x, y, text in (
+        (0.25, -0.45, "(1)"),
+        (max(one.send_ended_us for one in sent) / 2, -0.45, "(2)"),
+        (sent[0].received_us + 2.6, 1, "(3)"),
+        (trace.end_us - 3.5, -0.45, "(4)"),
+        (trace.end_us - 0.1, -0.45, "(5)"),
+    ):
+        beside(axes, x, y, text)
     formula = LOGP.formulas["one_to_many"](points("one_to_many", 1, peers=[4]), LOGP_US).item()
     return (
-        f"(1) is the left end and (5) the right one, {trace.end_us:g} µs later; (2) and (4) are the messages that rank "
-        f"0 sends and receives, (3) is what the others do. chiplog's formula of LogP says {formula:g} µs."
+        f"At (1) rank 0 takes the time, (2) it sends, (3) the others answer, (4) it receives, and at (5), "
+        f"{trace.end_us:g} µs after (1), it takes the time again. chiplog's formula of LogP says {formula:g} µs."
     )

@@ -14,11 +14,15 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.table import pair_table
 from chiplog.fit.predictions.predictor import predictor
 from chiplog.models.protocol import points
-from gallery.section import COLOURS
+from gallery.section import COLOURS, legend_above
 
 Floats = NDArray[np.float64]
 SHOWN = (1, 2, 4, 8, 16)
 """Numbers of pairs that have a curve of their own."""
+MARKERS = "os^Dv"
+"""Their marks, so that a curve is told without its colour."""
+LINE_POINTS = 60
+"""Sizes of a model's line in each of its protocols."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +63,11 @@ def over_size(
     axes: Any, times: HalfRoundTrips, of_pairs: Callable[[int], Floats], *, line: str = "-"
 ) -> None:
     """A curve a shown number of pairs, with points at the measured sizes."""
-    for k, colour in zip(times.shown, COLOURS, strict=False):
-        axes.plot(times.sizes, of_pairs(k), line, marker=".", color=colour, label=f"k = {k}")
+    for k, colour, mark in zip(times.shown, COLOURS, MARKERS, strict=False):
+        axes.plot(
+            times.sizes, of_pairs(k), ls=line, lw=1.2, marker=mark, ms=3.5, color=colour,
+            label=f"k = {k}",
+        )  # fmt: skip
     axes.set_xscale("log", base=2)
     axes.set_xlabel("message size in bytes")
 
@@ -70,6 +77,7 @@ def draw_times(axes: Any, times: HalfRoundTrips) -> None:
     over_size(axes, times, lambda k: times.median(k) * 1e6)
     axes.set_yscale("log")
     axes.set_ylabel("half round trip in µs")
+    legend_above(axes)
 
 
 def draw_rates(axes: Any, times: HalfRoundTrips) -> str:
@@ -77,6 +85,7 @@ def draw_rates(axes: Any, times: HalfRoundTrips) -> str:
     over_size(axes, times, lambda k: times.sizes / times.median(k) / 1e9)
     axes.set_ylabel("n/T of one process in GB/s")
     axes.set_ylim(bottom=0)
+    legend_above(axes)
     told = (f"{times.sizes[-1] / times.median(k)[-1] / 1e9:.2f} with {k}" for k in times.shown)
     return (
         f"At {times.sizes[-1] // 1024:,} KiB one process gets {', '.join(told)} processes, in GB/s."
@@ -85,21 +94,31 @@ def draw_rates(axes: Any, times: HalfRoundTrips) -> str:
 
 def draw_model(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
     """Measured points and the model's lines, of which postal has one; returns both at the largest size."""
-    over_size(axes, times, lambda k: times.median(k) * 1e6, line="")
+    over_size(axes, times, lambda k: times.median(k) * 1e6, line="none")
     same = fit.model == "postal"
     for k, colour in zip(times.shown[:1] if same else times.shown, COLOURS, strict=False):
-        line = predicted(fit, times.sizes, k) * 1e6
-        style = {"color": "0.2", "label": "model, every k"} if same else {"color": colour}
-        axes.plot(times.sizes, line, **style)
+        for number, one in enumerate(fit.details.segments):
+            first = times.sizes[times.sizes >= one.first_bytes].min()
+            last = times.sizes[times.sizes <= one.last_bytes].max()
+            sizes = np.unique(np.geomspace(first, last, LINE_POINTS).round().astype(np.int64))
+            name = {"label": "model, every k"} if same and not number else {}
+            axes.plot(
+                sizes,
+                predicted(fit, sizes, k) * 1e6,
+                lw=1.0,
+                color="0.2" if same else colour,
+                **name,
+            )
     axes.set_yscale("log")
     axes.set_ylabel("half round trip in µs")
+    legend_above(axes)
     ends = (times.shown[0], times.shown[-1])
     says = [1e6 * predicted(fit, times.sizes[-1:], k)[0] for k in ends]
     took = [1e6 * times.median(k)[-1] for k in ends]
     pairs = f"{ends[0]} pair and {ends[1]}"
     return (
-        f"Points are measured, lines the model's. At {times.sizes[-1] // 1024:,} KiB it says {says[0]:.1f} and "
-        f"{says[1]:.1f} µs of {pairs}; measured are {took[0]:.1f} and {took[1]:.1f} µs."
+        f"Marks are measured, lines the model's, one for each protocol. At {times.sizes[-1] // 1024:,} KiB it says "
+        f"{says[0]:.1f} and {says[1]:.1f} µs of {pairs}; measured are {took[0]:.1f} and {took[1]:.1f} µs."
     )
 
 
@@ -111,6 +130,7 @@ def draw_error(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
     over_size(axes, times, lambda k: 100 * found[k])
     axes.axhline(0, color="0.5", lw=0.8)
     axes.set_ylabel("(model - measured) / measured in %")
+    legend_above(axes)
     table = 100 * np.abs(np.stack(list(found.values())))
     told = []
     for one in fit.details.segments:

@@ -47,11 +47,12 @@ def measured(
     sizes: str,
     ranks: int,
     seed: int,
-    budget_seconds: float | None = None,
+    budget_seconds: float | None = 60,
 ) -> str:
     """The command that measures what `run_of` measures.
 
-    Where the default budget would end records, and so let the samples hang on how busy the machine is, give a larger.
+    The budget is larger than any run needs: what ends at chiplog's default one depends on how busy the machine is, and
+    pictures are to be the same each time.
     """
     budget = "" if budget_seconds is None else f" --budget {budget_seconds:g}"
     return (
@@ -86,6 +87,15 @@ def fit_of(command: str, model: str) -> FittedModel:
 def curve(fit: FittedModel, quantity: str) -> Curve:
     """A measured curve of a fit."""
     return next(one for one in fit.details.curves if one.quantity == quantity)
+
+
+def legend_above(axes: Any) -> None:
+    """Put the legend above the axes in one line, where it hides no curve."""
+    entries = len(axes.get_legend_handles_labels()[0])
+    axes.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=entries, fontsize=8, frameon=False,
+        columnspacing=1.2,
+    )  # fmt: skip
 
 
 def points(
@@ -125,7 +135,7 @@ def write_picture(section: Section, path: Path) -> str:
     figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
     shows = section.draw(axes)
     axes.grid(alpha=0.3)
-    if axes.get_legend_handles_labels()[0]:
+    if axes.get_legend_handles_labels()[0] and axes.get_legend() is None:
         axes.legend(fontsize=8)
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -57,7 +57,7 @@ class Trace:
         return max(span.end_us for span in self.spans)
 
 
-def simulated(file: str, ns: dict[str, float]) -> str:
+def simulated(file: str, ns: Mapping[str, float]) -> str:
     """The command that simulates a GOAL file with parameters in ns, and writes what `trace_of` reads."""
     parameters = " ".join(f"--{name} {value:g}" for name, value in ns.items())
     return f"chiplog simulate {file} {parameters} --trace trace.json"
@@ -134,6 +134,23 @@ def diagram(
         bars.values(), bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3, fontsize=8,
         frameon=False,
     )  # fmt: skip
+
+
+def length(axes: Any, start_us: float, end_us: float, y: float, text: str) -> None:
+    """A double arrow from one time to another at a height, with its text above."""
+    arrow = {"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0, "lw": 0.8, "color": "0.3"}
+    axes.annotate("", (end_us, y), (start_us, y), arrowprops=arrow)
+    axes.text((start_us + end_us) / 2, y - 0.02, text, ha="center", va="bottom", fontsize=8)
+
+
+def inside(axes: Any, time_us: float, y: float, text: str) -> None:
+    """A text in a bar."""
+    axes.text(time_us, y, text, ha="center", va="center", fontsize=8, color="white", zorder=5)
+
+
+def beside(axes: Any, time_us: float, y: float, text: str) -> None:
+    """A text in the free space between bars."""
+    axes.text(time_us, y, text, ha="center", va="center", fontsize=8, zorder=5)
 
 
 def received_from(trace: Trace, rank: int) -> list[int]:
