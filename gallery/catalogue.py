@@ -81,8 +81,10 @@ DOCUMENTS = (
         "logfp",
         "T. Hoefler and others: LogfP, a model for small messages in InfiniBand, PMEO-PDS 2006, slides",
         (
+            Item("LogP model", "Its parameters", "logp-model"),
             Item("principle", "One to n and back: the five steps", "principle"),
-            Item("LogP prediction", "Round trip per message by LogP with o_r = 0", "logp"),
+            Item("LogP prediction", "Its formula, with o_r = 0", "logp"),
+            Item("LogP prediction, RTT", "Round trip per message", "logp"),
             Item("test systems", "List of three InfiniBand machines", "test-systems"),
             Item("benchmark results 1", "Round trips of 1 byte on three machines", "one-byte"),
             Item("benchmark results 2", "Round trips of 8 kB on three machines", "eight-kb"),

@@ -15,6 +15,7 @@ from chiplog.models.protocol import points
 from gallery import machines, one_to_many
 from gallery.one_to_many import PEERS, RDMA_WRITE, draw, overhead_us, printed_parts, published
 from gallery.section import COLOURS, Section, curve, fit_of, measured
+from gallery.space_time import diagram, simulated, trace_of
 
 PRINTED = {"f": 7.0, "o_min": 0.18, "o_max": 1.6}
 CHOSEN = {"L": 5.0, "g": 5.0, "o_r": 0.0}
@@ -29,6 +30,9 @@ EIGHT_KB = measured(
     17,
     7,
 )
+LOGP_MESSAGES = simulated(
+    "docs/gallery/two-messages.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0}
+)
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 TEST_SYSTEMS = {
     "Opteron PCI-X": {"processor": "Opteron", "bus of the network adapter": "PCI-X"},
@@ -37,6 +41,16 @@ TEST_SYSTEMS = {
 }
 for one in TEST_SYSTEMS.values():
     one |= {"network": "InfiniBand", "clock": "RDTSC"}
+
+
+def _logp_model(axes: Any) -> str:
+    trace = trace_of((LOGP_MESSAGES,))
+    diagram(axes, trace, ("sender", "receiver"))
+    first, second = trace.messages
+    return (
+        f"A message is received after {first.received_us:g} µs, 2o + L; the second begins "
+        f"{second.sent_us - first.sent_us:g} µs after the first, g."
+    )
 
 
 def _logp(axes: Any) -> str:
@@ -141,6 +155,15 @@ def _lop_overhead(axes: Any) -> str:
 
 CHOICE = "The slides print neither L nor g: both are 5 µs here. "
 SECTIONS = (
+    Section(
+        "logp-model",
+        "LogP's parameters, over time",
+        "L is the latency, g the gap between messages, o the overhead on either CPU, P the number of processors.",
+        (LOGP_MESSAGES,),
+        _logp_model,
+        "The slide has no numbers: L = 5, o = 1 and g = 2 µs are ours. Drawn from the trace of chiplog's simulator, "
+        "which has the CPUs, not the network: an arrow takes L. P is 2.",
+    ),
     Section(
         "principle",
         "One to n and back: the five steps",

@@ -97,7 +97,8 @@ SECTIONS = (
     Section(
         "send",
         "Send: round trip per message",
-        "The least times fall steeply with the first peers and rise slowly after; inline is about 1 µs faster.",
+        "Least times and the fitted function. Inline is about 1 µs faster with few processors, and no longer from "
+        "about 30 on, where the network saturates.",
         (),
         _curve("send", SEND),
         "The printed l4 of 0.0174 µs with l6 of 101 is no saturation of 0.02 µs: exp(-l5 l6) makes 10 µs of it. Six "

@@ -63,19 +63,26 @@ def measured(
 
 @cache
 def run_of(command: str) -> Dataset:
-    """The samples of a command that `measured` wrote."""
+    """The samples of a command that `measured` wrote.
+
+    Raises RuntimeError where the budget ended a record on a simulated network: another build would draw other samples.
+    """
     words = shlex.split(command)
     option = {words[i]: words[i + 1] for i in range(3, len(words), 2)}
     with tempfile.TemporaryDirectory() as folder:
-        return chiplog.measure(
+        file = Path(folder) / "run.jsonl"
+        run = chiplog.measure(
             words[2],
-            Path(folder) / "run.jsonl",
+            file,
             sizes=option["--sizes"],
             patterns=option["--pattern"],
             ranks=int(option["--ranks"]),
             seed=int(option["--seed"]),
             budget=float(option["--budget"]) if "--budget" in option else None,
         )
+        if words[2].startswith("sim:") and '"stopped":"budget"' in file.read_text():
+            raise RuntimeError(f"The budget ended a record; give a larger one to: {command}")
+    return run
 
 
 @cache

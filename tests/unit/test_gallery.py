@@ -19,7 +19,7 @@ from gallery.build import contents, drawn_before, page, sections  # noqa: E402
 from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
 from gallery.loggp_prtt import DELAYS, EXAMPLE, TOOLS  # noqa: E402
 from gallery.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
-from gallery.section import fit_of  # noqa: E402
+from gallery.section import fit_of, measured, run_of  # noqa: E402
 from gallery.space_time import received_from, sent_to, trace_of  # noqa: E402
 
 from chiplog.cli.app import COMMANDS  # noqa: E402
@@ -67,6 +67,15 @@ def test_no_simulated_run_ends_at_a_time_that_depends_on_the_load() -> None:
     measured = [shlex.split(one) for one in commands if one.startswith("chiplog measure")]
     assert measured
     assert all(int(one[one.index("--budget") + 1]) >= 60 for one in measured)
+
+
+def test_samples_that_a_budget_ended_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(target: str, out: Path, **options: object) -> None:
+        out.write_text('{"type":"record","stopped":"budget"}\n')
+
+    monkeypatch.setattr("chiplog.measure", ended)
+    with pytest.raises(RuntimeError, match=r"--budget 0\.5"):
+        run_of(measured("sim:L=5us", "prtt", "1", 2, 7, 0.5))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: one.name)
