@@ -75,11 +75,25 @@ ALL = [(0, 1.10), (8, 1.25), (1024, 3.0), (4096, 6.0)]
         lambda line: f" 3: {line}",
         lambda line: f"[1,0]<stdout>:{line}",
         lambda line: f"[prterun-node7-991@1,0]<stdout>: {line}",
+        lambda line: f"Tue May  3 10:11:12 2022[1,0]<stdout>:{line}",
         lambda line: f"[0] {line}",
+        lambda line: f"2024-05-01T10:11:12.123Z {line}",
+        lambda line: f"[2024-05-01 10:11:12] {line}",
         lambda line: f"\x1b[32m{line}\x1b[0m",
         lambda line: f"{line}\r",
     ],
-    ids=["srun", "srun-many", "open-mpi-4", "open-mpi-5", "mpiexec", "colours", "crlf"],
+    ids=[
+        "srun",
+        "srun-many",
+        "open-mpi-4",
+        "open-mpi-5",
+        "open-mpi-timestamp",
+        "mpiexec",
+        "kubernetes",
+        "log",
+        "colours",
+        "crlf",
+    ],
 )
 def test_what_launchers_put_before_lines_is_taken_off(tmp_path: Path, decorate) -> None:  # type: ignore[no-untyped-def]
     run, notes, _ = imported(tmp_path, "osu", "\n".join(map(decorate, LATENCY.splitlines())))
@@ -96,7 +110,9 @@ def test_lines_of_other_programs_are_skipped_and_counted(tmp_path: Path) -> None
     assert "line 1, 'user@login" in notes[0] and ": 3 lines; check" in notes[0]
 
 
-@pytest.mark.parametrize("row", ["64    0.00", "64   nan", "64   -nan", "64", "64  out of memory"])
+@pytest.mark.parametrize(
+    "row", ["64    0.00", "64   nan", "64   -nan", "64", "64  out of memory", "64   1.5   Fail"]
+)
 def test_a_row_without_a_time_is_skipped_and_counted(tmp_path: Path, row: str) -> None:
     run, notes, warnings = imported(tmp_path, "osu", f"{LATENCY}{row}\n")
     assert times(run) == ALL and len(notes) == 1
@@ -113,6 +129,68 @@ def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["1. step", "2.5  3.5", "1.1e-16", "-8  1.00", "# OSU Experiments"]
+)
+def test_a_line_that_begins_with_no_size_is_no_row(tmp_path: Path, line: str) -> None:
+    run, _, warnings = imported(tmp_path, "osu", f"{LATENCY}{line}\n")
+    assert times(run) == ALL
+    expected = [] if line.startswith("#") else [(1, "lines")]
+    assert [(one["number"], one["unit"]) for one in warnings] == expected
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# OSU MPI Latency Test (Version 2.2)",
+        "# OSU MPI-CUDA MANAGED Latency Test v7.4",
+        "# OMB-Py MPI Latency Test",
+        "# OMB Python MPI Latency Test",
+        "# OSU Latency Test",
+        "# MPI Latency Test",
+    ],
+)
+def test_a_title_of_any_version_and_language_is_known(tmp_path: Path, title: str) -> None:
+    first = LATENCY.splitlines()[0]
+    run, notes, _ = imported(tmp_path, "osu", LATENCY.replace(first, title))
+    assert times(run) == ALL and not notes
+
+
+def test_a_datatype_begins_a_table_of_its_own(tmp_path: Path) -> None:
+    head, *rows = LATENCY.splitlines()
+    table = "\n".join(rows)
+    text = f"{head}\n# Datatype: MPI_CHAR.\n{table}\n# Datatype: MPI_INT.\n{table}\n"
+    assert "of host buffers of MPI_INT" in refused(tmp_path, "osu", text)
+    run, _, _ = imported(tmp_path, "osu", text.replace("MPI_INT", "MPI_CHAR"))
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+def test_managed_memory_has_its_home_on_the_host_or_on_the_device(tmp_path: Path) -> None:
+    line = "# Send Buffer on MANAGED (MH) and Receive Buffer on MANAGED (MH)"
+    host = LATENCY.replace("# Size", f"{line}\n# Size")
+    device = host.replace("(MH)", "(MD)")
+    assert "device-managed buffers" in refused(tmp_path, "osu", host + device)
+
+
+def test_message_rates_over_several_windows_are_skipped(tmp_path: Path) -> None:
+    windows = (
+        "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 2 ] [ window size: varied ]\n"
+        "# Uni-directional Bandwidth (MB/sec)\n#          1        2\n8       9.00    17.00\n"
+    )
+    assert "several windows" in refused(tmp_path, "osu", windows)
+    run, notes, _ = imported(tmp_path, "osu", windows + LATENCY)
+    assert times(run) == ALL and len(notes) == 1
+
+
+def test_bandwidths_of_pairs_without_message_rates_are_read(tmp_path: Path) -> None:
+    text = (
+        "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 2 ] [ window size: 64 ]\n"
+        "# Size                  MB/s\n8                      16.00\n1024                 2048.00\n"
+    )
+    run, _, _ = imported(tmp_path, "osu", text)
+    assert times(run) == [(8, 1.0), (1024, 1.0)]
+
+
+@pytest.mark.parametrize(
     ("title", "reason"),
     [
         ("MPI_Put Latency Test", "one-sided"),
@@ -122,7 +200,11 @@ def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
         ("One Sided MPI_Put Latency Test", "one-sided"),
         ("MPI_Put Bi-directional Bandwidth Test", "can't be imported"),
         ("MPI Bi-Directional Bandwidth Test", "both ways"),
-        ("MPI Broadcast Latency Test", "can't be imported"),
+        ("MPI Broadcast Latency Test", "a collective operation"),
+        ("MPI-CUDA Non-blocking Allreduce Latency Test", "a collective operation"),
+        ("MPI Multi-threaded Latency Test", "several threads"),
+        ("MPI Latency Persistent Test", "persistent requests"),
+        ("Bi-Bandwidth Test", "both ways"),
         ("OpenSHMEM Put Test", "can't be imported"),
     ],
 )

@@ -17,9 +17,11 @@ from chiplog.errors import CorruptFile
 
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 _PREFIX = re.compile(
-    r"\s*(?:\[[^\]\s]*\d+,\s*\d+\]<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s))[ \t]?"
+    r"\s*(?:[^<>]{0,80}<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s)"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s))[ \t]?"
 )
-"""What `mpirun --tag-output`, `srun -l` and `mpiexec -l` (of MPICH and of Intel MPI) put before each line."""
+"""What `mpirun --tag-output` or `--timestamp-output`, `srun -l`, `mpiexec -l` (of MPICH and of Intel MPI) and services
+that keep logs put before each line."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )
@@ -40,8 +42,8 @@ def clean(line: str) -> str:
 
     >>> clean("[1,0]<stdout>:8    1.23")
     '8    1.23'
-    >>> clean(" 3: 8    1.23"), clean("8    1.23")
-    ('8    1.23', '8    1.23')
+    >>> clean(" 3: 8    1.23"), clean("8    1.23"), clean("2024-05-01T10:11:12.5Z 8    1.23")
+    ('8    1.23', '8    1.23', '8    1.23')
     """
     line = _COLOURS.sub("", line)
     return (line[match.end() :] if (match := _PREFIX.match(line)) else line).strip()
