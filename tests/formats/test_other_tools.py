@@ -182,9 +182,64 @@ def test_a_collective_with_wrong_values_has_no_time(tmp_path: Path) -> None:
     assert len(run.series) == 3 and warnings(run) == [(1, "rows")]
 
 
+UNNAMED = ALL_REDUCE.replace("# Collective test starting: all_reduce_perf\n", "")
+
+
 def test_a_collective_without_a_name_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    text = ALL_REDUCE.replace("# Collective test starting: all_reduce_perf\n", "")
-    assert "put a line such as '# Collective test" in refused(tmp_path, "nccl-tests", text)
+    text = refused(tmp_path, "nccl-tests", UNNAMED)
+    assert "allreduce or sendrecv" in text and "put a line such as '# Collective test" in text
+
+
+FOUR = "".join(
+    f"#  Rank  {rank} Group  0 Pid     17 on    node1 device  {rank} [0x1b] some device\n"
+    for rank in range(4)
+)
+
+
+@pytest.mark.parametrize(
+    ("redop", "root", "busbw", "name", "found"),
+    [
+        ("sum", "-1", "203.94", "a.log", "allreduce"),
+        ("sum", "-1", "101.97", "a.log", "reduce_scatter"),
+        ("sum", " 0", "135.96", "a.log", "reduce"),
+        ("none", "-1", "101.97", "all_gather.log", "allgather"),
+        ("none", "-1", "101.97", "alltoall-4.log", "alltoall"),
+        ("none", " 0", "135.96", "a.log", "bcast"),
+        ("none", "-1", "101.97", "all_reduce.log", None),
+    ],
+)
+def test_a_collective_without_a_name_is_told_by_its_columns(
+    tmp_path: Path, redop: str, root: str, busbw: str, name: str, found: str | None
+) -> None:
+    row = f"16777216  4194304  float  {redop}  {root}  123.40  135.96  {busbw}  0\n"
+    head = "# Using devices\n" + FOUR + "# size count type redop root time algbw busbw #wrong\n"
+    source = tmp_path / name
+    source.write_text(head + row)
+    if found is None:
+        with pytest.raises(CorruptFile, match="can be allgather or alltoall"):
+            import_file("nccl-tests", source, tmp_path / "run.jsonl")
+        return
+    run = read_run(import_file("nccl-tests", source, tmp_path / "run.jsonl"))
+    assert [one.pattern for one in run.series] == [found]
+    assert warnings(run) == [(1, "tables")]
+
+
+def test_tables_of_two_numbers_of_ranks_are_no_launches(tmp_path: Path) -> None:
+    head, devices = ALL_REDUCE.split("# Using devices\n")
+    other = head + "# Using devices\n" + FOUR + devices[devices.index("#\n") :]
+    assert "of 4 ranks, the one at line" in refused(tmp_path, "nccl-tests", ALL_REDUCE + other)
+    run = imported(tmp_path, "nccl-tests", ALL_REDUCE + ALL_REDUCE)
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+def test_types_and_reductions_of_a_collective_are_kept_apart(tmp_path: Path) -> None:
+    run = imported(tmp_path, "nccl-tests", ALL_REDUCE + ALL_REDUCE.replace("float", " half"))
+    assert {one.launch for one in run.series} == {0}
+    assert {one.operation for one in run.series} == {
+        f"{place}, {kind} sum -1"
+        for place in ("out-of-place", "in-place")
+        for kind in ("float", "half")
+    }
 
 
 def test_mpigraphs_matrix_of_receives_becomes_rounds_of_all_pairs(tmp_path: Path) -> None:
