@@ -164,7 +164,7 @@ def _name(table: _Table, file: _File, source: Source) -> None:
 def _refuse_other_ranks(tables: list[_Table]) -> None:
     """Raises CorruptFile where two tables of one collective are of other numbers of ranks: they are no launches."""
     first: dict[str | None, _Table] = {}
-    for table in tables:
+    for table in (table for table in tables if table.ranks):
         other = first.setdefault(table.test, table)
         if other.ranks != table.ranks:
             what = (
@@ -175,13 +175,15 @@ def _refuse_other_ranks(tables: list[_Table]) -> None:
 
 
 def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]:
-    variants = {table.variant(words) for table in tables for words, _, _ in table.rows}
+    variants: dict[str | None, set[str]] = {}
+    for table in tables:
+        variants.setdefault(table.test, set()).update(table.variant(row[0]) for row in table.rows)
     launches: Counter[tuple[str | None, str]] = Counter()
     for table in tables:
         visits: Counter[tuple[str, int]] = Counter()
         for words, line, where in table.rows:
             variant = table.variant(words)
-            suffix = f", {variant}" if len(variants) > 1 else ""
+            suffix = f", {variant}" if len(variants[table.test]) > 1 else ""
             series = tuple(_series(table, words, suffix, line, skipped, where))
             if series:
                 size = series[0].message_bytes
