@@ -400,3 +400,78 @@ def test_a_table_of_a_real_cluster_is_read_by_its_columns_names(tmp_path: Path) 
     run = read_run(import_file("csv", source, tmp_path / "run.jsonl", **options))
     assert {one.pairs for one in run.series} == set(range(1, 17))
     assert {one.launch for one in run.series} == set(range(12))
+
+
+NETGAUGE = """# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
+1 10 13.5 23.2 145.5 6.7 1.1 1.1 -nan -nan -nan
+2 10 10.8 20.5 118.6 6.7 1.1 1.0 1.0 0.0 -nan
+"""
+CALLS = "MPI_Isend,100,20.1,2.5e-06\nMPI_Isend,200,20.2,2.6e-06\n"
+PING_PONG = "MPI_Send,100,29.8,4.0e-06\nMPI_Recv,100,29.8,1.4e-05\n"
+NODECOMM_ROWS = "1 4.0e-06 5.0e-06\n2 4.1e-06 5.1e-06\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "cut", "row"),
+    [
+        ("netgauge", NETGAUGE, "4 10 10.7", "4 10 10.7 20.4 117.6 6.7 1.1 1.0 1.0 0.0 0.0"),
+        ("nodecomm", NODECOMM_ROWS, "4 4.2e-06", "4 4.2e-06 5.2e-06"),
+        ("simgrid-calibration", CALLS, "MPI_Isend,300,20.3", "MPI_Isend,300,20.3,2.7e-06"),
+    ],
+    ids=["netgauge", "nodecomm", "simgrid"],
+)
+def test_a_last_row_that_was_cut_is_skipped_and_one_in_the_middle_is_damage(
+    tmp_path: Path, kind: str, text: str, cut: str, row: str
+) -> None:
+    whole, _, _ = imported(tmp_path, kind, text)
+    run, _, warnings = imported(tmp_path, kind, f"{text}{cut}\n")
+    assert len(run.series) == len(whole.series)
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+    (tmp_path / "run.jsonl").unlink()
+    assert f"line {text.count(chr(10)) + 1}" in refused(tmp_path, kind, f"{text}{cut}\n{row}\n")
+
+
+def test_what_netgauge_prints_on_the_terminal_is_no_file_of_times(tmp_path: Path) -> None:
+    text = "Testing 1 bytes 200 times:\n L=1.12  s=1  o_s=0.12  o_r=0.17  g=-nan  G=-nan (-nan GiB/s)\n"
+    assert "import the file that it wrote with -o" in refused(tmp_path, "netgauge", text)
+    run, _, _ = imported(tmp_path, "netgauge", text + NETGAUGE)
+    assert {one.message_bytes for one in run.series} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    "header", ["op,msg_size,start,duration", '"function","size","start","duration"']
+)
+def test_a_calibration_may_name_its_columns_as_it_likes(tmp_path: Path, header: str) -> None:
+    run, notes, _ = imported(tmp_path, "simgrid-calibration", f"{header}\n{CALLS}")
+    assert times(run) == [(100, 2.5), (200, 2.6)] and not notes
+
+
+def test_calls_that_are_no_messages_are_skipped_and_counted(tmp_path: Path) -> None:
+    others = "MPI_Iprobe,0,20.3,1.0e-07\nMPI_Wtime,0,20.4,1.0e-08\n"
+    run, _, warnings = imported(tmp_path, "simgrid-calibration", CALLS + others)
+    assert times(run) == [(100, 2.5), (200, 2.6)]
+    assert [(one["number"], one["unit"]) for one in warnings] == [(2, "rows")]
+    assert "'MPI_Iprobe' is unknown" in refused_again(tmp_path, others)
+
+
+def refused_again(tmp_path: Path, text: str) -> str:
+    (tmp_path / "run.jsonl").unlink()
+    return refused(tmp_path, "simgrid-calibration", text)
+
+
+def test_a_calibrations_last_call_may_lack_its_partner(tmp_path: Path) -> None:
+    alone = "MPI_Send,100,29.9,4.0e-06\n"
+    run, _, warnings = imported(tmp_path, "simgrid-calibration", PING_PONG + alone)
+    assert [one.pattern for one in run.series] == ["ping_pong", "send_overhead"]
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+    assert "do not pair up" in refused_again(tmp_path, PING_PONG + alone + alone)
+
+
+def test_a_calibrations_ping_pongs_and_other_calls_may_share_a_file(tmp_path: Path) -> None:
+    run, _, _ = imported(tmp_path, "simgrid-calibration", PING_PONG + CALLS)
+    assert [(one.pattern, one.operation) for one in run.series] == [
+        ("ping_pong", "send"),
+        ("send_overhead", "MPI_Send"),
+        ("send_overhead", "MPI_Isend"),
+        ("send_overhead", "MPI_Isend"),
+    ]

@@ -77,6 +77,7 @@ class Skipped:
     first: dict[str, tuple[Where, str]] = field(default_factory=dict)
     errors: dict[str, CorruptFile] = field(default_factory=dict)
     """Why the first one of each kind can't be imported."""
+    _cut: tuple[Where, str, CorruptFile] | None = None
 
     def foreign_line(self, where: Where, line: str) -> None:
         """A line that is no part of a table."""
@@ -87,6 +88,23 @@ class Skipped:
         """A row of a table that `what` makes unusable: nan or 0.00 in `column`, or a row that was cut."""
         error = where.corrupt(column, f"{what}, and no other row can be used")
         self._count("rows", where, line[:40], error)
+
+    def cut_row(self, where: Where, line: str, error: CorruptFile) -> None:
+        """A row with too few columns: `error` is raised if another row of its table follows, see `row_follows`."""
+        self.row_follows()
+        self._cut = (where, line, error)
+
+    def row_follows(self) -> None:
+        """Raises the error of a row that was cut: what stands in the middle of a table is damage."""
+        if self._cut is not None:
+            raise self._cut[2]
+
+    def end_table(self) -> None:
+        """Skips the row that was cut, if there is one: it is the last one, where a job ended early."""
+        if self._cut is not None:
+            where, line, error = self._cut
+            self._count("rows", where, line[:40], error)
+            self._cut = None
 
     def table(self, where: Where, name: str, what: str) -> None:
         """A table of another test, with what there is to say about it."""
@@ -99,6 +117,7 @@ class Skipped:
 
     def warnings(self) -> tuple[Mapping[str, object], ...]:
         """One warning for each kind of what was left out."""
+        self.end_table()
         return tuple(
             {
                 "fact": f"{_FACTS[unit]} were skipped (the first is line {where.line}, {text!r})",
@@ -111,6 +130,7 @@ class Skipped:
 
     def refuse_if_empty(self, records: Sized) -> None:
         """Raises CorruptFile that names what is in the file, where nothing of it could be imported."""
+        self.end_table()
         for unit in ("rows", "tables", "lines"):
             if not records and unit in self.errors:
                 raise self.errors[unit]

@@ -43,7 +43,7 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import CorruptFile, UsageError
+from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
@@ -92,8 +92,6 @@ class _Table:
     sizes: dict[int, dict[int, float]] = field(default_factory=dict)
     """The seconds of each group by size; of group 0 alone where the groups have no rows of their own."""
     repetitions: dict[int, int] = field(default_factory=dict)
-    cut: tuple[Where, str, CorruptFile] | None = None
-    """A row with too few columns: damage, unless it is the last one."""
 
     @property
     def pattern(self) -> str:
@@ -134,6 +132,7 @@ class _File:
         """Begins the table of a benchmark, or passes it over."""
         self.titles += 1
         self.table = None
+        self.skipped.end_table()
         if name not in _NAMES:
             known = ", ".join(_NAMES)
             why = next((f": {why}" for one, why in _WHY if re.match(one, name, re.IGNORECASE)), "")
@@ -235,10 +234,9 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
         error = where.corrupt(missing_name, what)
         if len(words) > len(table.columns):
             raise error
-        table.cut = table.cut or (where, line, error)
+        skipped.cut_row(where, line, error)
         return
-    if table.cut is not None:
-        raise table.cut[2]
+    skipped.row_follows()
     group = whole(words[0], "Group", where) if table.has_groups else 0
     size = whole(words[of_size], "#bytes", where)
     if group in table.sizes.get(size, {}):
@@ -257,9 +255,6 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
 
 def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
     """A record a size, of the slowest group; a size that lacks a group's row is left out."""
-    if table.cut is not None:
-        where, line, error = table.cut
-        skipped.row(where, line, None, str(error).partition(": ")[2])
     groups = table.pairs if table.has_groups else 1
     for size, seconds in table.sizes.items():
         if len(seconds) != groups:
