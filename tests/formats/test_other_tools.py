@@ -133,6 +133,14 @@ def test_what_perftest_measured_otherwise_is_refused(
     assert sentence in refused(tmp_path, "perftest", WRITE_BANDWIDTH.replace(old, new))
 
 
+def test_a_table_of_perftest_without_its_title_says_what_to_do(tmp_path: Path) -> None:
+    table = SEND_LATENCY[SEND_LATENCY.index(" #bytes") :]
+    assert "put its title" in refused(tmp_path, "perftest", table)
+    assert "holds no table" in refused(tmp_path, "perftest", "Couldn't connect to node2:18515\n")
+    both = WRITE_BANDWIDTH.replace("RDMA_Write BW", "RDMA_Write Bidirectional BW")
+    assert "both ways" in refused(tmp_path, "perftest", both)
+
+
 def test_perftest_over_two_kinds_of_connections_is_refused(tmp_path: Path) -> None:
     other = SEND_LATENCY.replace("type : RC", "type : UD")
     assert "a file of its own" in refused(tmp_path, "perftest", SEND_LATENCY + other)
@@ -148,6 +156,12 @@ def test_netpipe_3_is_half_a_ping_pong(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", [NP_OUT_5, NPMPI_5], ids=["np.out", "printed"])
 def test_netpipe_5_is_half_a_ping_pong(tmp_path: Path, text: str) -> None:
     assert times(imported(tmp_path, "netpipe", text)) == [(1, 1.9), (64, 2.0), (4096, 4.0)]
+
+
+def test_netpipe_2_has_seconds_first_and_no_finer_step_than_a_microsecond(tmp_path: Path) -> None:
+    run = imported(tmp_path, "netpipe", "0.000026 0.293435 8 1 0.00\n0.000030 1.017253 32 4 0.00\n")
+    assert times(run) == [(1, 26.0), (4, 30.0)]
+    assert run.header["clock"] == {"resolution_ns": 1000.0, "overhead_ns": None}
 
 
 def test_a_size_that_netpipe_rounds_is_skipped_and_counted(tmp_path: Path) -> None:

@@ -119,8 +119,11 @@ def read(source: Source, options: Options) -> Imported:
     file = _File(options)
     for where, line in clean_lines(source):
         _read_line(file, line, where)
+    if not file.seen_title and "#bytes" not in source.text:
+        file.skipped.refuse_if_empty(file.records)
     if not file.seen_title:
-        raise source.where(1).corrupt("title", "no line says which test of perftest this is")
+        what = "no line says which test this is: put its title, such as 'RDMA_Write BW Test', before the table"
+        raise source.where(1).corrupt("title", what)
     file.skipped.refuse_if_empty(file.records)
     for title, places in file.begins.items():
         mine = [one for one in file.records if one.tag["perftest"] == title]
@@ -168,7 +171,12 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
     file.table = None
     if name not in _OPERATIONS or further:
         known = ", ".join(_OPERATIONS)
-        what = f"{title!r} can't be imported; known are {known}, each as BW Test and Latency Test"
+        why = (
+            ": no pattern of chiplog sends both ways at once" if "Bidirectional" in further else ""
+        )
+        what = (
+            f"{title!r} can't be imported{why}; known are {known}, each as BW Test and Latency Test"
+        )
         file.skipped.table(where, title, what)
         return
     is_bandwidth = match[3] == "BW"
@@ -305,6 +313,6 @@ def _flood(
 PERFTEST = Importer(
     name="perftest",
     summary="linux-rdma's perftest: ib_send_lat, ib_write_bw, ib_read_lat, ...",
-    sign=r"^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
+    sign=r"^\s*#bytes\s+#iterations\s|^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
     read=read,
 )
