@@ -240,6 +240,19 @@ def test_bandwidths_of_one_sided_calls_are_floods_of_their_own(tmp_path: Path, c
     assert {(s.pattern, s.operation) for s in run.series} == {("flood", operation)}
 
 
+@pytest.mark.parametrize("call", ["Put Bandwidth", "Get Bandwidth", "Get Latency"])
+def test_a_local_flush_ends_what_reads_and_not_what_writes(tmp_path: Path, call: str) -> None:
+    text = GET.replace("MPI_Get Latency", f"MPI_{call}").replace("_flush", "_flush_local")
+    if call.startswith("Put"):
+        assert "ends with MPI_Win_flush_local" in refused(tmp_path, "osu", text)
+    else:
+        assert {one.operation for one in imported(tmp_path, "osu", text)[0].series} == {"rdma-read"}
+
+
+def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
+    assert "Latency Test has no rows" in refused(tmp_path, "osu", "# OSU MPI Latency Test v7.4\n")
+
+
 @pytest.mark.parametrize("ends", ["MPI_Win_lock/unlock", "MPI_Win_post/start/complete/wait", None])
 def test_a_one_sided_test_that_times_its_synchronization_is_refused(
     tmp_path: Path, ends: str | None

@@ -9,7 +9,8 @@
 
 A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one window. osu_mbw_mr becomes pairs, one-way:
 the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become
-operations of their own, where MPI_Win_flush ends them: with another synchronization its time is part of every number.
+operations of their own, where MPI_Win_flush ends them, or MPI_Win_flush_local those that read: with another
+synchronization its time is part of every number.
 A test that stands in the file again is another launch. Columns beyond these are not read, but for what -c says of the
 bytes received. Titles are those of the tests in C, Python and Java.
 
@@ -213,6 +214,12 @@ TESTS: Mapping[str, _Reader] = {
 _OPERATIONS = {"MPI_Put": "rdma-write", "MPI_Get": "rdma-read", "MPI_Fetch_and_op": "atomic"}
 _BY_LOWER_CASE = {name.lower(): name for name in TESTS}
 _FLUSH = "MPI_Win_flush"
+_ENDS = {
+    "rdma-write": (_FLUSH,),
+    "rdma-read": (_FLUSH, f"{_FLUSH}_local"),
+    "atomic": (_FLUSH, f"{_FLUSH}_local"),
+}
+"""With what an operation is over: what was read is there after a local flush, too."""
 
 
 @dataclass
@@ -266,7 +273,7 @@ class _File:
 
     def _enter(self, test: _Test, where: Where) -> bool:
         """Begins a table with its first row, when all that is said about it is known; False where it can't be read."""
-        if test.operation != "send" and test.synchronization != _FLUSH:
+        if test.operation != "send" and test.synchronization not in _ENDS[test.operation]:
             ends = test.synchronization or "a synchronization that the file does not name"
             what = (
                 f"{test.name} ends with {ends}, whose time is in every number: run it with -s flush"
@@ -304,6 +311,8 @@ def read(source: Source, options: Options) -> Imported:
     if not file.titles:
         raise source.where(1).corrupt("title", "no line says which OSU test this is")
     file.skipped.refuse_if_empty(file.records)
+    if not file.records and file.test is not None:
+        raise file.test.where.corrupt("title", f"the table of {file.test.name} has no rows")
     file.refuse_mixed_paths()
     most = max((one.pairs for record in file.records for one in record.series), default=1)
     warnings = (*_warnings(file.records), *file.skipped.warnings())
