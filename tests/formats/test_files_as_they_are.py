@@ -249,6 +249,17 @@ def test_a_local_flush_ends_what_reads_and_not_what_writes(tmp_path: Path, call:
         assert {one.operation for one in imported(tmp_path, "osu", text)[0].series} == {"rdma-read"}
 
 
+@pytest.mark.parametrize(("version", "window"), [("v5.3.2", 32), ("v5.4", 64), ("v7.4", 64)])
+def test_the_window_of_one_sided_bandwidths_depends_on_the_version(
+    tmp_path: Path, version: str, window: int
+) -> None:
+    head, rest = GET.split("\n", 1)
+    title = head.replace("Latency", "Bandwidth").partition(" v")[0]
+    run, _, warnings = imported(tmp_path, "osu", f"{title} {version}\n{rest}")
+    assert {one.train for one in run.series} == {window}
+    assert [one["number"] for one in warnings] == [window]
+
+
 def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
     assert "Latency Test has no rows" in refused(tmp_path, "osu", "# OSU MPI Latency Test v7.4\n")
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from chiplog.dataset.import_osu_titles import TITLE, parsed, why_not
+from chiplog.dataset.import_osu_titles import TITLE, parsed, why_not, window
 from chiplog.dataset.import_text import (
     Paths,
     Skipped,
@@ -236,10 +236,10 @@ class _File:
     test: _Test | None = None
     titles: int = 0
 
-    def title(self, name: str, where: Where) -> None:
+    def title(self, name: str, version: str | None, where: Where) -> None:
         """Begins the test `name`, or passes it over where it can't be imported."""
         self.titles += 1
-        self.test, reason = _begun(name, self.options, where)
+        self.test, reason = _begun(name, version, self.options, where)
         if self.test is None:
             self.skipped.table(where, name, reason)
         else:
@@ -329,7 +329,7 @@ def read(source: Source, options: Options) -> Imported:
 def _read_line(file: _File, line: str, where: Where) -> None:
     words, test = line.split(), file.test
     if match := TITLE.fullmatch(line):
-        file.title(match[1], where)
+        file.title(match[1], match[2], where)
     elif not words:
         return
     elif words[0].startswith("#"):
@@ -383,7 +383,9 @@ def _memory(name: str, code: str) -> str:
     return home.get(code.upper(), name.lower())
 
 
-def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, str]:
+def _begun(
+    title: str, version: str | None, options: Options, where: Where
+) -> tuple[_Test | None, str]:
     """The test that a title begins, or None and why it can't be imported."""
     what = parsed(title)
     name = _BY_LOWER_CASE.get(what.name.lower())
@@ -398,7 +400,9 @@ def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, st
             f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}; leave it out."
         )
     operation = _OPERATIONS.get(name.split()[0], "send")
-    return _Test(name, reader, where, operation, accelerator=what.accelerator), ""
+    test = _Test(name, reader, where, operation, accelerator=what.accelerator)
+    test.window = window(name, version)
+    return test, ""
 
 
 def _bounded(seconds: float, name: str, where: Where) -> float:
@@ -410,11 +414,11 @@ def _bounded(seconds: float, name: str, where: Where) -> float:
 def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     series = [one for record in records for one in record.series]
     found: list[Mapping[str, object]] = []
-    if any(one.pattern == "flood" for one in series):
+    if trains := {one.train for one in series if one.pattern == "flood"}:
         found.append(
             {
                 "fact": "osu_bw does not print its window; the default was taken",
-                "number": DEFAULT_WINDOW,
+                "number": max(trains),
                 "unit": "messages",
                 "remedy": "run osu_bw without -W",
             }
