@@ -54,7 +54,7 @@ def imported(
     return run, notes, warnings
 
 
-def refused(tmp_path: Path, kind: str, text: str) -> str:
+def refused(tmp_path: Path, kind: str, text: str | bytes) -> str:
     with pytest.raises(CorruptFile) as error:
         imported(tmp_path, kind, text)
     assert not (tmp_path / "run.jsonl").exists()
@@ -258,6 +258,16 @@ def test_the_window_of_one_sided_bandwidths_depends_on_the_version(
     run, _, warnings = imported(tmp_path, "osu", f"{title} {version}\n{rest}")
     assert {one.train for one in run.series} == {window}
     assert [one["number"] for one in warnings] == [window]
+
+
+def test_a_log_may_hold_another_programs_bytes_and_be_utf_16(tmp_path: Path) -> None:
+    message = b"n\xb0 7: le noeud est pr\xeat\n"
+    run, _, warnings = imported(tmp_path, "osu", message + LATENCY.encode())
+    assert times(run) == ALL and [one["number"] for one in warnings] == [1]
+    run, notes, _ = imported(tmp_path, "osu", LATENCY.encode("utf-16"))
+    assert times(run) == ALL and not notes
+    (tmp_path / "run.jsonl").unlink()
+    assert "is not UTF-8" in refused(tmp_path, "osu", b"\xb0\xb1\xb2" * 100)
 
 
 def test_a_table_without_rows_is_named(tmp_path: Path) -> None:

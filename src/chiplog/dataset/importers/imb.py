@@ -286,5 +286,6 @@ IMB = Importer(
     name="imb",
     summary="Intel MPI Benchmarks: PingPong, also of -multi",
     sign=r"#\s*Benchmarking\s+\S+|Intel\(R\) MPI Benchmarks",
+    is_log=True,
     read=read,
 )

@@ -232,5 +232,6 @@ NCCL_TESTS = Importer(
     name="nccl-tests",
     summary="nccl-tests: times of collective operations, for which there are no models",
     sign=r"#\s*size\s+count\s+type\b",
+    is_log=True,
     read=read,
 )

@@ -150,5 +150,6 @@ NETGAUGE = Importer(
     name="netgauge",
     summary="Netgauge's loggp output, also CODES's table",
     sign=r"^#?\s*size\s+n\s+PRTT\(1,0,s\)",
+    is_log=True,
     read=read,
 )

@@ -169,5 +169,6 @@ NETPIPE = Importer(
     name="netpipe",
     summary="NetPIPE: np.out, and what NPtcp or NPmpi print",
     sign=r"\btimes\s*-->\s*\S+\s*[KMGT]?bps\b",
+    is_log=True,
     read=read,
 )

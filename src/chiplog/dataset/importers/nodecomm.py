@@ -127,5 +127,6 @@ NODECOMM = Importer(
     name="nodecomm",
     summary="nodecomm: ping-pongs of k pairs between two nodes",
     sign=r"^\s*Hops:\s*\d+\s*$",
+    is_log=True,
     read=read,
 )

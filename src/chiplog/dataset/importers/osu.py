@@ -452,5 +452,6 @@ OSU = Importer(
     name="osu",
     summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, osu_get_latency, ...",
     sign=r"#\s*((OSU|OMB-Py|OMB Python) .*|MPI (Multi )?(Latency|Bandwidth) )Test",
+    is_log=True,
     read=read,
 )

@@ -314,5 +314,6 @@ PERFTEST = Importer(
     name="perftest",
     summary="linux-rdma's perftest: ib_send_lat, ib_write_bw, ib_read_lat, ...",
     sign=r"^\s*#bytes\s+#iterations\s|^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
+    is_log=True,
     read=read,
 )

@@ -172,5 +172,6 @@ SIMGRID_CALIBRATION = Importer(
     name="simgrid-calibration",
     summary="SimGrid's platform calibration: durations of MPI calls",
     sign=r"^MPI_\w+,\d+,[\d.eE+-]+,[\d.eE+-]+\s*$",
+    is_log=True,
     read=read,
 )
