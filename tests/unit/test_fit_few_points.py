@@ -72,6 +72,21 @@ def test_few_means_have_the_width_of_their_rounding_and_say_so(tmp_path: Path, r
     assert any("the rounding of the printed times" in one for one in found.warnings)
 
 
+def test_a_regime_of_two_means_says_so(tmp_path: Path) -> None:
+    rows = "".join(f"{1 << step} {1 + 1e-4 * (1 << step):.2f}\n" for step in range(12))
+    run = latencies(tmp_path, rows + "4096 20.00\n8192 21.00\n")
+    found = fit(run, ["hockney"], boundaries=[2048])[0]
+    assert any("fewer in 4096 to 8192 B" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize("model", ["loggp", "loggps", "hockney"])
+def test_a_single_mean_of_a_few_bytes_is_what_the_fit_predicts(tmp_path: Path, model: str) -> None:
+    found = fit(latencies(tmp_path, "8 1.25\n"), [model], boundaries=None)[0]
+    assert not any("misses the measured times" in one for one in found.warnings)
+    if found.error.points:
+        assert found.error.max_relative < 1e-3
+
+
 def test_means_that_are_all_printed_alike_have_no_rate_and_no_width_of_zero(tmp_path: Path) -> None:
     rows = "".join(f"{1 << step} 1.00\n" for step in range(12))
     segment = fit(latencies(tmp_path, rows), ["hockney"], boundaries=None)[0].segments[0]
