@@ -117,6 +117,19 @@ def test_a_rate_of_messages_tells_that_a_megabyte_is_1e6_bytes(tmp_path: Path) -
     assert 5000 * 4096 / float(one.seconds[0]) == pytest.approx(8388.61e6)
 
 
+def test_a_bandwidth_of_two_digits_is_taken_from_the_rate_of_messages(tmp_path: Path) -> None:
+    text = WRITE_BANDWIDTH.replace("MiB/sec", "Gb/sec").partition(" 4096")[0]
+    (one,) = imported(tmp_path, "perftest", text + " 4  5000  0.21  0.18  5.523125\n").series
+    assert float(one.seconds[0]) == pytest.approx(5000 / 5.523125e6)
+
+
+def test_a_perftest_that_runs_for_ever_has_a_visit_for_each_row(tmp_path: Path) -> None:
+    row = " 65536      5000             11200.00           {}\t\t     {}\n"
+    text = WRITE_BANDWIDTH + row.format("10937.50", "0.175000")
+    visits = [(s.message_bytes, s.visit) for s in imported(tmp_path, "perftest", text).series]
+    assert visits == [(4096, 0), (65536, 0), (65536, 1)]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [

@@ -78,7 +78,8 @@ class _Table:
     where: Where
     settings: dict[str, str] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
-    rows: dict[int, str] = field(default_factory=dict)
+    rows: dict[int, list[str]] = field(default_factory=dict)
+    """By size; there are several where the test was run for ever and printed what it had so far."""
     samples: list[float] = field(default_factory=list)
     unit: str | None = None
     launch: int | None = None
@@ -207,18 +208,18 @@ def _row(file: _File, table: _Table, line: str, where: Where) -> None:
         return
     row = dict(zip(table.columns, words, strict=True))
     size = whole(row.get("#bytes", ""), "#bytes", where)
-    if size in table.rows:
-        if table.rows[size] == line:
-            return
-        raise where.corrupt("#bytes", f"{size} stands twice in one table")
-    table.rows[size] = line
+    if line in table.rows.get(size, ()):
+        return
+    visit = len(table.rows.setdefault(size, []))
+    table.rows[size].append(line)
     if table.launch is None and not _enter(file, table, where):
         return
     series = (_flood if table.is_bandwidth else _latency)(file, table, row, size, where, line)
     table.samples = []
     if series is not None:
         tag = {"perftest": table.title, "iterations": row.get("#iterations")}
-        file.records.append(ImportedRecord((series,), launch=table.launch or 0, tag=tag))
+        record = ImportedRecord((series,), visit=visit, launch=table.launch or 0, tag=tag)
+        file.records.append(record)
 
 
 def _enter(file: _File, table: _Table, where: Where) -> bool:
@@ -286,14 +287,11 @@ def _flood(
     word = row.get("MsgRate[Mpps]", "0")
     message_rate = number(word, "MsgRate[Mpps]", where) if is_number(word) else 0.0
     if message_rate >= DIGITS * MESSAGE_RATE_STEP and size:
-        said = message_rate * 1e6 * size
-        candidates = (
-            [rate] if unit == "Gb/sec" else [rate / _UNITS[unit] * one for one in _MEGABYTES]
-        )
-        rate = min(candidates, key=lambda one: abs(one - said))
-        if abs(rate - said) > AGREEMENT * said:
-            what = f"is {row[column]}, but the rate of messages gives {said / 1e6:.2f} * 1e6 B/s"
+        agreed = _agreed(row[column], unit, message_rate * 1e6 * size, message_rate)
+        if agreed is None:
+            what = f"is {row[column]}, but the rate of messages gives {message_rate * size:.2f} * 1e6 B/s"
             raise where.corrupt(column, what)
+        rate = agreed
     seconds = messages * max(size, 1) / rate
     if seconds > LONGEST_SECONDS:
         raise where.corrupt(column, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
@@ -308,6 +306,21 @@ def _flood(
         bytes_per_sample=messages * size,
         train=messages,
     )
+
+
+def _agreed(printed: str, unit: str, said: float, message_rate: float) -> float | None:
+    """The bandwidth in B/s, by the more precise of both columns; None where they contradict each other.
+
+    `said` is that of the rate of messages, in B/s. A bandwidth of few digits may be off by its last one.
+    """
+    units = (_UNITS[unit],) if unit == "Gb/sec" else _MEGABYTES
+    factor = min(units, key=lambda one: abs(float(printed) * one - said))
+    step = 10.0 ** -len(printed.partition(".")[2])
+    rate = float(printed) * factor
+    if abs(rate - said) > AGREEMENT * said + step * factor:
+        return None
+    digits = float(printed) / step
+    return rate if digits >= message_rate / MESSAGE_RATE_STEP else said
 
 
 PERFTEST = Importer(
