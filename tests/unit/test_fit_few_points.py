@@ -63,6 +63,16 @@ def test_one_number_of_pairs_is_no_ground_for_max_rate(tmp_path: Path) -> None:
             fit(run, [model])
 
 
+@pytest.mark.parametrize(("pairs", "told"), [([4], True), ([1], False), ([1, 4], False)], ids=str)
+def test_a_share_of_the_node_is_not_called_a_process_rate(
+    tmp_path: Path, pairs: list[int], told: bool
+) -> None:
+    run = pairs_run(tmp_path, pairs, [4096 << step for step in range(6)], 8e9)
+    (found,) = fit(run, ["postal"])
+    sentence = "All times are of 4 pairs at once: R_C is the share that each pair got"
+    assert any(one.startswith(sentence) for one in found.warnings) == told
+
+
 @pytest.mark.parametrize("rows", ["8 1.10\n", "8 1.10\n1024 1.30\n"], ids=["one", "two"])
 def test_few_means_have_the_width_of_their_rounding_and_say_so(tmp_path: Path, rows: str) -> None:
     found = fit(latencies(tmp_path, rows), ["hockney"], boundaries=None)[0]
