@@ -25,6 +25,10 @@ that keep logs put before each line."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )
+_COMMAND_NODES = re.compile(
+    r"(?:osu_|IMB-)\w+|(?:^|\s)(?:-N\s*|--nodes[= ])(?P<nodes>\d{1,6})(?=\s|$)"
+)
+"""A test's name and the number of nodes in a launcher's command."""
 _SAME_PLACE = {"same": "intra", "single": "intra", "different": "inter", "two": "inter"}
 
 UNLIKE = 2.0
@@ -162,6 +166,8 @@ class Paths:
         if match := _PLACES.search(line):
             where = match[1].lower()
             self.last_place = f"{_SAME_PLACE.get(where, where)}-{match[2].lower()}"
+        elif (nodes := _nodes_of_command(line)) is not None:
+            self.last_place = "intra-node" if nodes == 1 else "inter-node"
 
     def enter(self, where: Where) -> None:
         """Begins a table at `where`; CorruptFile where it was measured between other places than the first one."""
@@ -176,6 +182,17 @@ class Paths:
         if self._first_buffers is None:
             self._first_buffers = (kind, where)
         _same_path(self._first_buffers, kind, where)
+
+
+def _nodes_of_command(line: str) -> int | None:
+    """On how many nodes a command such as `srun -N 2 osu_latency` starts a test; None where it says nothing of that.
+
+    >>> _nodes_of_command("$ srun -N2 -n 2 ./osu_latency"), _nodes_of_command("srun -N 1 hostname")
+    (2, None)
+    """
+    matches = list(_COMMAND_NODES.finditer(line))
+    numbers = [int(one["nodes"]) for one in matches if one["nodes"]]
+    return numbers[0] if numbers and len(numbers) < len(matches) else None
 
 
 def _same_path(first: tuple[str, Where], kind: str, where: Where) -> None:

@@ -63,6 +63,8 @@ CONVENTION = (
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\S+?)\s*\](?:\s*\[\s*window size:\s*(\S+?)\s*\])?\s*")
 _HEADER = re.compile(r"#\s*Size\b.*")
 _BUFFERS = re.compile(r"#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*")
+_ASKED_BUFFERS = re.compile(r"(?:.*\s|.*/)?osu_\w+(?:\s.*)?\s([HDM])\s+([HDM])(?:\s.*)?")
+_MEMORY = {"H": "host", "D": "device", "M": "managed"}
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?")
 _SYNCHRONIZATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*")
 
@@ -234,6 +236,8 @@ class _File:
     seen: Counter[tuple[str, int]] = field(default_factory=Counter)
     tables: dict[tuple[str, int], dict[int, Where]] = field(default_factory=dict)
     test: _Test | None = None
+    asked_buffers: str | None = None
+    """What the command above the next title asks for; not all releases print it."""
     titles: int = 0
 
     def title(self, name: str, version: str | None, where: Where) -> None:
@@ -244,6 +248,13 @@ class _File:
             self.skipped.table(where, name, reason)
         else:
             self.paths.enter(where)
+            self.test.buffers, self.asked_buffers = self.asked_buffers, None
+
+    def outside(self, line: str) -> None:
+        """Notes what a line outside of the rows says about the path of the next table."""
+        self.paths.read(line)
+        if match := _ASKED_BUFFERS.fullmatch(line):
+            self.asked_buffers = _buffers(_MEMORY[match[1]], _MEMORY[match[2]])
 
     def row(self, words: list[str], line: str, test: _Test, where: Where) -> None:
         """Reads a row of `test`, unless it has no usable number."""
@@ -333,7 +344,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
     elif not words:
         return
     elif words[0].startswith("#"):
-        file.paths.read(line)
+        file.outside(line)
         if test is not None:
             _read_comment(file, test, line, where)
     elif test is not None and is_row(words) and _is_size(words[0]):
@@ -342,7 +353,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.skipped.row(where, line, None, "the row has no number behind its size")
     elif not is_row(words) or test is not None or not file.titles:
         file.skipped.foreign_line(where, line)
-        file.paths.read(line)
+        file.outside(line)
 
 
 def _is_size(word: str) -> bool:
@@ -365,12 +376,7 @@ def _read_comment(file: _File, test: _Test, line: str, where: Where) -> None:
     elif _HEADER.fullmatch(line):
         test.has_message_rate = "Messages/s" in line or "Messages/s" not in test.reader.columns
     elif match := _BUFFERS.fullmatch(line):
-        from_where, to_where = (_memory(match[at], match[at + 1]) for at in (1, 3))
-        test.buffers = (
-            f"{from_where} buffers"
-            if from_where == to_where
-            else (f"{from_where} to {to_where} buffers")
-        )
+        test.buffers = _buffers(*(_memory(match[at], match[at + 1]) for at in (1, 3)))
     elif match := _DATATYPE.fullmatch(line):
         test.datatype = match[1]
     elif match := _SYNCHRONIZATION.fullmatch(line):
@@ -381,6 +387,11 @@ def _memory(name: str, code: str) -> str:
     """The kind of memory: managed memory has its home on the host (MH) or on the device (MD)."""
     home = {"MH": "host-managed", "MD": "device-managed"}
     return home.get(code.upper(), name.lower())
+
+
+def _buffers(from_where: str, to_where: str) -> str:
+    kinds = dict.fromkeys((from_where, to_where))
+    return f"{' to '.join(kinds)} buffers"
 
 
 def _begun(
