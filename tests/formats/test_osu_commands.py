@@ -49,3 +49,10 @@ def test_a_byte_that_is_no_utf_8_stands_in_a_line_of_no_table(tmp_path: Path) ->
 
 def test_utf_16_is_told_by_its_mark(tmp_path: Path) -> None:
     assert times(imported(tmp_path, "osu", LATENCY.encode("utf-16"))[0]) == ALL
+
+
+def test_a_multi_latency_test_without_its_pairs_does_not_refuse_the_others(tmp_path: Path) -> None:
+    run, notes = imported(
+        tmp_path, "osu", LATENCY.replace("Latency T", "Multi Latency T") + LATENCY
+    )
+    assert times(run) == ALL and ": 1 table;" in notes[0]

@@ -139,20 +139,15 @@ def _whole_operation(words: list[str], size: int, test: _Test, where: Where) -> 
 
 
 def _several_latencies(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
-    if test.pairs is None:
-        what = (
-            "osu_multi_lat does not print how many pairs there are: put a line '# [ pairs: N ]' below its title, "
-            "N being half of the number of ranks"
-        )
-        raise test.where.corrupt("pairs", what)
+    pairs = test.pairs or 1
     return ImportedSeries(
         pattern="pairs",
         direction="one-way",
         message_bytes=size,
         seconds=np.array([time(words[1], "Latency (us)", where, factor=MICROSECOND)]),
-        messages_per_sample=2 * test.pairs,
-        bytes_per_sample=2 * test.pairs * size,
-        pairs=test.pairs,
+        messages_per_sample=2 * pairs,
+        bytes_per_sample=2 * pairs * size,
+        pairs=pairs,
     )
 
 
@@ -288,6 +283,14 @@ class _File:
             ends = test.synchronization or "a synchronization that the file does not name"
             what = (
                 f"{test.name} ends with {ends}, whose time is in every number: run it with -s flush"
+            )
+            self.skipped.table(test.where, test.name, what)
+            self.test = None
+            return False
+        if test.name == "Multi Latency Test" and test.pairs is None:
+            what = (
+                "osu_multi_lat does not print how many pairs there are: put a line '# [ pairs: N ]' below its title, "
+                "N being half of the number of ranks"
             )
             self.skipped.table(test.where, test.name, what)
             self.test = None
