@@ -54,7 +54,7 @@ def imported(
     return run, notes, warnings
 
 
-def refused(tmp_path: Path, kind: str, text: str) -> str:
+def refused(tmp_path: Path, kind: str, text: str | bytes) -> str:
     with pytest.raises(CorruptFile) as error:
         imported(tmp_path, kind, text)
     assert not (tmp_path / "run.jsonl").exists()
@@ -75,11 +75,25 @@ ALL = [(0, 1.10), (8, 1.25), (1024, 3.0), (4096, 6.0)]
         lambda line: f" 3: {line}",
         lambda line: f"[1,0]<stdout>:{line}",
         lambda line: f"[prterun-node7-991@1,0]<stdout>: {line}",
+        lambda line: f"Tue May  3 10:11:12 2022[1,0]<stdout>:{line}",
         lambda line: f"[0] {line}",
+        lambda line: f"2024-05-01T10:11:12.123Z {line}",
+        lambda line: f"[2024-05-01 10:11:12] {line}",
         lambda line: f"\x1b[32m{line}\x1b[0m",
         lambda line: f"{line}\r",
     ],
-    ids=["srun", "srun-many", "open-mpi-4", "open-mpi-5", "mpiexec", "colours", "crlf"],
+    ids=[
+        "srun",
+        "srun-many",
+        "open-mpi-4",
+        "open-mpi-5",
+        "open-mpi-timestamp",
+        "mpiexec",
+        "kubernetes",
+        "log",
+        "colours",
+        "crlf",
+    ],
 )
 def test_what_launchers_put_before_lines_is_taken_off(tmp_path: Path, decorate) -> None:  # type: ignore[no-untyped-def]
     run, notes, _ = imported(tmp_path, "osu", "\n".join(map(decorate, LATENCY.splitlines())))
@@ -96,7 +110,9 @@ def test_lines_of_other_programs_are_skipped_and_counted(tmp_path: Path) -> None
     assert "line 1, 'user@login" in notes[0] and ": 3 lines; check" in notes[0]
 
 
-@pytest.mark.parametrize("row", ["64    0.00", "64   nan", "64   -nan", "64", "64  out of memory"])
+@pytest.mark.parametrize(
+    "row", ["64    0.00", "64   nan", "64   -nan", "64", "64  out of memory", "64   1.5   Fail"]
+)
 def test_a_row_without_a_time_is_skipped_and_counted(tmp_path: Path, row: str) -> None:
     run, notes, warnings = imported(tmp_path, "osu", f"{LATENCY}{row}\n")
     assert times(run) == ALL and len(notes) == 1
@@ -113,6 +129,68 @@ def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["1. step", "2.5  3.5", "1.1e-16", "-8  1.00", "# OSU Experiments"]
+)
+def test_a_line_that_begins_with_no_size_is_no_row(tmp_path: Path, line: str) -> None:
+    run, _, warnings = imported(tmp_path, "osu", f"{LATENCY}{line}\n")
+    assert times(run) == ALL
+    expected = [] if line.startswith("#") else [(1, "lines")]
+    assert [(one["number"], one["unit"]) for one in warnings] == expected
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# OSU MPI Latency Test (Version 2.2)",
+        "# OSU MPI-CUDA MANAGED Latency Test v7.4",
+        "# OMB-Py MPI Latency Test",
+        "# OMB Python MPI Latency Test",
+        "# OSU Latency Test",
+        "# MPI Latency Test",
+    ],
+)
+def test_a_title_of_any_version_and_language_is_known(tmp_path: Path, title: str) -> None:
+    first = LATENCY.splitlines()[0]
+    run, notes, _ = imported(tmp_path, "osu", LATENCY.replace(first, title))
+    assert times(run) == ALL and not notes
+
+
+def test_a_datatype_begins_a_table_of_its_own(tmp_path: Path) -> None:
+    head, *rows = LATENCY.splitlines()
+    table = "\n".join(rows)
+    text = f"{head}\n# Datatype: MPI_CHAR.\n{table}\n# Datatype: MPI_INT.\n{table}\n"
+    assert "of host buffers of MPI_INT" in refused(tmp_path, "osu", text)
+    run, _, _ = imported(tmp_path, "osu", text.replace("MPI_INT", "MPI_CHAR"))
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+def test_managed_memory_has_its_home_on_the_host_or_on_the_device(tmp_path: Path) -> None:
+    line = "# Send Buffer on MANAGED (MH) and Receive Buffer on MANAGED (MH)"
+    host = LATENCY.replace("# Size", f"{line}\n# Size")
+    device = host.replace("(MH)", "(MD)")
+    assert "device-managed buffers" in refused(tmp_path, "osu", host + device)
+
+
+def test_message_rates_over_several_windows_are_skipped(tmp_path: Path) -> None:
+    windows = (
+        "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 2 ] [ window size: varied ]\n"
+        "# Uni-directional Bandwidth (MB/sec)\n#          1        2\n8       9.00    17.00\n"
+    )
+    assert "several windows" in refused(tmp_path, "osu", windows)
+    run, notes, _ = imported(tmp_path, "osu", windows + LATENCY)
+    assert times(run) == ALL and len(notes) == 1
+
+
+def test_bandwidths_of_pairs_without_message_rates_are_read(tmp_path: Path) -> None:
+    text = (
+        "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 2 ] [ window size: 64 ]\n"
+        "# Size                  MB/s\n8                      16.00\n1024                 2048.00\n"
+    )
+    run, _, _ = imported(tmp_path, "osu", text)
+    assert times(run) == [(8, 1.0), (1024, 1.0)]
+
+
+@pytest.mark.parametrize(
     ("title", "reason"),
     [
         ("MPI_Put Latency Test", "one-sided"),
@@ -122,7 +200,11 @@ def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
         ("One Sided MPI_Put Latency Test", "one-sided"),
         ("MPI_Put Bi-directional Bandwidth Test", "can't be imported"),
         ("MPI Bi-Directional Bandwidth Test", "both ways"),
-        ("MPI Broadcast Latency Test", "can't be imported"),
+        ("MPI Broadcast Latency Test", "a collective operation"),
+        ("MPI-CUDA Non-blocking Allreduce Latency Test", "a collective operation"),
+        ("MPI Multi-threaded Latency Test", "several threads"),
+        ("MPI Latency Persistent Test", "persistent requests"),
+        ("Bi-Bandwidth Test", "both ways"),
         ("OpenSHMEM Put Test", "can't be imported"),
     ],
 )
@@ -156,6 +238,40 @@ def test_bandwidths_of_one_sided_calls_are_floods_of_their_own(tmp_path: Path, c
     run, _, _ = imported(tmp_path, "osu", text)
     operation = {"Put": "rdma-write", "Get": "rdma-read"}[call]
     assert {(s.pattern, s.operation) for s in run.series} == {("flood", operation)}
+
+
+@pytest.mark.parametrize("call", ["Put Bandwidth", "Get Bandwidth", "Get Latency"])
+def test_a_local_flush_ends_what_reads_and_not_what_writes(tmp_path: Path, call: str) -> None:
+    text = GET.replace("MPI_Get Latency", f"MPI_{call}").replace("_flush", "_flush_local")
+    if call.startswith("Put"):
+        assert "ends with MPI_Win_flush_local" in refused(tmp_path, "osu", text)
+    else:
+        assert {one.operation for one in imported(tmp_path, "osu", text)[0].series} == {"rdma-read"}
+
+
+@pytest.mark.parametrize(("version", "window"), [("v5.3.2", 32), ("v5.4", 64), ("v7.4", 64)])
+def test_the_window_of_one_sided_bandwidths_depends_on_the_version(
+    tmp_path: Path, version: str, window: int
+) -> None:
+    head, rest = GET.split("\n", 1)
+    title = head.replace("Latency", "Bandwidth").partition(" v")[0]
+    run, _, warnings = imported(tmp_path, "osu", f"{title} {version}\n{rest}")
+    assert {one.train for one in run.series} == {window}
+    assert [one["number"] for one in warnings] == [window]
+
+
+def test_a_log_may_hold_another_programs_bytes_and_be_utf_16(tmp_path: Path) -> None:
+    message = b"n\xb0 7: le noeud est pr\xeat\n"
+    run, _, warnings = imported(tmp_path, "osu", message + LATENCY.encode())
+    assert times(run) == ALL and [one["number"] for one in warnings] == [1]
+    run, notes, _ = imported(tmp_path, "osu", LATENCY.encode("utf-16"))
+    assert times(run) == ALL and not notes
+    (tmp_path / "run.jsonl").unlink()
+    assert "is not UTF-8" in refused(tmp_path, "osu", b"\xb0\xb1\xb2" * 100)
+
+
+def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
+    assert "Latency Test has no rows" in refused(tmp_path, "osu", "# OSU MPI Latency Test v7.4\n")
 
 
 @pytest.mark.parametrize("ends", ["MPI_Win_lock/unlock", "MPI_Win_post/start/complete/wait", None])
@@ -318,3 +434,78 @@ def test_a_table_of_a_real_cluster_is_read_by_its_columns_names(tmp_path: Path) 
     run = read_run(import_file("csv", source, tmp_path / "run.jsonl", **options))
     assert {one.pairs for one in run.series} == set(range(1, 17))
     assert {one.launch for one in run.series} == set(range(12))
+
+
+NETGAUGE = """# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
+1 10 13.5 23.2 145.5 6.7 1.1 1.1 -nan -nan -nan
+2 10 10.8 20.5 118.6 6.7 1.1 1.0 1.0 0.0 -nan
+"""
+CALLS = "MPI_Isend,100,20.1,2.5e-06\nMPI_Isend,200,20.2,2.6e-06\n"
+PING_PONG = "MPI_Send,100,29.8,4.0e-06\nMPI_Recv,100,29.8,1.4e-05\n"
+NODECOMM_ROWS = "1 4.0e-06 5.0e-06\n2 4.1e-06 5.1e-06\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "cut", "row"),
+    [
+        ("netgauge", NETGAUGE, "4 10 10.7", "4 10 10.7 20.4 117.6 6.7 1.1 1.0 1.0 0.0 0.0"),
+        ("nodecomm", NODECOMM_ROWS, "4 4.2e-06", "4 4.2e-06 5.2e-06"),
+        ("simgrid-calibration", CALLS, "MPI_Isend,300,20.3", "MPI_Isend,300,20.3,2.7e-06"),
+    ],
+    ids=["netgauge", "nodecomm", "simgrid"],
+)
+def test_a_last_row_that_was_cut_is_skipped_and_one_in_the_middle_is_damage(
+    tmp_path: Path, kind: str, text: str, cut: str, row: str
+) -> None:
+    whole, _, _ = imported(tmp_path, kind, text)
+    run, _, warnings = imported(tmp_path, kind, f"{text}{cut}\n")
+    assert len(run.series) == len(whole.series)
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+    (tmp_path / "run.jsonl").unlink()
+    assert f"line {text.count(chr(10)) + 1}" in refused(tmp_path, kind, f"{text}{cut}\n{row}\n")
+
+
+def test_what_netgauge_prints_on_the_terminal_is_no_file_of_times(tmp_path: Path) -> None:
+    text = "Testing 1 bytes 200 times:\n L=1.12  s=1  o_s=0.12  o_r=0.17  g=-nan  G=-nan (-nan GiB/s)\n"
+    assert "import the file that it wrote with -o" in refused(tmp_path, "netgauge", text)
+    run, _, _ = imported(tmp_path, "netgauge", text + NETGAUGE)
+    assert {one.message_bytes for one in run.series} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    "header", ["op,msg_size,start,duration", '"function","size","start","duration"']
+)
+def test_a_calibration_may_name_its_columns_as_it_likes(tmp_path: Path, header: str) -> None:
+    run, notes, _ = imported(tmp_path, "simgrid-calibration", f"{header}\n{CALLS}")
+    assert times(run) == [(100, 2.5), (200, 2.6)] and not notes
+
+
+def test_calls_that_are_no_messages_are_skipped_and_counted(tmp_path: Path) -> None:
+    others = "MPI_Iprobe,0,20.3,1.0e-07\nMPI_Wtime,0,20.4,1.0e-08\n"
+    run, _, warnings = imported(tmp_path, "simgrid-calibration", CALLS + others)
+    assert times(run) == [(100, 2.5), (200, 2.6)]
+    assert [(one["number"], one["unit"]) for one in warnings] == [(2, "rows")]
+    assert "'MPI_Iprobe' is unknown" in refused_again(tmp_path, others)
+
+
+def refused_again(tmp_path: Path, text: str) -> str:
+    (tmp_path / "run.jsonl").unlink()
+    return refused(tmp_path, "simgrid-calibration", text)
+
+
+def test_a_calibrations_last_call_may_lack_its_partner(tmp_path: Path) -> None:
+    alone = "MPI_Send,100,29.9,4.0e-06\n"
+    run, _, warnings = imported(tmp_path, "simgrid-calibration", PING_PONG + alone)
+    assert [one.pattern for one in run.series] == ["ping_pong", "send_overhead"]
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+    assert "do not pair up" in refused_again(tmp_path, PING_PONG + alone + alone)
+
+
+def test_a_calibrations_ping_pongs_and_other_calls_may_share_a_file(tmp_path: Path) -> None:
+    run, _, _ = imported(tmp_path, "simgrid-calibration", PING_PONG + CALLS)
+    assert [(one.pattern, one.operation) for one in run.series] == [
+        ("ping_pong", "send"),
+        ("send_overhead", "MPI_Send"),
+        ("send_overhead", "MPI_Isend"),
+        ("send_overhead", "MPI_Isend"),
+    ]

@@ -149,10 +149,6 @@ def test_a_calibration_may_be_packed(tmp_path: Path) -> None:
             "MPI_Send,8,1,1e-6\nMPI_Recv,8,2,1e-6\n",
             "field start: the sends and receives of 8 bytes",
         ),
-        (
-            PING_PONG + "MPI_Isend,8,1,1e-6\n",
-            "field operation: a ping-pong has MPI_Send and MPI_Recv",
-        ),
         ("", "line 1: the file holds no measurement"),
     ],
 )

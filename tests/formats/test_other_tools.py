@@ -117,6 +117,19 @@ def test_a_rate_of_messages_tells_that_a_megabyte_is_1e6_bytes(tmp_path: Path) -
     assert 5000 * 4096 / float(one.seconds[0]) == pytest.approx(8388.61e6)
 
 
+def test_a_bandwidth_of_two_digits_is_taken_from_the_rate_of_messages(tmp_path: Path) -> None:
+    text = WRITE_BANDWIDTH.replace("MiB/sec", "Gb/sec").partition(" 4096")[0]
+    (one,) = imported(tmp_path, "perftest", text + " 4  5000  0.21  0.18  5.523125\n").series
+    assert float(one.seconds[0]) == pytest.approx(5000 / 5.523125e6)
+
+
+def test_a_perftest_that_runs_for_ever_has_a_visit_for_each_row(tmp_path: Path) -> None:
+    row = " 65536      5000             11200.00           {}\t\t     {}\n"
+    text = WRITE_BANDWIDTH + row.format("10937.50", "0.175000")
+    visits = [(s.message_bytes, s.visit) for s in imported(tmp_path, "perftest", text).series]
+    assert visits == [(4096, 0), (65536, 0), (65536, 1)]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
@@ -131,6 +144,14 @@ def test_what_perftest_measured_otherwise_is_refused(
     tmp_path: Path, old: str, new: str, sentence: str
 ) -> None:
     assert sentence in refused(tmp_path, "perftest", WRITE_BANDWIDTH.replace(old, new))
+
+
+def test_a_table_of_perftest_without_its_title_says_what_to_do(tmp_path: Path) -> None:
+    table = SEND_LATENCY[SEND_LATENCY.index(" #bytes") :]
+    assert "put its title" in refused(tmp_path, "perftest", table)
+    assert "holds no table" in refused(tmp_path, "perftest", "Couldn't connect to node2:18515\n")
+    both = WRITE_BANDWIDTH.replace("RDMA_Write BW", "RDMA_Write Bidirectional BW")
+    assert "both ways" in refused(tmp_path, "perftest", both)
 
 
 def test_perftest_over_two_kinds_of_connections_is_refused(tmp_path: Path) -> None:
@@ -148,6 +169,12 @@ def test_netpipe_3_is_half_a_ping_pong(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", [NP_OUT_5, NPMPI_5], ids=["np.out", "printed"])
 def test_netpipe_5_is_half_a_ping_pong(tmp_path: Path, text: str) -> None:
     assert times(imported(tmp_path, "netpipe", text)) == [(1, 1.9), (64, 2.0), (4096, 4.0)]
+
+
+def test_netpipe_2_has_seconds_first_and_no_finer_step_than_a_microsecond(tmp_path: Path) -> None:
+    run = imported(tmp_path, "netpipe", "0.000026 0.293435 8 1 0.00\n0.000030 1.017253 32 4 0.00\n")
+    assert times(run) == [(1, 26.0), (4, 30.0)]
+    assert run.header["clock"] == {"resolution_ns": 1000.0, "overhead_ns": None}
 
 
 def test_a_size_that_netpipe_rounds_is_skipped_and_counted(tmp_path: Path) -> None:
@@ -182,9 +209,64 @@ def test_a_collective_with_wrong_values_has_no_time(tmp_path: Path) -> None:
     assert len(run.series) == 3 and warnings(run) == [(1, "rows")]
 
 
+UNNAMED = ALL_REDUCE.replace("# Collective test starting: all_reduce_perf\n", "")
+
+
 def test_a_collective_without_a_name_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    text = ALL_REDUCE.replace("# Collective test starting: all_reduce_perf\n", "")
-    assert "put a line such as '# Collective test" in refused(tmp_path, "nccl-tests", text)
+    text = refused(tmp_path, "nccl-tests", UNNAMED)
+    assert "allreduce or sendrecv" in text and "put a line such as '# Collective test" in text
+
+
+FOUR = "".join(
+    f"#  Rank  {rank} Group  0 Pid     17 on    node1 device  {rank} [0x1b] some device\n"
+    for rank in range(4)
+)
+
+
+@pytest.mark.parametrize(
+    ("redop", "root", "busbw", "name", "found"),
+    [
+        ("sum", "-1", "203.94", "a.log", "allreduce"),
+        ("sum", "-1", "101.97", "a.log", "reduce_scatter"),
+        ("sum", " 0", "135.96", "a.log", "reduce"),
+        ("none", "-1", "101.97", "all_gather.log", "allgather"),
+        ("none", "-1", "101.97", "alltoall-4.log", "alltoall"),
+        ("none", " 0", "135.96", "a.log", "bcast"),
+        ("none", "-1", "101.97", "all_reduce.log", None),
+    ],
+)
+def test_a_collective_without_a_name_is_told_by_its_columns(
+    tmp_path: Path, redop: str, root: str, busbw: str, name: str, found: str | None
+) -> None:
+    row = f"16777216  4194304  float  {redop}  {root}  123.40  135.96  {busbw}  0\n"
+    head = "# Using devices\n" + FOUR + "# size count type redop root time algbw busbw #wrong\n"
+    source = tmp_path / name
+    source.write_text(head + row)
+    if found is None:
+        with pytest.raises(CorruptFile, match="can be allgather or alltoall"):
+            import_file("nccl-tests", source, tmp_path / "run.jsonl")
+        return
+    run = read_run(import_file("nccl-tests", source, tmp_path / "run.jsonl"))
+    assert [one.pattern for one in run.series] == [found]
+    assert warnings(run) == [(1, "tables")]
+
+
+def test_tables_of_two_numbers_of_ranks_are_no_launches(tmp_path: Path) -> None:
+    head, devices = ALL_REDUCE.split("# Using devices\n")
+    other = head + "# Using devices\n" + FOUR + devices[devices.index("#\n") :]
+    assert "of 4 ranks, the one at line" in refused(tmp_path, "nccl-tests", ALL_REDUCE + other)
+    run = imported(tmp_path, "nccl-tests", ALL_REDUCE + ALL_REDUCE)
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+def test_types_and_reductions_of_a_collective_are_kept_apart(tmp_path: Path) -> None:
+    run = imported(tmp_path, "nccl-tests", ALL_REDUCE + ALL_REDUCE.replace("float", " half"))
+    assert {one.launch for one in run.series} == {0}
+    assert {one.operation for one in run.series} == {
+        f"{place}, {kind} sum -1"
+        for place in ("out-of-place", "in-place")
+        for kind in ("float", "half")
+    }
 
 
 def test_mpigraphs_matrix_of_receives_becomes_rounds_of_all_pairs(tmp_path: Path) -> None:

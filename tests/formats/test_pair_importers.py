@@ -182,6 +182,60 @@ def test_imb_ping_pongs_are_one_way_and_other_benchmarks_are_passed_over(tmp_pat
     assert found.series[1].tag["repetitions"] == 1000
 
 
+P2P = """#    Intel(R) MPI Benchmarks 2021.3, P2P part
+# Benchmarking PingPong
+# #processes = 4
+       #bytes #repetitions      t[usec]   Mbytes/sec      Msg/sec
+         1024         1000         1.90      2048.00      2000000
+"""
+
+
+def test_imbs_p2p_of_several_pairs_has_the_time_of_the_slowest_process(tmp_path: Path) -> None:
+    (one,) = imported(tmp_path, "imb", P2P).series
+    assert (one.pattern, one.pairs, one.direction) == ("pairs", 2, "one-way")
+    assert float(one.seconds[0]) == pytest.approx(1e-6)
+    (one,) = imported(tmp_path, "imb", P2P.replace("= 4", "= 2")).series
+    assert (one.pattern, one.pairs) == ("ping_pong", 1)
+    assert float(one.seconds[0]) == pytest.approx(1.9e-6)
+    with pytest.raises(CorruptFile, match="2 processes, not 3"):
+        imported(tmp_path, "imb", P2P.replace("= 4", "= 3"))
+
+
+@pytest.mark.parametrize("cut", ["         4096", "         4096         1000         4.5"])
+def test_imbs_last_row_may_be_cut(tmp_path: Path, cut: str) -> None:
+    head = IMB[: IMB.index("\n\n#-----")]
+    run = imported(tmp_path, "imb", f"{head}\n{cut}")
+    assert [one.message_bytes for one in run.series] == [0, 1024]
+    found = run.header["warnings"]
+    assert isinstance(found, list) and [(one["number"], one["unit"]) for one in found] == [
+        (1, "rows")
+    ]
+    with pytest.raises(CorruptFile, match="columns, its header 4"):
+        imported(
+            tmp_path,
+            "imb",
+            f"{head}\n{cut}\n         8192         1000         9.50       862.00\n",
+        )
+
+
+def test_two_kinds_of_imbs_ping_pong_are_two_launches(tmp_path: Path) -> None:
+    table = IMB[IMB.index("# Benchmarking") : IMB.index("\n\n#-----")]
+    other = table.replace("PingPong", "PingPongAnySource")
+    run = imported(tmp_path, "imb", f"{table}\n{other}\n")
+    assert {one.launch for one in run.series} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("Unidir_Get", "one-sided"), ("Ibcast", "a collective"), ("PingPing", "both ways")],
+)
+def test_an_imb_benchmark_without_a_pattern_is_refused_with_the_reason(
+    tmp_path: Path, name: str, reason: str
+) -> None:
+    with pytest.raises(CorruptFile, match=f"{name}.*{reason}"):
+        imported(tmp_path, "imb", P2P.replace("PingPong", name))
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "place"),
     [
@@ -198,7 +252,7 @@ def test_imb_ping_pongs_are_one_way_and_other_benchmarks_are_passed_over(tmp_pat
         ("osu", RATES.replace("4000000.00", "5000000.00"), "line 5, field MB/s"),
         ("osu", RATES.replace("# [ pairs", "# [ pears"), "line 4, field pairs"),
         ("osu", RATES.replace("pairs: 4", "pairs: 0"), "line 2, field pairs"),
-        ("imb", IMB.replace("292.57", ""), "line 9, field Mbytes/sec"),
+        ("imb", IMB.replace("2.23         0.00", "2.23", 1), "line 8, field Mbytes/sec"),
         ("imb", IMB.replace("3.50       292", "timeout    292"), "line 9, field t[usec]"),
         ("imb", IMB.replace("# #processes = 2", "# #processes = 3"), "line 4, field #processes"),
         ("imb", IMB.replace("t_max", "t_most"), "line 22, field t_max[usec]"),

@@ -63,6 +63,16 @@ def test_one_number_of_pairs_is_no_ground_for_max_rate(tmp_path: Path) -> None:
             fit(run, [model])
 
 
+@pytest.mark.parametrize(("pairs", "told"), [([4], True), ([1], False), ([1, 4], False)], ids=str)
+def test_a_share_of_the_node_is_not_called_a_process_rate(
+    tmp_path: Path, pairs: list[int], told: bool
+) -> None:
+    run = pairs_run(tmp_path, pairs, [4096 << step for step in range(6)], 8e9)
+    (found,) = fit(run, ["postal"])
+    sentence = "All times are of 4 pairs at once: R_C is the share that each pair got"
+    assert any(one.startswith(sentence) for one in found.warnings) == told
+
+
 @pytest.mark.parametrize("rows", ["8 1.10\n", "8 1.10\n1024 1.30\n"], ids=["one", "two"])
 def test_few_means_have_the_width_of_their_rounding_and_say_so(tmp_path: Path, rows: str) -> None:
     found = fit(latencies(tmp_path, rows), ["hockney"], boundaries=None)[0]
@@ -70,6 +80,21 @@ def test_few_means_have_the_width_of_their_rounding_and_say_so(tmp_path: Path, r
     assert alpha.low is not None and alpha.high is not None
     assert alpha.high - alpha.low >= 5e-9
     assert any("the rounding of the printed times" in one for one in found.warnings)
+
+
+def test_a_regime_of_two_means_says_so(tmp_path: Path) -> None:
+    rows = "".join(f"{1 << step} {1 + 1e-4 * (1 << step):.2f}\n" for step in range(12))
+    run = latencies(tmp_path, rows + "4096 20.00\n8192 21.00\n")
+    found = fit(run, ["hockney"], boundaries=[2048])[0]
+    assert any("fewer in 4096 to 8192 B" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize("model", ["loggp", "loggps", "hockney"])
+def test_a_single_mean_of_a_few_bytes_is_what_the_fit_predicts(tmp_path: Path, model: str) -> None:
+    found = fit(latencies(tmp_path, "8 1.25\n"), [model], boundaries=None)[0]
+    assert not any("misses the measured times" in one for one in found.warnings)
+    if found.error.points:
+        assert found.error.max_relative < 1e-3
 
 
 def test_means_that_are_all_printed_alike_have_no_rate_and_no_width_of_zero(tmp_path: Path) -> None:

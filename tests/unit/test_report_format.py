@@ -37,6 +37,10 @@ def test_a_printed_value_has_one_to_three_digits_before_the_point(number: float,
         assert 1 <= len(digits) <= (3 if unit != "B/s" or number >= 1 else 4)
 
 
+def test_a_zero_that_is_fixed_has_no_interval() -> None:
+    assert format.value_and_interval(0.0, 0.0, 0.0, "s") == ("0 s", format.NOTHING)
+
+
 @given(
     times,
     st.floats(min_value=0.0, max_value=0.9),

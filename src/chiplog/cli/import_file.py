@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chiplog.cli.arguments import names_help
 from chiplog.cli.output import note
 
-FITTED = {"prtt", "ping_pong", "pairs", "one_to_many"}
-"""Patterns that models are fitted to."""
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+
+FITTED = {"prtt", "ping_pong", "one_to_many"}
+"""Patterns that models are fitted to without being named."""
 
 
 def import_file(
@@ -37,8 +40,18 @@ def import_file(
     )
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")
+    if (model := _model(run)) is not None:
+        note(f"next: chiplog fit {written}{model}")
+
+
+def _model(run: Dataset) -> str | None:
+    """The option that names the model to fit first, empty for the default; None where no model is fitted to it."""
     if {one.pattern for one in run.series} & FITTED:
-        note(f"next: chiplog fit {written}")
+        return ""
+    pairs = {one.pairs for one in run.series if one.pattern == "pairs"}
+    if not pairs:
+        return None
+    return " --model max-rate" if len(pairs) > 1 else " --model postal"
 
 
 def epilog() -> str:

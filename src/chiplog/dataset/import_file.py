@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -34,6 +35,8 @@ from chiplog.errors import CorruptFile, UsageError
 
 _Line = dict[str, object]
 
+OTHER_BYTES = (64, 0.01)
+"""How many characters of a log may be in another encoding than UTF-8: a number, or a share where that is more."""
 MAX_SOURCE_BYTES = 1 << 30
 """Longest source, unpacked, that an importer takes."""
 
@@ -113,7 +116,7 @@ def _write(
     options: Options,
     note: Callable[[str], None] | None,
 ) -> Path:
-    source = read_source(path)
+    source = read_source(path, is_log=importer.is_log)
     if out.exists() and out.samefile(path):
         raise UsageError(f"-o {out} is the file to import; name another one.")
     imported, lines = _read(importer, source, options)
@@ -147,25 +150,37 @@ def _write(
     return out
 
 
-def read_source(path: Path) -> Source:
-    """The text of `path`, unpacked if it is a gzip file; CorruptFile where it is damaged, too long or no text."""
+def read_source(path: Path, *, is_log: bool = False) -> Source:
+    """The text of `path`, unpacked if it is a gzip file; CorruptFile where it is damaged, too long or no text.
+
+    Of a log, a few bytes that are not UTF-8 are replaced: they are another program's. What Windows redirects is UTF-16.
+    """
     with open_input(path) as stream:
         packed = stream.read(MAX_SOURCE_BYTES + 1)
     digest = hashlib.sha256(packed).hexdigest()
     content = _unpacked(packed, str(path)) if packed[:2] == b"\x1f\x8b" else packed
     if len(content) > MAX_SOURCE_BYTES:
         raise CorruptFile(f"{path}, line 1: the file holds more than {MAX_SOURCE_BYTES >> 20} MiB")
+    utf_16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
+        text = content.decode("utf-8-sig", errors="replace")
+        if is_log and text.count("\ufffd") <= max(OTHER_BYTES[0], OTHER_BYTES[1] * len(text)):
+            return Source(str(path), _without_zeros(text, path), digest)
         line = content.count(b"\n", 0, error.start) + 1
         raise CorruptFile(
             f"{path}, line {line}: byte {error.start} of the file is not UTF-8"
         ) from None
+    return Source(str(path), _without_zeros(text, path), digest)
+
+
+def _without_zeros(text: str, path: Path) -> str:
+    """`text`; CorruptFile where it holds a zero byte."""
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise CorruptFile(f"{path}, line {line}: the file holds a zero byte: it is no text")
-    return Source(str(path), text, digest)
+    return text
 
 
 def _unpacked(packed: bytes, path: str) -> bytes:

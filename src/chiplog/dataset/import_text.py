@@ -17,12 +17,18 @@ from chiplog.errors import CorruptFile
 
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 _PREFIX = re.compile(
-    r"\s*(?:\[[^\]\s]*\d+,\s*\d+\]<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s))[ \t]?"
+    r"\s*(?:[^<>]{0,80}<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s)"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s))[ \t]?"
 )
-"""What `mpirun --tag-output`, `srun -l` and `mpiexec -l` (of MPICH and of Intel MPI) put before each line."""
+"""What `mpirun --tag-output` or `--timestamp-output`, `srun -l`, `mpiexec -l` (of MPICH and of Intel MPI) and services
+that keep logs put before each line."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )
+_COMMAND_NODES = re.compile(
+    r"(?:osu_|IMB-)\w+|(?:^|\s)(?:-N\s*|--nodes[= ])(?P<nodes>\d{1,6})(?=\s|$)"
+)
+"""A test's name and the number of nodes in a launcher's command."""
 _SAME_PLACE = {"same": "intra", "single": "intra", "different": "inter", "two": "inter"}
 
 UNLIKE = 2.0
@@ -40,8 +46,8 @@ def clean(line: str) -> str:
 
     >>> clean("[1,0]<stdout>:8    1.23")
     '8    1.23'
-    >>> clean(" 3: 8    1.23"), clean("8    1.23")
-    ('8    1.23', '8    1.23')
+    >>> clean(" 3: 8    1.23"), clean("8    1.23"), clean("2024-05-01T10:11:12.5Z 8    1.23")
+    ('8    1.23', '8    1.23', '8    1.23')
     """
     line = _COLOURS.sub("", line)
     return (line[match.end() :] if (match := _PREFIX.match(line)) else line).strip()
@@ -75,6 +81,7 @@ class Skipped:
     first: dict[str, tuple[Where, str]] = field(default_factory=dict)
     errors: dict[str, CorruptFile] = field(default_factory=dict)
     """Why the first one of each kind can't be imported."""
+    _cut: tuple[Where, str, CorruptFile] | None = None
 
     def foreign_line(self, where: Where, line: str) -> None:
         """A line that is no part of a table."""
@@ -85,6 +92,23 @@ class Skipped:
         """A row of a table that `what` makes unusable: nan or 0.00 in `column`, or a row that was cut."""
         error = where.corrupt(column, f"{what}, and no other row can be used")
         self._count("rows", where, line[:40], error)
+
+    def cut_row(self, where: Where, line: str, error: CorruptFile) -> None:
+        """A row with too few columns: `error` is raised if another row of its table follows, see `row_follows`."""
+        self.row_follows()
+        self._cut = (where, line, error)
+
+    def row_follows(self) -> None:
+        """Raises the error of a row that was cut: what stands in the middle of a table is damage."""
+        if self._cut is not None:
+            raise self._cut[2]
+
+    def end_table(self) -> None:
+        """Skips the row that was cut, if there is one: it is the last one, where a job ended early."""
+        if self._cut is not None:
+            where, line, error = self._cut
+            self._count("rows", where, line[:40], error)
+            self._cut = None
 
     def table(self, where: Where, name: str, what: str) -> None:
         """A table of another test, with what there is to say about it."""
@@ -97,6 +121,7 @@ class Skipped:
 
     def warnings(self) -> tuple[Mapping[str, object], ...]:
         """One warning for each kind of what was left out."""
+        self.end_table()
         return tuple(
             {
                 "fact": f"{_FACTS[unit]} were skipped (the first is line {where.line}, {text!r})",
@@ -109,6 +134,7 @@ class Skipped:
 
     def refuse_if_empty(self, records: Sized) -> None:
         """Raises CorruptFile that names what is in the file, where nothing of it could be imported."""
+        self.end_table()
         for unit in ("rows", "tables", "lines"):
             if not records and unit in self.errors:
                 raise self.errors[unit]
@@ -140,6 +166,8 @@ class Paths:
         if match := _PLACES.search(line):
             where = match[1].lower()
             self.last_place = f"{_SAME_PLACE.get(where, where)}-{match[2].lower()}"
+        elif (nodes := _nodes_of_command(line)) is not None:
+            self.last_place = "intra-node" if nodes == 1 else "inter-node"
 
     def enter(self, where: Where) -> None:
         """Begins a table at `where`; CorruptFile where it was measured between other places than the first one."""
@@ -154,6 +182,17 @@ class Paths:
         if self._first_buffers is None:
             self._first_buffers = (kind, where)
         _same_path(self._first_buffers, kind, where)
+
+
+def _nodes_of_command(line: str) -> int | None:
+    """On how many nodes a command such as `srun -N 2 osu_latency` starts a test; None where it says nothing of that.
+
+    >>> _nodes_of_command("$ srun -N2 -n 2 ./osu_latency"), _nodes_of_command("srun -N 1 hostname")
+    (2, None)
+    """
+    matches = list(_COMMAND_NODES.finditer(line))
+    numbers = [int(one["nodes"]) for one in matches if one["nodes"]]
+    return numbers[0] if numbers and len(numbers) < len(matches) else None
 
 
 def _same_path(first: tuple[str, Where], kind: str, where: Where) -> None:

@@ -116,6 +116,8 @@ class Importer:
     """What the files are, in a few words, for help and lists."""
     sign: str | None = None
     """A regular expression that only this tool's files match: it names the right KIND for a file of another one."""
+    is_log: bool = False
+    """May lines of other programs stand between the tables? Then they may hold bytes that are not UTF-8."""
     read: Callable[[Source, Options], Imported]
     """What a file holds; CorruptFile names line and field of what is wrong, UsageError what the caller must say."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import FitError
+from chiplog.fit.result import Fit, FitError
+from chiplog.fit.text import sizes_text
 
 BISECT = "bisect"
 """Purpose of the records with which a change is found to the byte."""
@@ -54,6 +55,24 @@ def few_means(dataset: Dataset) -> tuple[str, ...]:
         return ()
     return (
         f"Only {len(alike)} imported {'mean' if len(alike) == 1 else 'means'}: the intervals hold the rounding of the "
+        "printed times, not their scatter. Import more sizes, or more launches.",
+    )
+
+
+def few_means_in_regimes(dataset: Dataset, fit: Fit) -> tuple[str, ...]:
+    """A sentence for the regimes of a fit in which a line goes through so few imported means, if it has several."""
+    if not _is_summary(dataset) or len(fit.segments) < 2:
+        return ()
+    alike = {(one.message_bytes, one.launch) for one in dataset.series}
+    few = [
+        sizes_text(one.first_bytes, one.last_bytes)
+        for one in fit.segments
+        if 0 < sum(one.first_bytes <= size <= one.last_bytes for size, _ in alike) <= FEWEST_MEANS
+    ]
+    if not few:
+        return ()
+    return (
+        f"{FEWEST_MEANS} imported means or fewer in {', '.join(few)}: the intervals there hold the rounding of the "
         "printed times, not their scatter. Import more sizes, or more launches.",
     )
 

@@ -14,7 +14,13 @@ from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.caution import bad_fit, few_means, without_cold_start, without_questions
+from chiplog.fit.caution import (
+    bad_fit,
+    few_means,
+    few_means_in_regimes,
+    without_cold_start,
+    without_questions,
+)
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.job import Job, SizeEstimator
@@ -243,7 +249,9 @@ def _fit_one_pair(
             known_lines,
         )
         try:
-            fits.append(_fit_one(job, transport, operation, told))
+            one = _fit_one(job, transport, operation, told)
+            doubted = (*one.warnings, *few_means_in_regimes(chosen, one))
+            fits.append(replace(one, warnings=doubted))
         except UsageError as error:
             reasons[model.name, name] = str(error)
     return fits

@@ -96,11 +96,16 @@ def with_interval(number: float | None, low: float | None, high: float | None, u
 def value_and_interval(
     number: float | None, low: float | None, high: float | None, unit: str
 ) -> tuple[str, str]:
-    """The value with its unit, and "[low, high]" in the same unit and with the same decimals, for two columns."""
+    """The value with its unit, and "[low, high]" in the same unit and with the same decimals, for two columns.
+
+    A zero that is fixed, as o_r of one-sided operations, has no interval.
+    """
     if number is None or not math.isfinite(number):
         return NOTHING, NOTHING
     if not _is_interval(low, high):
         return value(number, unit), NOTHING
+    if number == low == high == 0.0 and unit:
+        return f"0 {unit}", NOTHING
     assert low is not None and high is not None
     if unit == "B":
         return message_size(number), _byte_interval(low, high)

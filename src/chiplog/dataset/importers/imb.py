@@ -4,10 +4,13 @@
     # Benchmarking Multi-PingPong              #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec
     # ( 4 groups of 2 processes each running simultaneous )
                                                Group #bytes #repetitions t[usec] Mbytes/sec         of -multi 1
+    # Benchmarking PingPong                    #bytes #repetitions t[usec] Mbytes/sec Msg/sec      of IMB-P2P
+    # #processes = 4
 
 A time is half a ping-pong, the mean over the repetitions. PingPong becomes a one-way ping_pong, Multi-PingPong one-way
-pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. A benchmark that
-stands in the file again with as many groups is another launch; tables of other benchmarks are not read.
+pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. IMB-P2P's t is the
+mean over all processes, but its rate of messages is that of the slowest one, from which the time of pairs is taken. A
+benchmark that stands in the file again with as many groups is another launch; tables of other benchmarks are not read.
 
 Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δt/2").
 """
@@ -30,7 +33,7 @@ from chiplog.dataset.import_text import (
     lacks_value,
     refuse_unlike_launches,
 )
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
@@ -46,7 +49,26 @@ MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
 """Times have two digits behind the point, in microseconds."""
 CONVENTION = "half a ping-pong in microseconds, one-way, the mean over the repetitions (of several groups, the slowest)"
-_NAMES = {"PingPong": "ping_pong", "PingPongSpecificSource": "ping_pong", "Multi-PingPong": "pairs"}
+_NAMES = {
+    "PingPong": "ping_pong",
+    "PingPongSpecificSource": "ping_pong",
+    "PingPongAnySource": "ping_pong",
+    "Multi-PingPong": "pairs",
+}
+_RATE = "Msg/sec"
+_WHY = (
+    (
+        r"(uni|bi)dir_|(one|all)_(put|get)_|put_|get_|fetch|compare|accumulate|exchange_|truly",
+        "no pattern of chiplog times this one-sided operation with its completion",
+    ),
+    (r"pingping|sendrecv|exchange|biband", "no pattern of chiplog sends both ways at once"),
+    (r"uniband", "its rows are rates of windows of messages"),
+    (
+        r"i?(allreduce|reduce|allgather|gather|scatter|alltoall|bcast|barrier)",
+        "it times a collective operation",
+    ),
+)
+"""Why a benchmark can't be imported, by how its name begins."""
 _TITLE = re.compile(r"#\s*Benchmarking\s+(\S+)\s*")
 _GROUPS = re.compile(
     r"#\s*\(\s*(\S+) groups? of (\S+) processes each running simultaneous(?:ly)?\s*\)?\s*"
@@ -62,6 +84,9 @@ class _Table:
     name: str
     where: Where
     pairs: int = 1
+    processes: tuple[int, Where] | None = None
+    is_by_rate: bool = False
+    """Is the time that of the rate of messages of all pairs of IMB-P2P together?"""
     columns: list[str] = field(default_factory=list)
     launch: int = 0
     sizes: dict[int, dict[int, float]] = field(default_factory=dict)
@@ -71,11 +96,13 @@ class _Table:
     @property
     def pattern(self) -> str:
         """The pattern that its rows become."""
-        return _NAMES[self.name]
+        return "pairs" if self.pairs > 1 else _NAMES[self.name]
 
     @property
     def time_column(self) -> str | None:
         """The column with the time of the slowest group, or of the only one; None where there is no such column."""
+        if self.is_by_rate:
+            return _RATE
         wanted = (
             ["t_max[usec]", "t[usec]"] if self.pattern == "pairs" else ["t[usec]", "t_avg[usec]"]
         )
@@ -105,9 +132,11 @@ class _File:
         """Begins the table of a benchmark, or passes it over."""
         self.titles += 1
         self.table = None
+        self.skipped.end_table()
         if name not in _NAMES:
             known = ", ".join(_NAMES)
-            what = f"the benchmark {name[:60]!r} can't be imported; known are {known}"
+            why = next((f": {why}" for one, why in _WHY if re.match(one, name, re.IGNORECASE)), "")
+            what = f"the benchmark {name[:60]!r} can't be imported{why}; known are {known}"
             self.skipped.table(where, name, what)
             return
         self.paths.enter(where)
@@ -117,8 +146,10 @@ class _File:
     def header(self, table: _Table, line: str) -> None:
         """Takes the names of the columns, with which the rows begin."""
         table.columns = line.split()
-        table.launch = self.seen[table.name, table.pairs]
-        self.seen[table.name, table.pairs] += 1
+        if table.processes is not None:
+            _check_processes(table, *table.processes)
+        table.launch = self.seen[table.pattern, table.pairs]
+        self.seen[table.pattern, table.pairs] += 1
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -153,9 +184,9 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         return
     elif table is not None and (match := _GROUPS.fullmatch(line)):
         table.pairs = whole(match[1], "groups", where, minimum=1, maximum=1 << 20)
-        _two(match[2], where)
+        table.processes = whole(match[2], "#processes", where, minimum=1, maximum=1 << 20), where
     elif table is not None and (match := _PROCESSES.fullmatch(line)):
-        _two(match[1], where)
+        table.processes = whole(match[1], "#processes", where, minimum=1, maximum=1 << 20), where
     elif table is not None and _HEADER.match(line):
         file.header(table, line)
     elif line.startswith("#") or _HEADER.match(line):
@@ -170,15 +201,21 @@ def _read_line(file: _File, line: str, where: Where) -> None:
 def _refuse_mixed_paths(file: _File, records: list[ImportedRecord]) -> None:
     begins: dict[tuple[str, int], dict[int, Where]] = {}
     for table in file.tables:
-        begins.setdefault((table.name, table.pairs), {}).setdefault(table.launch, table.where)
-    for (name, pairs), places in begins.items():
-        mine = [one for one in records if (one.tag["imb"], one.series[0].pairs) == (name, pairs)]
-        refuse_unlike_launches(mine, places, name)
+        begins.setdefault((table.pattern, table.pairs), {}).setdefault(table.launch, table.where)
+    for (pattern, pairs), places in begins.items():
+        mine = [
+            one
+            for one in records
+            if (one.series[0].pattern, one.series[0].pairs) == (pattern, pairs)
+        ]
+        refuse_unlike_launches(mine, places, "PingPong" if pairs == 1 else "Multi-PingPong")
 
 
-def _two(word: str, where: Where) -> None:
-    processes = whole(word, "#processes", where, minimum=1, maximum=1 << 20)
-    if processes != 2:
+def _check_processes(table: _Table, processes: int, where: Where) -> None:
+    """Takes the number of pairs of IMB-P2P; CorruptFile where there can be no pairs."""
+    if _RATE in table.columns and processes % 2 == 0 and processes > 2:
+        table.pairs, table.is_by_rate = processes // 2, True
+    elif processes != 2:
         raise where.corrupt("#processes", f"a ping-pong has 2 processes, not {processes}")
 
 
@@ -194,7 +231,12 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
     if len(words) != len(table.columns):
         missing_name = table.columns[len(words)] if len(words) < len(table.columns) else None
         what = f"the row has {len(words)} columns, its header {len(table.columns)}"
-        raise where.corrupt(missing_name, what)
+        error = where.corrupt(missing_name, what)
+        if len(words) > len(table.columns):
+            raise error
+        skipped.cut_row(where, line, error)
+        return
+    skipped.row_follows()
     group = whole(words[0], "Group", where) if table.has_groups else 0
     size = whole(words[of_size], "#bytes", where)
     if group in table.sizes.get(size, {}):
@@ -203,7 +245,10 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
     if is_number(word) and lacks_value(word):
         skipped.row(where, line, wanted, f"is {word}: there is no time for that")
         return
-    seconds = time(word, wanted, where, factor=MICROSECOND)
+    if table.is_by_rate:
+        seconds = table.pairs / number(word, wanted, where)
+    else:
+        seconds = time(word, wanted, where, factor=MICROSECOND)
     table.repetitions[size] = whole(words[of_size + 1], "#repetitions", where, minimum=1)
     table.sizes.setdefault(size, {})[group] = seconds
 
@@ -241,5 +286,6 @@ IMB = Importer(
     name="imb",
     summary="Intel MPI Benchmarks: PingPong, also of -multi",
     sign=r"#\s*Benchmarking\s+\S+|Intel\(R\) MPI Benchmarks",
+    is_log=True,
     read=read,
 )

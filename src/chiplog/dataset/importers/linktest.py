@@ -100,5 +100,6 @@ def _message_bytes(products: list[tuple[float, float]]) -> int | None:
 LINKTEST = Importer(
     name="linktest",
     summary="LinkTest: the list of links of pingponganalysis -g",
+    is_log=True,
     read=read,
 )

@@ -155,5 +155,6 @@ MPIGRAPH = Importer(
     name="mpigraph",
     summary="mpiGraph: bandwidths between every two ranks",
     sign=r"START mpiGraph",
+    is_log=True,
     read=read,
 )

@@ -6,8 +6,9 @@
                8       2  float   sum    -1  23.4   0.00   0.00      0  22.1   0.00   0.00      0
 
 The pattern is the collective's name, the direction "call": no model here is fitted to it, and nothing takes it for a
-ping-pong. The two times of a row, out of place and in place, are two operations of one record. A row with wrong values
-has no time.
+ping-pong. The two times of a row, out of place and in place, are two operations of one record; with several types,
+reductions or roots in a file they are part of the operation. A row with wrong values has no time. Where no line names
+the collective, its columns tell it, or the file's name.
 
 Source: nccl-tests' output and its PERFORMANCE.md: mean over the iterations, in µs.
 """
@@ -16,11 +17,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
+from chiplog.dataset.import_nccl_collective import COLLECTIVES, by_file_name, candidates
+from chiplog.dataset.import_text import SPLIT, Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -36,23 +40,26 @@ from chiplog.errors import UsageError
 MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
 CONVENTION = "the mean duration of a collective operation over its iterations, in µs"
-COLLECTIVES = {
-    "all_reduce": "allreduce",
-    "all_gather": "allgather",
-    "reduce_scatter": "reduce_scatter",
-    "broadcast": "bcast",
-    "reduce": "reduce",
-    "alltoall": "alltoall",
-    "all_to_all": "alltoall",
-    "gather": "gather",
-    "scatter": "scatter",
-    "sendrecv": "sendrecv",
-    "hypercube": "hypercube",
-}
-"""chiplog's name of a collective by that of its test."""
 PLACES = ("out-of-place", "in-place")
 _TEST = re.compile(rf"\b({'|'.join(COLLECTIVES)})_perf\b")
-_RANK = re.compile(r"#\s+Rank\s+(\d+)\s.*\bon\s+(\S+)\s+device\b.*")
+_RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*\bon\s+(\S+)\s+device\b.*")
+
+
+@dataclass
+class _Table:
+    """One table: its columns, how many ranks it is of, and the rows with their places."""
+
+    columns: list[str]
+    ranks: int
+    test: str | None = None
+    is_named: bool = False
+    """Does a line name its collective, and no table stands between the two?"""
+    rows: list[tuple[list[str], str, Where]] = field(default_factory=list)
+
+    def variant(self, words: list[str]) -> str:
+        """What a row is of beside its size: type, reduction and root."""
+        cells = dict(zip(self.columns, words, strict=True))
+        return " ".join(cells[name] for name in ("type", "redop", "root") if name in cells)
 
 
 @dataclass
@@ -60,12 +67,18 @@ class _File:
     """What was read of a file so far."""
 
     test: str | None = None
-    columns: list[str] = field(default_factory=list)
-    launch: int = -1
-    sizes: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """The collective that was named last."""
+    is_news: bool = False
+    """Has no table begun since it was named?"""
     hosts: dict[int, str] = field(default_factory=dict)
-    records: list[ImportedRecord] = field(default_factory=list)
+    tables: list[_Table] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
+    guessed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks the last list of devices has."""
+        return max(self.hosts, default=-1) + 1
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -81,15 +94,20 @@ def read(source: Source, options: Options) -> Imported:
     file = _File()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
-    file.skipped.refuse_if_empty(file.records)
-    ranks = len(file.hosts) or 1
+    tables = [table for table in file.tables if table.rows]
+    for table in tables:
+        _name(table, file, source)
+    _refuse_other_ranks(tables)
+    records = list(_records(tables, file.skipped))
+    file.skipped.refuse_if_empty(records)
+    ranks = file.ranks or 1
     hosts = tuple(file.hosts[rank] for rank in sorted(file.hosts))
     return Imported(
-        file.records,
+        records,
         CONVENTION,
         ranks=ranks,
-        hosts=hosts if sorted(file.hosts) == list(range(ranks)) else (),
-        warnings=file.skipped.warnings(),
+        hosts=hosts if len(hosts) == ranks else (),
+        warnings=(*_warnings(file.guessed), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
@@ -97,65 +115,123 @@ def read(source: Source, options: Options) -> Imported:
 
 def _read_line(file: _File, line: str, where: Where) -> None:
     words = line.lstrip("#").split()
-    if match := _RANK.fullmatch(line):
+    if words[:2] == ["Using", "devices"]:
+        file.hosts = {}
+    elif match := _RANK.fullmatch(line):
         file.hosts[int(match[1][:9])] = match[2]
     elif match := _TEST.search(line):
-        file.test = COLLECTIVES[match[1]]
+        file.test, file.is_news = COLLECTIVES[match[1]], True
     elif line.startswith("#"):
         if words[:2] == ["size", "count"]:
-            file.columns = words
-    elif line and not (is_number(words[0]) and len(words) > 2):
-        file.skipped.foreign_line(where, line)
-    elif line:
-        _row(file, words, line, where)
-
-
-def _row(file: _File, words: list[str], line: str, where: Where) -> None:
-    if file.test is None:
-        what = (
-            "the file does not name its collective: put a line such as '# Collective test starting: all_reduce_perf' "
-            "before the table"
-        )
-        raise where.corrupt("test", what)
-    if "time" not in file.columns:
-        raise where.corrupt("time", "no line before names the columns")
-    if len(words) != len(file.columns):
-        what = f"the row has {len(words)} columns, its header {len(file.columns)}"
-        file.skipped.row(where, line, None, what)
+            file.tables.append(_Table(words, file.ranks))
+    elif not line:
         return
+    elif not (words[0].isascii() and words[0].isdigit() and len(words) > 2 and is_number(words[1])):
+        file.skipped.foreign_line(where, line)
+    elif not file.tables or "time" not in file.tables[-1].columns:
+        raise where.corrupt("time", "no line before names the columns")
+    elif len(words) != len(file.tables[-1].columns):
+        what = f"the row has {len(words)} columns, its header {len(file.tables[-1].columns)}"
+        file.skipped.row(where, line, None, what)
+    else:
+        table = file.tables[-1]
+        if not table.rows:
+            table.test, table.is_named, file.is_news = file.test, file.is_news, False
+        table.rows.append((words, line, where))
+
+
+def _name(table: _Table, file: _File, source: Source) -> None:
+    """Finds the collective of `table`; CorruptFile where neither the file nor its columns tell it."""
+    if table.is_named:
+        return
+    can_be = candidates(table.columns, (words for words, _, _ in table.rows), table.ranks)
+    if table.test is not None and (table.test in can_be or not can_be):
+        return
+    if len(can_be) > 1:
+        told = by_file_name(Path(source.path).name)
+        can_be = (told,) if told in can_be else can_be
+    if len(can_be) != 1:
+        tests = [test for test, name in COLLECTIVES.items() if name in can_be] or ["all_reduce"]
+        what = (
+            f"the file does not name its collective, which can be {' or '.join(can_be) or 'any'}: put a line such as "
+            f"'# Collective test starting: {tests[0]}_perf' before the table"
+        )
+        raise table.rows[0][2].corrupt("test", what)
+    table.test = can_be[0]
+    file.guessed[can_be[0]] += 1
+
+
+def _refuse_other_ranks(tables: list[_Table]) -> None:
+    """Raises CorruptFile where two tables of one collective are of other numbers of ranks: they are no launches."""
+    first: dict[str | None, _Table] = {}
+    for table in (table for table in tables if table.ranks):
+        other = first.setdefault(table.test, table)
+        if other.ranks != table.ranks:
+            what = (
+                f"this table is of {table.ranks} ranks, the one at line {other.rows[0][2].line} of {other.ranks}: "
+                f"{SPLIT}"
+            )
+            raise table.rows[0][2].corrupt(None, what)
+
+
+def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]:
+    variants: dict[str | None, set[str]] = {}
+    for table in tables:
+        variants.setdefault(table.test, set()).update(table.variant(row[0]) for row in table.rows)
+    launches: Counter[tuple[str | None, str]] = Counter()
+    for table in tables:
+        visits: Counter[tuple[str, int]] = Counter()
+        for words, line, where in table.rows:
+            variant = table.variant(words)
+            suffix = f", {variant}" if len(variants[table.test]) > 1 else ""
+            series = tuple(_series(table, words, suffix, line, skipped, where))
+            if series:
+                size = series[0].message_bytes
+                tag = {"nccl-tests": table.test, "variant": variant}
+                launch, visit = launches[table.test, variant], visits[variant, size]
+                yield ImportedRecord(series, visit=visit, launch=launch, tag=tag)
+                visits[variant, size] += 1
+        launches.update((table.test, variant) for variant in {variant for variant, _ in visits})
+
+
+def _series(
+    table: _Table, words: list[str], suffix: str, line: str, skipped: Skipped, where: Where
+) -> Iterator[ImportedSeries]:
     size = whole(words[0], "size", where)
-    series = []
-    at = [index for index, name in enumerate(file.columns) if name == "time"]
+    at = [index for index, name in enumerate(table.columns) if name == "time"]
     for place, index in zip(PLACES, at, strict=False):
         wrong = words[index + 3] if index + 3 < len(words) else "0"
         word = words[index]
         if not is_number(word) or lacks_value(word) or (is_number(wrong) and float(wrong) != 0):
             what = f"the time {place} is {word[:20]} with {wrong[:20]} wrong values"
-            file.skipped.row(where, line, "time", what)
+            skipped.row(where, line, "time", what)
             continue
-        series.append(
-            ImportedSeries(
-                pattern=file.test,
-                direction="call",
-                operation=place,
-                message_bytes=size,
-                seconds=np.array([time(word, "time", where, factor=MICROSECOND)]),
-                messages_per_sample=1,
-                bytes_per_sample=size,
-                peers=max(len(file.hosts) - 1, 1),
-            )
+        yield ImportedSeries(
+            pattern=table.test or "",
+            direction="call",
+            operation=f"{place}{suffix}",
+            message_bytes=size,
+            seconds=np.array([time(word, "time", where, factor=MICROSECOND)]),
+            messages_per_sample=1,
+            bytes_per_sample=size,
+            peers=max(table.ranks - 1, 1),
         )
-    if series:
-        launch = file.sizes[file.test, size]
-        file.sizes[file.test, size] += 1
-        file.records.append(
-            ImportedRecord(tuple(series), launch=launch, tag={"nccl-tests": file.test})
-        )
+
+
+def _warnings(guessed: Counter[str]) -> Iterator[Mapping[str, object]]:
+    for test, count in guessed.items():
+        yield {
+            "fact": f"the file does not name its collective; by its columns it is {test}",
+            "number": count,
+            "unit": "tables",
+            "remedy": "put a line '# Collective test starting: …_perf' before the table if it is another one",
+        }
 
 
 NCCL_TESTS = Importer(
     name="nccl-tests",
     summary="nccl-tests: times of collective operations, for which there are no models",
     sign=r"#\s*size\s+count\s+type\b",
+    is_log=True,
     read=read,
 )

@@ -11,6 +11,7 @@ Source: Netgauge's loggp output as CODES reads it, too.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 
 import numpy as np
@@ -46,6 +47,12 @@ CONVENTION = (
     "totals of PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) with d = PRTT(1,0,s), one value each"
 )
 
+_PRINTED = re.compile(r"L=\S+\s+s=\d+\s+o_s=")
+_ONLY_ANSWERS = (
+    "this is what Netgauge's loggp prints on the terminal: answers without the times that they come from; "
+    "import the file that it wrote with -o"
+)
+
 _Key = tuple[int, int, float, float, float]
 
 
@@ -60,17 +67,27 @@ def read(source: Source, options: Options) -> Imported:
             f"--direction {options.direction} does not fit: prtt is a round-trip; leave it out."
         )
     answers: dict[_Key, list[dict[str, float | None]]] = defaultdict(list)
-    skipped = Skipped()
+    skipped, rows = Skipped(), 0
+    printed: Where | None = None
     for where, line in clean_lines(source):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
         if not is_number(words[0]):
+            printed = printed or (where if _PRINTED.match(line) else None)
             skipped.foreign_line(where, line)
             continue
+        if 0 < len(words) < len(COLUMNS) and rows:
+            what = f"the row has {len(words)} columns, not {len(COLUMNS)}"
+            skipped.cut_row(where, line, where.corrupt(COLUMNS[len(words)], what))
+            continue
+        skipped.row_follows()
+        rows += 1
         key, answer = _row(words, where)
         answers[key].append(answer)
     records = [*_records(answers)]
+    if printed is not None and not records:
+        raise printed.corrupt(None, _ONLY_ANSWERS)
     skipped.refuse_if_empty(records)
     return Imported(records, CONVENTION, warnings=skipped.warnings())
 
@@ -78,7 +95,8 @@ def read(source: Source, options: Options) -> Imported:
 def _row(words: list[str], where: Where) -> tuple[_Key, dict[str, float | None]]:
     if len(words) != len(COLUMNS):
         missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
-        raise where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+        what = f"the row has {len(words)} columns, not {len(COLUMNS)} as of the pattern loggp"
+        raise where.corrupt(missing, what)
     size, train = whole(words[0], "size", where), whole(words[1], "n", where, minimum=2)
     single, several, delayed = (
         time(words[column], COLUMNS[column], where, factor=MICROSECOND) for column in (2, 3, 4)
@@ -132,5 +150,6 @@ NETGAUGE = Importer(
     name="netgauge",
     summary="Netgauge's loggp output, also CODES's table",
     sign=r"^#?\s*size\s+n\s+PRTT\(1,0,s\)",
+    is_log=True,
     read=read,
 )

@@ -1,15 +1,16 @@
-"""NetPIPE: np.out, and what NPtcp, NPmpi and the others print, versions 3 to 5.
+"""NetPIPE: np.out, and what NPtcp, NPmpi and the others print, versions 2 to 5.
 
+    0.0000034   2.231234   8   1   0.000001                     version 2: seconds, Mbps, bits, bytes, variance
     1   2.231234   0.00000342                                   version 3: bytes, Mbps, seconds
     1   0.004   0.004   0.005   1.90                            version 5: bytes, Gbps mean, least, most, µs
       0:       1 bytes  24577 times -->      2.23 Mbps in       3.42 usec
       1:       1  B     81920 times -->    4.210 Mbps  in    1.900 usecs
 
 A time is half a ping-pong, the mean over the trials (of version 3, of the best one). The rate must be that of the time:
-a test of both directions at once, of several pairs or of a stream has another one, and is refused. Mbps of version 3
-are of 2^20 bits.
+a test of both directions at once, of several pairs or of a stream has another one, and is refused. Mbps of versions 2
+and 3 are of 2^20 bits.
 
-Source: NetPIPE 3.7 and 5.1.
+Source: NetPIPE 2.4, 3.7 and 5.1.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from chiplog.errors import UsageError
 CONVENTION = "half a ping-pong in seconds, one-way, a mean over many"
 PRINTED_STEP_SECONDS = 1e-8
 """Times have eight digits behind the point in seconds, or two in µs."""
+VERSION_2_STEP_SECONDS = 1e-6
 BITS = (1e6, float(1 << 20))
 """What a megabit is in the versions of NetPIPE."""
 AGREEMENT = 0.05
@@ -62,6 +64,7 @@ def read(source: Source, options: Options) -> Imported:
         )
     skipped, records = Skipped(), list[ImportedRecord]()
     seen: Counter[int] = Counter()
+    step = PRINTED_STEP_SECONDS
     for where, line in clean_lines(source):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -69,6 +72,7 @@ def read(source: Source, options: Options) -> Imported:
         if match := _LINE.fullmatch(line):
             record = _printed(match, line, skipped, where)
         elif is_row(words) and len(words) in _COLUMNS and all(map(is_number, words)):
+            step = VERSION_2_STEP_SECONDS if _is_of_version_2(words) else step
             record = _columns(words, line, skipped, where)
         elif is_row(words):
             what = f"the row has {len(words)} columns, not 3 as of version 3 or 5 as of version 5"
@@ -87,7 +91,7 @@ def read(source: Source, options: Options) -> Imported:
         CONVENTION,
         warnings=skipped.warnings(),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=step,
     )
 
 
@@ -110,7 +114,17 @@ def _printed(
     return _series(round(size), bits, rate_step, seconds, step, where)
 
 
+def _is_of_version_2(words: list[str]) -> bool:
+    """Are the five columns those of version 2, seconds first, and bits before bytes?"""
+    if len(words) != 5:
+        return False
+    bits, size = words[2:4]
+    return bits.isdigit() and size.isdigit() and int(bits) == 8 * int(size)
+
+
 def _columns(words: list[str], line: str, skipped: Skipped, where: Where) -> ImportedSeries | None:
+    if _is_of_version_2(words):
+        words = [words[3], words[1], words[0]]
     rate_at, bit_unit, time_at, time_unit = _COLUMNS[len(words)]
     size = whole(words[0], "bytes", where)
     if lacks(words[rate_at], words[time_at]):
@@ -155,5 +169,6 @@ NETPIPE = Importer(
     name="netpipe",
     summary="NetPIPE: np.out, and what NPtcp or NPmpi print",
     sign=r"\btimes\s*-->\s*\S+\s*[KMGT]?bps\b",
+    is_log=True,
     read=read,
 )

@@ -81,7 +81,12 @@ def read(source: Source, options: Options) -> Imported:
         if columns and len(words) != columns:
             field = f"pairs {len(words)}" if len(words) < columns else None
             what = f"the row has {len(words) - 1} times, the rows before have {columns - 1}"
-            raise where.corrupt(field, what)
+            error = where.corrupt(field, what)
+            if len(words) > columns:
+                raise error
+            skipped.cut_row(where, line, error)
+            continue
+        skipped.row_follows()
         columns = len(words)
         records.append(_record(words, place, where))
     skipped.refuse_if_empty(records)
@@ -122,5 +127,6 @@ NODECOMM = Importer(
     name="nodecomm",
     summary="nodecomm: ping-pongs of k pairs between two nodes",
     sign=r"^\s*Hops:\s*\d+\s*$",
+    is_log=True,
     read=read,
 )

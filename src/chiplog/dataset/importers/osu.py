@@ -9,10 +9,12 @@
 
 A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one window. osu_mbw_mr becomes pairs, one-way:
 the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become
-operations of their own, where MPI_Win_flush ends them: with another synchronization its time is part of every number.
-A test that stands in the file again is another launch. Columns beyond these are not read.
+operations of their own, where MPI_Win_flush ends them, or MPI_Win_flush_local those that read: with another
+synchronization its time is part of every number.
+A test that stands in the file again is another launch. Columns beyond these are not read, but for what -c says of the
+bytes received. Titles are those of the tests in C, Python and Java.
 
-Source: the OSU micro-benchmarks' output, versions 3 to 7.
+Source: the OSU micro-benchmarks' output, versions 2 to 7.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from chiplog.dataset.import_osu_titles import TITLE, parsed, why_not, window
 from chiplog.dataset.import_text import (
     Paths,
     Skipped,
@@ -57,10 +60,11 @@ CONVENTION = (
     "means, one-way: half a ping-pong (osu_latency, osu_multi_lat), a window of messages (osu_bw), a window by its "
     "number of messages (osu_mbw_mr); a whole operation (osu_get_latency, osu_fop_latency); 1 MB/s = 1e6 B/s"
 )
-_TITLE = re.compile(r"#\s*OSU\s+(.*?)(?:\s+v\d[\w.]*.*)?\s*")
-_MPI = re.compile(r"(?:One Sided )?MPI(?:_(\w+))?(?:-(\w+))? (.*)", re.IGNORECASE)
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\S+?)\s*\](?:\s*\[\s*window size:\s*(\S+?)\s*\])?\s*")
+_HEADER = re.compile(r"#\s*Size\b.*")
 _BUFFERS = re.compile(r"#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*")
+_ASKED_BUFFERS = re.compile(r"(?:.*\s|.*/)?osu_\w+(?:\s.*)?\s([HDM])\s+([HDM])(?:\s.*)?")
+_MEMORY = {"H": "host", "D": "device", "M": "managed"}
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?")
 _SYNCHRONIZATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*")
 
@@ -80,7 +84,14 @@ class _Test:
     accelerator: str | None = None
     buffers: str | None = None
     datatype: str = "MPI_CHAR"
+    has_message_rate: bool = True
+    """False where osu_mbw_mr was told not to print it."""
     sizes: set[int] = field(default_factory=set)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the columns behind the size that a row must have."""
+        return self.reader.columns if self.has_message_rate else self.reader.columns[:1]
 
     @property
     def path(self) -> str:
@@ -128,20 +139,15 @@ def _whole_operation(words: list[str], size: int, test: _Test, where: Where) -> 
 
 
 def _several_latencies(words: list[str], size: int, test: _Test, where: Where) -> ImportedSeries:
-    if test.pairs is None:
-        what = (
-            "osu_multi_lat does not print how many pairs there are: put a line '# [ pairs: N ]' below its title, "
-            "N being half of the number of ranks"
-        )
-        raise test.where.corrupt("pairs", what)
+    pairs = test.pairs or 1
     return ImportedSeries(
         pattern="pairs",
         direction="one-way",
         message_bytes=size,
         seconds=np.array([time(words[1], "Latency (us)", where, factor=MICROSECOND)]),
-        messages_per_sample=2 * test.pairs,
-        bytes_per_sample=2 * test.pairs * size,
-        pairs=test.pairs,
+        messages_per_sample=2 * pairs,
+        bytes_per_sample=2 * pairs * size,
+        pairs=pairs,
     )
 
 
@@ -165,10 +171,16 @@ def _several(words: list[str], size: int, test: _Test, where: Where) -> Imported
     if test.pairs is None:
         raise where.corrupt("pairs", "no line before says how many pairs there are")
     megabytes = number(words[1], "MB/s", where)
-    rate = number(words[2], "Messages/s", where)
-    said = size * rate / MEGABYTE
-    if abs(said - megabytes) > AGREEMENT * (1.0 + said):
-        raise where.corrupt("MB/s", f"is {megabytes:g}, but the rate of messages gives {said:g}")
+    if test.has_message_rate:
+        rate = number(words[2], "Messages/s", where)
+        said = size * rate / MEGABYTE
+        if abs(said - megabytes) > AGREEMENT * (1.0 + said):
+            what = f"is {megabytes:g}, but the rate of messages gives {said:g}"
+            raise where.corrupt("MB/s", what)
+    elif size == 0:
+        raise where.corrupt("Size", "a bandwidth of messages of 0 bytes says no time")
+    else:
+        rate = megabytes * MEGABYTE / size
     seconds = _bounded(test.pairs / rate, "Messages/s", where)
     _bounded(seconds * test.window, "Messages/s", where)
     return ImportedSeries(
@@ -199,6 +211,12 @@ TESTS: Mapping[str, _Reader] = {
 _OPERATIONS = {"MPI_Put": "rdma-write", "MPI_Get": "rdma-read", "MPI_Fetch_and_op": "atomic"}
 _BY_LOWER_CASE = {name.lower(): name for name in TESTS}
 _FLUSH = "MPI_Win_flush"
+_ENDS = {
+    "rdma-write": (_FLUSH,),
+    "rdma-read": (_FLUSH, f"{_FLUSH}_local"),
+    "atomic": (_FLUSH, f"{_FLUSH}_local"),
+}
+"""With what an operation is over: what was read is there after a local flush, too."""
 
 
 @dataclass
@@ -213,20 +231,29 @@ class _File:
     seen: Counter[tuple[str, int]] = field(default_factory=Counter)
     tables: dict[tuple[str, int], dict[int, Where]] = field(default_factory=dict)
     test: _Test | None = None
+    asked_buffers: str | None = None
+    """What the command above the next title asks for; not all releases print it."""
     titles: int = 0
 
-    def title(self, name: str, where: Where) -> None:
+    def title(self, name: str, version: str | None, where: Where) -> None:
         """Begins the test `name`, or passes it over where it can't be imported."""
         self.titles += 1
-        self.test, reason = _begun(name, self.options, where)
+        self.test, reason = _begun(name, version, self.options, where)
         if self.test is None:
             self.skipped.table(where, name, reason)
         else:
             self.paths.enter(where)
+            self.test.buffers, self.asked_buffers = self.asked_buffers, None
+
+    def outside(self, line: str) -> None:
+        """Notes what a line outside of the rows says about the path of the next table."""
+        self.paths.read(line)
+        if match := _ASKED_BUFFERS.fullmatch(line):
+            self.asked_buffers = _buffers(_MEMORY[match[1]], _MEMORY[match[2]])
 
     def row(self, words: list[str], line: str, test: _Test, where: Where) -> None:
         """Reads a row of `test`, unless it has no usable number."""
-        needed = test.reader.columns
+        needed = test.needed
         size = whole(words[0], "Size", where)
         if len(words) <= len(needed):
             what = f"the row has {len(words)} columns, not {1 + len(needed)}"
@@ -239,6 +266,9 @@ class _File:
             if lacks_value(word) and not (name == "MB/s" and size == 0):
                 self.skipped.row(where, line, name, f"is {word[:20]}: there is no time for that")
                 return
+        if "Fail" in words[len(needed) :]:
+            self.skipped.row(where, line, "Validation", "the bytes received were wrong")
+            return
         if size in test.sizes:
             raise where.corrupt("Size", f"{size} stands twice in one test")
         if not test.sizes and not self._enter(test, where):
@@ -249,10 +279,18 @@ class _File:
 
     def _enter(self, test: _Test, where: Where) -> bool:
         """Begins a table with its first row, when all that is said about it is known; False where it can't be read."""
-        if test.operation != "send" and test.synchronization != _FLUSH:
+        if test.operation != "send" and test.synchronization not in _ENDS[test.operation]:
             ends = test.synchronization or "a synchronization that the file does not name"
             what = (
                 f"{test.name} ends with {ends}, whose time is in every number: run it with -s flush"
+            )
+            self.skipped.table(test.where, test.name, what)
+            self.test = None
+            return False
+        if test.name == "Multi Latency Test" and test.pairs is None:
+            what = (
+                "osu_multi_lat does not print how many pairs there are: put a line '# [ pairs: N ]' below its title, "
+                "N being half of the number of ranks"
             )
             self.skipped.table(test.where, test.name, what)
             self.test = None
@@ -287,6 +325,8 @@ def read(source: Source, options: Options) -> Imported:
     if not file.titles:
         raise source.where(1).corrupt("title", "no line says which OSU test this is")
     file.skipped.refuse_if_empty(file.records)
+    if not file.records and file.test is not None:
+        raise file.test.where.corrupt("title", f"the table of {file.test.name} has no rows")
     file.refuse_mixed_paths()
     most = max((one.pairs for record in file.records for one in record.series), default=1)
     warnings = (*_warnings(file.records), *file.skipped.warnings())
@@ -302,72 +342,81 @@ def read(source: Source, options: Options) -> Imported:
 
 def _read_line(file: _File, line: str, where: Where) -> None:
     words, test = line.split(), file.test
-    if match := _TITLE.fullmatch(line):
-        file.title(match[1], where)
+    if match := TITLE.fullmatch(line):
+        file.title(match[1], match[2], where)
     elif not words:
         return
-    elif words[0].startswith("#") or not is_row(words):
-        if not words[0].startswith("#") and not _cut_row(words, test):
-            file.skipped.foreign_line(where, line)
-        elif not words[0].startswith("#"):
-            file.skipped.row(where, line, None, "the row has no number behind its size")
-        file.paths.read(line)
+    elif words[0].startswith("#"):
+        file.outside(line)
         if test is not None:
-            _read_comment(test, line, where)
-    elif test is not None:
+            _read_comment(file, test, line, where)
+    elif test is not None and is_row(words) and _is_size(words[0]):
         file.row(words, line, test, where)
-    elif not file.titles:
+    elif test is not None and not is_row(words) and _is_size(words[0]):
+        file.skipped.row(where, line, None, "the row has no number behind its size")
+    elif not is_row(words) or test is not None or not file.titles:
         file.skipped.foreign_line(where, line)
+        file.outside(line)
 
 
-def _cut_row(words: list[str], test: _Test | None) -> bool:
-    """Is it a row of which words of another program took the place of the number?"""
-    return test is not None and words[0].isascii() and words[0].isdigit()
+def _is_size(word: str) -> bool:
+    """Is a word a message size as OSU prints it? Other programs' tables and lists begin with other numbers, too."""
+    return word.isascii() and word.isdigit()
 
 
-def _read_comment(test: _Test, line: str, where: Where) -> None:
+def _read_comment(file: _File, test: _Test, line: str, where: Where) -> None:
+    begins_table = _PAIRS.fullmatch(line) or _DATATYPE.fullmatch(line) or _HEADER.fullmatch(line)
+    if begins_table and test.sizes:
+        file.test = test = replace(test, where=where, sizes=set())
     if match := _PAIRS.fullmatch(line):
-        if test.sizes:
-            raise where.corrupt("pairs", "the rows before belong to another number of pairs")
         test.pairs = whole(match[1], "pairs", where, minimum=1, maximum=1 << 20)
-        if match[2]:
+        if match[2] == "varied":
+            what = f"{test.name} was run over several windows (-V), which stand in columns: run it without -V"
+            file.skipped.table(test.where, test.name, what)
+            file.test = None
+        elif match[2]:
             test.window = whole(match[2], "window size", where, minimum=1, maximum=1 << 20)
+    elif _HEADER.fullmatch(line):
+        test.has_message_rate = "Messages/s" in line or "Messages/s" not in test.reader.columns
     elif match := _BUFFERS.fullmatch(line):
-        from_where, to_where = match[1].lower(), match[3].lower()
-        test.buffers = (
-            f"{from_where} buffers"
-            if from_where == to_where
-            else (f"{from_where} to {to_where} buffers")
-        )
+        test.buffers = _buffers(*(_memory(match[at], match[at + 1]) for at in (1, 3)))
     elif match := _DATATYPE.fullmatch(line):
         test.datatype = match[1]
     elif match := _SYNCHRONIZATION.fullmatch(line):
         test.synchronization = match[1]
 
 
-def _begun(title: str, options: Options, where: Where) -> tuple[_Test | None, str]:
+def _memory(name: str, code: str) -> str:
+    """The kind of memory: managed memory has its home on the host (MH) or on the device (MD)."""
+    home = {"MH": "host-managed", "MD": "device-managed"}
+    return home.get(code.upper(), name.lower())
+
+
+def _buffers(from_where: str, to_where: str) -> str:
+    kinds = dict.fromkeys((from_where, to_where))
+    return f"{' to '.join(kinds)} buffers"
+
+
+def _begun(
+    title: str, version: str | None, options: Options, where: Where
+) -> tuple[_Test | None, str]:
     """The test that a title begins, or None and why it can't be imported."""
-    match = _MPI.fullmatch(title)
-    call = f"MPI_{match[1]} " if match and match[1] else ""
-    name = _BY_LOWER_CASE.get(f"{call}{match[3]}".lower()) if match else None
-    if match is None or name is None:
-        return None, f"{title[:60]!r} can't be imported{_why(title)}; known are {', '.join(TESTS)}"
+    what = parsed(title)
+    name = _BY_LOWER_CASE.get(what.name.lower())
+    if name is None:
+        return (
+            None,
+            f"{title[:60]!r} can't be imported{why_not(title)}; known are {', '.join(TESTS)}",
+        )
     reader = TESTS[name]
     if options.pattern not in (None, reader.pattern):
         raise UsageError(
             f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}; leave it out."
         )
     operation = _OPERATIONS.get(name.split()[0], "send")
-    return _Test(name, reader, where, operation, accelerator=match[2]), ""
-
-
-def _why(title: str) -> str:
-    lower = title.lower()
-    if "mpi_" in lower or "one sided" in lower:
-        return ": no pattern of chiplog times this one-sided operation together with its completion"
-    if "bi-directional" in lower:
-        return ": no pattern of chiplog sends both ways at once"
-    return ""
+    test = _Test(name, reader, where, operation, accelerator=what.accelerator)
+    test.window = window(name, version)
+    return test, ""
 
 
 def _bounded(seconds: float, name: str, where: Where) -> float:
@@ -379,11 +428,11 @@ def _bounded(seconds: float, name: str, where: Where) -> float:
 def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     series = [one for record in records for one in record.series]
     found: list[Mapping[str, object]] = []
-    if any(one.pattern == "flood" for one in series):
+    if trains := {one.train for one in series if one.pattern == "flood"}:
         found.append(
             {
                 "fact": "osu_bw does not print its window; the default was taken",
-                "number": DEFAULT_WINDOW,
+                "number": max(trains),
                 "unit": "messages",
                 "remedy": "run osu_bw without -W",
             }
@@ -416,6 +465,7 @@ def _warnings(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]
 OSU = Importer(
     name="osu",
     summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, osu_get_latency, ...",
-    sign=r"#\s*OSU .*Test",
+    sign=r"#\s*((OSU|OMB-Py|OMB Python) .*|MPI (Multi )?(Latency|Bandwidth) )Test",
+    is_log=True,
     read=read,
 )

@@ -78,7 +78,8 @@ class _Table:
     where: Where
     settings: dict[str, str] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
-    rows: dict[int, str] = field(default_factory=dict)
+    rows: dict[int, list[str]] = field(default_factory=dict)
+    """By size; there are several where the test was run for ever and printed what it had so far."""
     samples: list[float] = field(default_factory=list)
     unit: str | None = None
     launch: int | None = None
@@ -119,8 +120,11 @@ def read(source: Source, options: Options) -> Imported:
     file = _File(options)
     for where, line in clean_lines(source):
         _read_line(file, line, where)
+    if not file.seen_title and "#bytes" not in source.text:
+        file.skipped.refuse_if_empty(file.records)
     if not file.seen_title:
-        raise source.where(1).corrupt("title", "no line says which test of perftest this is")
+        what = "no line says which test this is: put its title, such as 'RDMA_Write BW Test', before the table"
+        raise source.where(1).corrupt("title", what)
     file.skipped.refuse_if_empty(file.records)
     for title, places in file.begins.items():
         mine = [one for one in file.records if one.tag["perftest"] == title]
@@ -168,7 +172,12 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
     file.table = None
     if name not in _OPERATIONS or further:
         known = ", ".join(_OPERATIONS)
-        what = f"{title!r} can't be imported; known are {known}, each as BW Test and Latency Test"
+        why = (
+            ": no pattern of chiplog sends both ways at once" if "Bidirectional" in further else ""
+        )
+        what = (
+            f"{title!r} can't be imported{why}; known are {known}, each as BW Test and Latency Test"
+        )
         file.skipped.table(where, title, what)
         return
     is_bandwidth = match[3] == "BW"
@@ -199,18 +208,18 @@ def _row(file: _File, table: _Table, line: str, where: Where) -> None:
         return
     row = dict(zip(table.columns, words, strict=True))
     size = whole(row.get("#bytes", ""), "#bytes", where)
-    if size in table.rows:
-        if table.rows[size] == line:
-            return
-        raise where.corrupt("#bytes", f"{size} stands twice in one table")
-    table.rows[size] = line
+    if line in table.rows.get(size, ()):
+        return
+    visit = len(table.rows.setdefault(size, []))
+    table.rows[size].append(line)
     if table.launch is None and not _enter(file, table, where):
         return
     series = (_flood if table.is_bandwidth else _latency)(file, table, row, size, where, line)
     table.samples = []
     if series is not None:
         tag = {"perftest": table.title, "iterations": row.get("#iterations")}
-        file.records.append(ImportedRecord((series,), launch=table.launch or 0, tag=tag))
+        record = ImportedRecord((series,), visit=visit, launch=table.launch or 0, tag=tag)
+        file.records.append(record)
 
 
 def _enter(file: _File, table: _Table, where: Where) -> bool:
@@ -278,14 +287,11 @@ def _flood(
     word = row.get("MsgRate[Mpps]", "0")
     message_rate = number(word, "MsgRate[Mpps]", where) if is_number(word) else 0.0
     if message_rate >= DIGITS * MESSAGE_RATE_STEP and size:
-        said = message_rate * 1e6 * size
-        candidates = (
-            [rate] if unit == "Gb/sec" else [rate / _UNITS[unit] * one for one in _MEGABYTES]
-        )
-        rate = min(candidates, key=lambda one: abs(one - said))
-        if abs(rate - said) > AGREEMENT * said:
-            what = f"is {row[column]}, but the rate of messages gives {said / 1e6:.2f} * 1e6 B/s"
+        agreed = _agreed(row[column], unit, message_rate * 1e6 * size, message_rate)
+        if agreed is None:
+            what = f"is {row[column]}, but the rate of messages gives {message_rate * size:.2f} * 1e6 B/s"
             raise where.corrupt(column, what)
+        rate = agreed
     seconds = messages * max(size, 1) / rate
     if seconds > LONGEST_SECONDS:
         raise where.corrupt(column, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
@@ -302,9 +308,25 @@ def _flood(
     )
 
 
+def _agreed(printed: str, unit: str, said: float, message_rate: float) -> float | None:
+    """The bandwidth in B/s, by the more precise of both columns; None where they contradict each other.
+
+    `said` is that of the rate of messages, in B/s. A bandwidth of few digits may be off by its last one.
+    """
+    units = (_UNITS[unit],) if unit == "Gb/sec" else _MEGABYTES
+    factor = min(units, key=lambda one: abs(float(printed) * one - said))
+    step = 10.0 ** -len(printed.partition(".")[2])
+    rate = float(printed) * factor
+    if abs(rate - said) > AGREEMENT * said + step * factor:
+        return None
+    digits = float(printed) / step
+    return rate if digits >= message_rate / MESSAGE_RATE_STEP else said
+
+
 PERFTEST = Importer(
     name="perftest",
     summary="linux-rdma's perftest: ib_send_lat, ib_write_bw, ib_read_lat, ...",
-    sign=r"^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
+    sign=r"^\s*#bytes\s+#iterations\s|^\s*(Send|RDMA_Write\w*|RDMA_Read|Atomic \w+)\b.*(BW|Latency)\b.*Test\s*$",
+    is_log=True,
     read=read,
 )

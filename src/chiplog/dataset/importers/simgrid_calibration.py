@@ -8,6 +8,7 @@
                                     waits for the answer, is the difference of the two, sample by sample.
 
 There is one record a size and operation, in the order of the file. The names of the calls are kept as `operation`.
+Calls of other names, such as MPI_Iprobe and MPI_Wtime, and a call whose partner is missing are skipped.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 COLUMNS = ("operation", "bytes", "start", "seconds")
 CONVENTION = (
     "durations of single MPI calls; a ping-pong is the send and the receive that follows it"
 )
+MOST_UNPAIRED = 1
+"""How many calls of a size may lack their partner: the last one, where the job ended early."""
 PATTERNS = {
     "MPI_Isend": "send_overhead",
     "MPI_Send": "send_overhead",
@@ -54,7 +56,7 @@ def read(source: Source, options: Options) -> Imported:
     calls = _calls(source, skipped)
     sends = {size for name, size in calls if name == "MPI_Send"}
     receives = {size for name, size in calls if name == "MPI_Recv"}
-    records = _ping_pongs(calls, source) if sends and receives else _bare_calls(calls)
+    records = _ping_pongs(calls, source, skipped) if sends and receives else _bare_calls(calls)
     skipped.refuse_if_empty(records)
     return Imported(records, CONVENTION, warnings=skipped.warnings())
 
@@ -64,30 +66,37 @@ def _calls(source: Source, skipped: Skipped) -> _Calls:
     known: dict[tuple[str, str], tuple[str, int]] = {}
     for index, line in enumerate(source.lines(), start=1):
         words = line.split(",")
-        if words == [""] or (index == 1 and words[0] == COLUMNS[0]):
+        if words == [""] or (index == 1 and _is_header(words)):
             continue
         where = source.where(index)
-        if len(words) == 1 or line.startswith("#"):
+        if not words[0].startswith("MPI_"):
             skipped.foreign_line(where, line)
+            continue
+        if words[0] not in PATTERNS:
+            what = f"{words[0][:40]!r} is unknown; known are {', '.join(PATTERNS)}"
+            skipped.row(where, line, "operation", what)
             continue
         if len(words) != len(COLUMNS):
             missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
-            raise where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+            error = where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
+            if missing is None:
+                raise error
+            skipped.cut_row(where, line, error)
+            continue
+        skipped.row_follows()
         name, size, start, seconds = words
         key = known.get((name, size))
         if key is None:
-            _check_operation(name, where)
             key = known[name, size] = (name, whole(size, "bytes", where))
         number(start, "start", where)
         calls[key].append((start, time(seconds, "seconds", where)))
     return calls
 
 
-def _check_operation(name: str, where: Where) -> None:
-    if name not in PATTERNS:
-        raise where.corrupt(
-            "operation", f"{name[:40]!r} is unknown; known are {', '.join(PATTERNS)}"
-        )
+def _is_header(words: list[str]) -> bool:
+    """Does a first line name as many columns as a row has?"""
+    names = [word.strip(' "') for word in words]
+    return len(names) == len(COLUMNS) and all(name.isidentifier() for name in names)
 
 
 def _seconds(rows: list[tuple[str, float]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -116,19 +125,37 @@ def _call(
     )
 
 
-def _ping_pongs(calls: _Calls, source: Source) -> list[ImportedRecord]:
-    others = {name for name, _ in calls} - {"MPI_Send", "MPI_Recv"}
-    if others:
-        what = f"a ping-pong has MPI_Send and MPI_Recv, but the file holds {', '.join(sorted(others))} too"
-        raise source.where(1).corrupt("operation", what)
-    return [_ping_pong(calls, size, source) for size in dict.fromkeys(size for _, size in calls)]
+def _ping_pongs(calls: _Calls, source: Source, skipped: Skipped) -> list[ImportedRecord]:
+    """The ping-pongs of each size, and the calls of other names beside them."""
+    halves = ("MPI_Send", "MPI_Recv")
+    sizes = dict.fromkeys(size for name, size in calls if name in halves)
+    ping_pongs = (_ping_pong(calls, size, source, skipped) for size in sizes)
+    others = {key: rows for key, rows in calls.items() if key[0] not in halves}
+    return [*(record for record in ping_pongs if record is not None), *_bare_calls(others)]
 
 
-def _ping_pong(calls: _Calls, size: int, source: Source) -> ImportedRecord:
+def _paired(
+    calls: _Calls, size: int, source: Source, skipped: Skipped
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """The sends and receives of one size that have one start; CorruptFile where many have no partner."""
     sent, received = calls.get(("MPI_Send", size), []), calls.get(("MPI_Recv", size), [])
-    if [start for start, _ in sent] != [start for start, _ in received]:
+    if [start for start, _ in sent] == [start for start, _ in received]:
+        return sent, received
+    shorter = min(len(sent), len(received))
+    starts = [start for start, _ in sent[:shorter]]
+    lost = abs(len(sent) - len(received))
+    if starts != [start for start, _ in received[:shorter]] or lost > MOST_UNPAIRED:
         what = f"the sends and receives of {size} bytes do not pair up: their starts differ"
         raise source.where(1).corrupt("start", what)
+    what = "has no partner in the ping-pong"
+    skipped.row(source.where(1), f"a call of {size} bytes", "start", what)
+    return sent[:shorter], received[:shorter]
+
+
+def _ping_pong(calls: _Calls, size: int, source: Source, skipped: Skipped) -> ImportedRecord | None:
+    sent, received = _paired(calls, size, source, skipped)
+    if not sent:
+        return None
     whole_trip = ImportedSeries(
         pattern="ping_pong",
         direction="round-trip",
@@ -145,5 +172,6 @@ SIMGRID_CALIBRATION = Importer(
     name="simgrid-calibration",
     summary="SimGrid's platform calibration: durations of MPI calls",
     sign=r"^MPI_\w+,\d+,[\d.eE+-]+,[\d.eE+-]+\s*$",
+    is_log=True,
     read=read,
 )

@@ -146,7 +146,7 @@ def _fit_one(
         cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
         between=table.series[0].between,
         convention=table.series[0].direction,
-        warnings=_few_sizes(table, pieces),
+        warnings=(*_few_sizes(table, pieces), *_one_number_of_pairs(table.pairs[used])),
         draws=draws,
         advice=tuple(
             sentence
@@ -214,6 +214,17 @@ def _few_sizes(table: PairTable, pieces: Sequence[Piece]) -> tuple[str, ...]:
         f"Protocol changes were not looked for: {table.sizes.size} sizes "
         f"({sizes_text(int(table.sizes[0]), int(table.sizes[-1]))}) are too few, "
         f"{2 * FEWEST_SIZES} are needed.",
+    )
+
+
+def _one_number_of_pairs(pairs: NDArray[np.int64]) -> tuple[str, ...]:
+    """A sentence where all points are of as many pairs, and more than one: none of them had the node for itself."""
+    numbers = np.unique(pairs)
+    if numbers.size > 1 or numbers[0] == 1:
+        return ()
+    return (
+        f"All times are of {numbers[0]} pairs at once: R_C is the share that each pair got of its node, not what a "
+        "process takes alone. Measure one pair, too.",
     )
 
 

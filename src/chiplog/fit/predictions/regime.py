@@ -100,18 +100,26 @@ class Regime:
         return symbols
 
     def _only_time(self) -> tuple[float, float] | None:
-        """Bytes and seconds of the only half round trip, where L_half is unknown: L_half is what G leaves of it."""
-        if "L_half" not in self._bounds:
-            return None
+        """Bytes and seconds of the only half round trip, where L_half is unknown: L_half is what G leaves of it.
+
+        So it is of a few bytes, too, whose time stands for L_half as long as nothing says what they cost.
+        """
+        free_bytes = "G" in self._bounds or "G_half" in self._bounds
         curve = curve_of(self.fit, "half_round_trip")
-        if curve is None:
+        if curve is None or not ("L_half" in self._bounds or free_bytes):
             return None
         inside = (curve.message_bytes >= self.first_bytes) & (
             curve.message_bytes <= self.last_bytes
         )
         if np.count_nonzero(inside) != 1:
             return None
-        self._bounds["L_half"] = replace(self._bounds["L_half"], follows=True)
+        if "L_half" in self._bounds:
+            known = self._bounds["L_half"]
+        elif "L_half" in self._values:
+            known = Bounds(0.0, float(self._values.pop("L_half")[0]))
+        else:
+            return None
+        self._bounds["L_half"] = replace(known, follows=True)
         return float(curve.message_bytes[inside][0]), float(curve.measured_seconds[inside][0])
 
     def _order(self) -> list[str]:
