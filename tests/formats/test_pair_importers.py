@@ -218,6 +218,16 @@ def test_imbs_last_row_may_be_cut(tmp_path: Path, cut: str) -> None:
         )
 
 
+def test_an_imb_row_that_holds_another_programs_words_is_skipped(tmp_path: Path) -> None:
+    run = imported(tmp_path, "imb", P2P + "         2048   1000   2.9 [17.1] ucx WARN no device\n")
+    assert [one.message_bytes for one in run.series] == [1024]
+
+
+def test_message_rates_of_two_windows_are_no_launches(tmp_path: Path) -> None:
+    with pytest.raises(CorruptFile, match="windows of 1 messages, the one at line 4 of 64"):
+        imported(tmp_path, "osu", RATES + RATES.replace("size: 64", "size: 1"))
+
+
 def test_two_kinds_of_imbs_ping_pong_are_two_launches(tmp_path: Path) -> None:
     table = IMB[IMB.index("# Benchmarking") : IMB.index("\n\n#-----")]
     other = table.replace("PingPong", "PingPongAnySource")

@@ -18,10 +18,11 @@ from chiplog.errors import CorruptFile
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 _PREFIX = re.compile(
     r"\s*(?:[^<>]{0,80}<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s)"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s))[ \t]?"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s)"
+    r"|(?:[A-Za-z][\w.-]*[ \t]+\||[A-Za-z][\w.-]*\d[\w.-]*:(?=[ \t])|(?:>[ \t]?)+)(?=[ \t]*[#\d]))[ \t]?"
 )
-"""What `mpirun --tag-output` or `--timestamp-output`, `srun -l`, `mpiexec -l` (of MPICH and of Intel MPI) and services
-that keep logs put before each line."""
+"""What `mpirun --tag-output` or `--timestamp-output`, `srun -l`, `mpiexec -l` (of MPICH and of Intel MPI), services
+that keep logs, `docker compose`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )

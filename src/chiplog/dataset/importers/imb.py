@@ -232,6 +232,9 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
         missing_name = table.columns[len(words)] if len(words) < len(table.columns) else None
         what = f"the row has {len(words)} columns, its header {len(table.columns)}"
         error = where.corrupt(missing_name, what)
+        if not all(map(is_number, words)):
+            skipped.row(where, line, None, "words of another program stand in the row")
+            return
         if len(words) > len(table.columns):
             raise error
         skipped.cut_row(where, line, error)

@@ -28,6 +28,7 @@ import numpy as np
 
 from chiplog.dataset.import_osu_titles import TITLE, parsed, why_not, window
 from chiplog.dataset.import_text import (
+    SPLIT,
     Paths,
     Skipped,
     clean_lines,
@@ -230,6 +231,8 @@ class _File:
     paths: Paths = field(default_factory=Paths)
     seen: Counter[tuple[str, int]] = field(default_factory=Counter)
     tables: dict[tuple[str, int], dict[int, Where]] = field(default_factory=dict)
+    windows: dict[tuple[str, int], tuple[int, Where]] = field(default_factory=dict)
+    """The window of each kind of table, and the place of the first one."""
     test: _Test | None = None
     asked_buffers: str | None = None
     """What the command above the next title asks for; not all releases print it."""
@@ -300,6 +303,10 @@ class _File:
         test.launch = self.seen[key]
         self.seen[key] += 1
         self.tables.setdefault(key, {})[test.launch] = test.where
+        window, first = self.windows.setdefault(key, (test.window, where))
+        if window != test.window:
+            what = f"this table is of windows of {test.window} messages, the one at line {first.line} of {window}: {SPLIT}"
+            raise where.corrupt("window size", what)
         return True
 
     def refuse_mixed_paths(self) -> None:
