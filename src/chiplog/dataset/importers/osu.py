@@ -305,8 +305,10 @@ class _File:
         self.tables.setdefault(key, {})[test.launch] = test.where
         window, first = self.windows.setdefault(key, (test.window, where))
         if window != test.window:
-            what = f"this table is of windows of {test.window} messages, the one at line {first.line} of {window}: {SPLIT}"
-            raise where.corrupt("window size", what)
+            raise where.corrupt(
+                "window size",
+                f"this table is of windows of {test.window} messages, the one at line {first.line} of {window}: {SPLIT}",
+            )
         return True
 
     def refuse_mixed_paths(self) -> None:
