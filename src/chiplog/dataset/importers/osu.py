@@ -307,7 +307,7 @@ class _File:
         if window != test.window:
             raise where.corrupt(
                 "window size",
-                f"this table is of windows of {test.window} messages, the one at line {first.line} of {window}: {SPLIT}",
+                f"this table has windows of {test.window} messages, that at line {first.line} of {window}: {SPLIT}",
             )
         return True
 
