@@ -305,7 +305,7 @@ class _File:
         self.tables.setdefault(key, {})[test.launch] = test.where
         window, first = self.windows.setdefault(key, (test.window, where))
         if window != test.window:
-            what = f"this table is of windows of {test.window} messages, the one at line {first.line} of {window}: {SPLIT}"
+            what = f"the windows have {test.window} messages, those at line {first.line} have {window}: {SPLIT}"
             raise where.corrupt("window size", what)
         return True
 
