@@ -297,6 +297,12 @@ def test_runs_of_mpigraph_in_one_file_are_visits(tmp_path: Path) -> None:
     assert "of other hosts or messages" in refused(tmp_path, "mpigraph", MPIGRAPH + other)
 
 
+def test_a_rank_without_a_row_is_counted(tmp_path: Path) -> None:
+    last = "node4:3 from\t10000.000\t10000.000\t10000.000\t0.000\t\n"
+    run = imported(tmp_path, "mpigraph", MPIGRAPH.replace(last, ""))
+    assert warnings(run) == [(1, "rows")]
+
+
 def test_a_link_without_a_rate_is_skipped_and_counted(tmp_path: Path) -> None:
     run = imported(tmp_path, "mpigraph", MPIGRAPH.replace("8000.000", "0.000"))
     assert warnings(run) == [(1, "rows")]

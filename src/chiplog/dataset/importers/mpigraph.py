@@ -42,6 +42,7 @@ class _Matrix:
 
     kind: str
     hosts: tuple[str, ...]
+    where: Where
     rows: set[int] = field(default_factory=set)
     seconds: dict[tuple[int, int], float] = field(default_factory=dict)
 
@@ -80,6 +81,11 @@ def read(source: Source, options: Options) -> Imported:
     if not runs or (matrix := runs[0].matrix) is None:
         raise source.where(1).corrupt("Recv", "the file has no matrix of mpiGraph")
     for run in runs:
+        for rank in range(len(matrix.hosts)):
+            if run.matrix is not None and rank not in run.matrix.rows:
+                skipped.row(
+                    run.matrix.where, f"rank {rank}", run.matrix.kind, "the rank has no row"
+                )
         if run.kind != runs[0].kind:
             what = "two runs are of other hosts or messages: put each into a file of its own"
             raise source.where(1).corrupt("Recv", what)
@@ -146,7 +152,7 @@ def _begun(words: list[str], where: Where) -> _Matrix:
     for rank, name in enumerate(names):
         if name is None or int(name[2][:20]) != rank:
             raise where.corrupt(words[0], f"column {rank + 1} is not of rank {rank}")
-    return _Matrix(words[0], tuple(name[1] for name in names if name))
+    return _Matrix(words[0], tuple(name[1] for name in names if name), where)
 
 
 def _row(
@@ -165,11 +171,11 @@ def _row(
         raise where.corrupt(matrix.kind, f"the row says {words[1]!r}")
     if "MsgSize" not in settings:
         raise where.corrupt("MsgSize", "no line before says how long the messages are")
+    matrix.rows.add(rank)
     if len(words) != 2 + len(matrix.hosts):
         what = f"the row has {len(words) - 2} numbers, not {len(matrix.hosts)}"
         skipped.row(where, line, matrix.kind, what)
         return
-    matrix.rows.add(rank)
     for other, word in enumerate(words[2:]):
         if other == rank:
             continue
