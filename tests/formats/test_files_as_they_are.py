@@ -471,6 +471,23 @@ def test_a_last_row_that_was_cut_is_skipped_and_one_in_the_middle_is_damage(
     assert f"line {text.count(chr(10)) + 1}" in refused(tmp_path, kind, f"{text}{cut}\n{row}\n")
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "row"),
+    [
+        ("netgauge", NETGAUGE, "4 10 nan 20.4 117.6 6.7 1.1 1.0 1.0 0.0 0.0"),
+        ("netgauge", NETGAUGE, "4 10 10.7 0.000000 117.6 6.7 1.1 1.0 1.0 0.0 0.0"),
+        ("nodecomm", NODECOMM_ROWS, "4 4.2e-06 nan"),
+    ],
+)
+def test_a_row_of_raw_times_without_a_time_is_skipped(
+    tmp_path: Path, kind: str, text: str, row: str
+) -> None:
+    whole, _, _ = imported(tmp_path, kind, text)
+    run, _, warnings = imported(tmp_path, kind, f"{text}{row}\n")
+    assert len(run.series) == len(whole.series)
+    assert [(one["number"], one["unit"]) for one in warnings] == [(1, "rows")]
+
+
 def test_what_netgauge_prints_on_the_terminal_is_no_file_of_times(tmp_path: Path) -> None:
     text = "Testing 1 bytes 200 times:\n L=1.12  s=1  o_s=0.12  o_r=0.17  g=-nan  G=-nan (-nan GiB/s)\n"
     assert "import the file that it wrote with -o" in refused(tmp_path, "netgauge", text)

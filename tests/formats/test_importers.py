@@ -94,7 +94,7 @@ def test_a_netgauge_size_measured_twice_is_two_visits(tmp_path: Path) -> None:
     [
         ("1 10 1 2 3 4 5 6 7 8", "line 2, field lsqu: the row has 10 columns, not 11"),
         ("1 10 1 2 3 4 5 6 7 8 9 10", "line 2: the row has 12 columns, not 11"),
-        ("1 10 nan 2 3 4 5 6 7 8 9", "line 2, field PRTT(1,0,s): 'nan' is not a finite number"),
+        ("1 10 nan 2 3 4 5 6 7 8 9", "line 2, field PRTT(1,0,s): is nan: there is no time"),
         ("1 10 1 -2 3 4 5 6 7 8 9", "line 2, field PRTT(n,0,s): '-2' is negative"),
         ("1 10 1 2 x 4 5 6 7 8 9", "line 2, field PRTT(n,d,s): 'x' is not a number"),
         ("1 1 1 2 3 4 5 6 7 8 9", "line 2, field n: must be from 2"),

@@ -287,6 +287,22 @@ def test_mpigraphs_matrix_of_sends_is_read_where_it_is_the_only_one(tmp_path: Pa
     assert max(values.values) == pytest.approx(10500 * 2**20)
 
 
+def test_runs_of_mpigraph_in_one_file_are_visits(tmp_path: Path) -> None:
+    log = "run 1\n" + MPIGRAPH + "run 2\n" + MPIGRAPH.replace("5000.000", "4000.000")
+    run = imported(tmp_path, "mpigraph", log)
+    assert {one.visit for one in run.series} == {0, 1}
+    assert len(run.series) == 2 * len(imported(tmp_path, "mpigraph", MPIGRAPH).series)
+    (tmp_path / "run.jsonl").unlink()
+    other = MPIGRAPH.replace("MsgSize\t1048576", "MsgSize\t4096")
+    assert "of other hosts or messages" in refused(tmp_path, "mpigraph", MPIGRAPH + other)
+
+
+def test_a_rank_without_a_row_is_counted(tmp_path: Path) -> None:
+    last = "node4:3 from\t10000.000\t10000.000\t10000.000\t0.000\t\n"
+    run = imported(tmp_path, "mpigraph", MPIGRAPH.replace(last, ""))
+    assert warnings(run) == [(1, "rows")]
+
+
 def test_a_link_without_a_rate_is_skipped_and_counted(tmp_path: Path) -> None:
     run = imported(tmp_path, "mpigraph", MPIGRAPH.replace("8000.000", "0.000"))
     assert warnings(run) == [(1, "rows")]

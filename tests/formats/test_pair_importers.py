@@ -224,7 +224,7 @@ def test_an_imb_row_that_holds_another_programs_words_is_skipped(tmp_path: Path)
 
 
 def test_message_rates_of_two_windows_are_no_launches(tmp_path: Path) -> None:
-    with pytest.raises(CorruptFile, match="windows of 1 messages, the one at line 4 of 64"):
+    with pytest.raises(CorruptFile, match="windows have 1 messages, those at line 4 have 64"):
         imported(tmp_path, "osu", RATES + RATES.replace("size: 64", "size: 1"))
 
 

@@ -15,11 +15,12 @@ def pair_records(
     ranks: int,
     message_bytes: int,
     tag: Mapping[str, object],
+    visit: int = 0,
 ) -> Iterator[ImportedRecord]:
     """A record for each distance in the ring of ranks, of one-way times of `message_bytes` by (sender, receiver).
 
-    Such tools go through the distances one after the other, and all ranks send at once. A pair that is not in
-    `seconds` has no samples.
+    `visit` counts the runs in a file. Such tools go through the distances one after the other, and all ranks send at
+    once. A pair that is not in `seconds` has no samples.
     """
     for distance in range(1, ranks):
         pairs = [(rank, (rank + distance) % ranks) for rank in range(ranks)]
@@ -40,4 +41,4 @@ def pair_records(
             round=distance - 1,
             by_pair=by_pair,
         )
-        yield ImportedRecord((series,), tag={"purpose": "bandwidth", **tag})
+        yield ImportedRecord((series,), visit=visit, tag={"purpose": "bandwidth", **tag})

@@ -32,8 +32,8 @@ class World {
   // Frees it. Collective over MPI_COMM_WORLD.
   void disconnect();
 
-  // The members' ranks in MPI_COMM_WORLD; empty if one of them is not in it, and where the MPI's answers contradict each
-  // other: the group that MPICH 5.0 gives of a Cartesian communicator of some ranks only has all ranks.
+  // The members' ranks in MPI_COMM_WORLD; empty if one of them is not in it, and where the MPI's answers contradict
+  // each other: the group that MPICH 5.0 gives of a Cartesian communicator of some ranks only has all ranks.
   [[nodiscard]] std::vector<int> ranks_of(MPI_Comm communicator) const;
 
   // MPI_COMM_NULL where it is not known that every rank has the library.

@@ -7,7 +7,8 @@
 
 In each of N - 1 steps all ranks send a window of messages to the rank D to the right, and receive one from the left.
 A step becomes a round of all_pairs, one-way, a pair's time that of one message of its window. The matrix of receives
-is read, since a send may be over before the message is there; that of sends where there is no other.
+is read, since a send may be over before the message is there; that of sends where there is no other. A run that stands
+in the file again, between the same hosts and with the same messages, is another visit.
 
 Source: mpiGraph's output, version 1.5; its MB/s are of 1024 * 1024 bytes.
 """
@@ -15,12 +16,13 @@ Source: mpiGraph's output, version 1.5; its MB/s are of 1024 * 1024 bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from chiplog.dataset.import_matrix import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, whole
-from chiplog.dataset.importer import Imported, Importer, Options, Source
+from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
@@ -40,8 +42,28 @@ class _Matrix:
 
     kind: str
     hosts: tuple[str, ...]
+    where: Where
     rows: set[int] = field(default_factory=set)
     seconds: dict[tuple[int, int], float] = field(default_factory=dict)
+
+
+@dataclass
+class _Run:
+    """The settings and the matrices of one run."""
+
+    settings: dict[str, int] = field(default_factory=dict)
+    matrices: dict[str, _Matrix] = field(default_factory=dict)
+
+    @property
+    def matrix(self) -> _Matrix | None:
+        """The matrix that is read."""
+        return self.matrices.get("Recv") or self.matrices.get("Send")
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What two runs must share to be visits of one another."""
+        size, window = (self.settings.get(name) for name in ("MsgSize", "Window"))
+        return size, window, self.matrix and (self.matrix.kind, self.matrix.hosts)
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -54,45 +76,65 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: mpiGraph is one-way; leave it out."
         )
-    settings: dict[str, int] = {}
-    matrices: dict[str, _Matrix] = {}
     skipped = Skipped()
-    current: _Matrix | None = None
-    for where, line in clean_lines(source):
-        words = line.split()
-        if match := _SETTING.fullmatch(line):
-            if match[1] in settings:
-                raise where.corrupt(match[1], "stands twice: put each run into a file of its own")
-            settings[match[1]] = whole(match[2], match[1], where, minimum=1)
-        elif words[:1] in (["Send"], ["Recv"]) and len(words) > 1 and _NAME.fullmatch(words[1]):
-            if words[0] in matrices:
-                what = "stands twice: put each run into a file of its own"
-                raise where.corrupt(words[0], what)
-            current = matrices[words[0]] = _begun(words, where)
-        elif current is not None and len(words) > 1 and words[1] in ("to", "from"):
-            _row(words, current, settings, skipped, where, line)
-        elif words and not _is_progress(line):
-            skipped.foreign_line(where, line)
-    matrix = matrices.get("Recv") or matrices.get("Send")
-    if matrix is None:
+    runs = [run for run in _runs(source, skipped) if run.matrix is not None]
+    if not runs or (matrix := runs[0].matrix) is None:
         raise source.where(1).corrupt("Recv", "the file has no matrix of mpiGraph")
-    ranks = len(matrix.hosts)
-    records = list(
-        pair_records(
-            matrix.seconds,
-            ranks=ranks,
-            message_bytes=settings["MsgSize"] if matrix.seconds else 0,
-            tag={"mpigraph": matrix.kind, "window": settings.get("Window")},
-        )
-    )
+    for run in runs:
+        for rank in range(len(matrix.hosts)):
+            if run.matrix is not None and rank not in run.matrix.rows:
+                skipped.row(
+                    run.matrix.where, f"rank {rank}", run.matrix.kind, "the rank has no row"
+                )
+        if run.kind != runs[0].kind:
+            what = "two runs are of other hosts or messages: put each into a file of its own"
+            raise source.where(1).corrupt("Recv", what)
+    records = [
+        record
+        for visit, run in enumerate(runs)
+        if run.matrix
+        for record in _records(run, run.matrix, visit)
+    ]
     skipped.refuse_if_empty(records)
     return Imported(
         records,
         CONVENTION,
-        ranks=ranks,
+        ranks=len(matrix.hosts),
         hosts=matrix.hosts,
         warnings=skipped.warnings(),
         statistic="mean",
+    )
+
+
+def _runs(source: Source, skipped: Skipped) -> list[_Run]:
+    """The runs of a file: one begins wherever a setting or a matrix stands again."""
+    runs = [_Run()]
+    current: _Matrix | None = None
+    for where, line in clean_lines(source):
+        words, run = line.split(), runs[-1]
+        if match := _SETTING.fullmatch(line):
+            if match[1] in run.settings:
+                runs.append(run := _Run())
+                current = None
+            run.settings[match[1]] = whole(match[2], match[1], where, minimum=1)
+        elif words[:1] in (["Send"], ["Recv"]) and len(words) > 1 and _NAME.fullmatch(words[1]):
+            if words[0] in run.matrices:
+                runs.append(run := _Run(dict(run.settings)))
+            current = run.matrices[words[0]] = _begun(words, where)
+        elif current is not None and len(words) > 1 and words[1] in ("to", "from"):
+            _row(words, current, run.settings, skipped, where, line)
+        elif words and not _is_progress(line):
+            skipped.foreign_line(where, line)
+    return runs
+
+
+def _records(run: _Run, matrix: _Matrix, visit: int) -> Iterator[ImportedRecord]:
+    return pair_records(
+        matrix.seconds,
+        ranks=len(matrix.hosts),
+        message_bytes=run.settings["MsgSize"] if matrix.seconds else 0,
+        tag={"mpigraph": matrix.kind, "window": run.settings.get("Window")},
+        visit=visit,
     )
 
 
@@ -110,7 +152,7 @@ def _begun(words: list[str], where: Where) -> _Matrix:
     for rank, name in enumerate(names):
         if name is None or int(name[2][:20]) != rank:
             raise where.corrupt(words[0], f"column {rank + 1} is not of rank {rank}")
-    return _Matrix(words[0], tuple(name[1] for name in names if name))
+    return _Matrix(words[0], tuple(name[1] for name in names if name), where)
 
 
 def _row(
@@ -129,11 +171,11 @@ def _row(
         raise where.corrupt(matrix.kind, f"the row says {words[1]!r}")
     if "MsgSize" not in settings:
         raise where.corrupt("MsgSize", "no line before says how long the messages are")
+    matrix.rows.add(rank)
     if len(words) != 2 + len(matrix.hosts):
         what = f"the row has {len(words) - 2} numbers, not {len(matrix.hosts)}"
         skipped.row(where, line, matrix.kind, what)
         return
-    matrix.rows.add(rank)
     for other, word in enumerate(words[2:]):
         if other == rank:
             continue

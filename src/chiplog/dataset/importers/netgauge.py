@@ -16,7 +16,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from chiplog.dataset.import_text import Skipped, clean_lines, is_number
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -83,6 +83,11 @@ def read(source: Source, options: Options) -> Imported:
             continue
         skipped.row_follows()
         rows += 1
+        times = list(enumerate(words))[2:5] if len(words) == len(COLUMNS) else []
+        if lacking := [at for at, word in times if is_number(word) and lacks_value(word)]:
+            what = f"is {words[lacking[0]]}: there is no time for that"
+            skipped.row(where, line, COLUMNS[lacking[0]], what)
+            continue
         key, answer = _row(words, where)
         answers[key].append(answer)
     records = [*_records(answers)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.dataset.import_text import Skipped, clean_lines, is_number
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -88,6 +88,9 @@ def read(source: Source, options: Options) -> Imported:
             continue
         skipped.row_follows()
         columns = len(words)
+        if lacking := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
+            skipped.row(where, line, None, f"is {lacking[0]}: there is no time for that")
+            continue
         records.append(_record(words, place, where))
     skipped.refuse_if_empty(records)
     return Imported(records, CONVENTION, ranks=2 * max(columns - 1, 1), warnings=skipped.warnings())

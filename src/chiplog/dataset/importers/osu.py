@@ -305,10 +305,8 @@ class _File:
         self.tables.setdefault(key, {})[test.launch] = test.where
         window, first = self.windows.setdefault(key, (test.window, where))
         if window != test.window:
-            raise where.corrupt(
-                "window size",
-                f"this table has windows of {test.window} messages, that at line {first.line} of {window}: {SPLIT}",
-            )
+            what = f"the windows have {test.window} messages, those at line {first.line} have {window}: {SPLIT}"
+            raise where.corrupt("window size", what)
         return True
 
     def refuse_mixed_paths(self) -> None:
