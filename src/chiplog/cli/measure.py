@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import suppress
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +13,9 @@ import typer
 from chiplog.cli.output import JsonOption, note, write_json
 from chiplog.errors import UsageError
 from chiplog.plan.plan import DEFAULT_VISITS
+
+SHOWING_SECONDS = 1.0
+"""What must be left of the time for the table of medians: what it loads can't be stopped half-way."""
 
 
 def measure(
@@ -173,9 +176,14 @@ def measure(
     if json_file:
         write_json(json_file, measured.to_json())
     else:
-        with suppress(OutOfTime), deadline(stop):
-            _show(out)
-        note(measured.sentence())
+        try:
+            with deadline(stop if time.monotonic() + SHOWING_SECONDS <= stop else 0.0):
+                _show(out)
+                note(measured.sentence())
+        except OutOfTime:
+            note(
+                f"{measured.records} records, kept in {out}; the budget was over before they could be shown."
+            )
         note(
             f"next: chiplog fit {shlex.quote(str(out))}, or chiplog report {shlex.quote(str(out))} -o report.html"
         )

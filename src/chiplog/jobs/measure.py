@@ -82,7 +82,9 @@ def measure(
     budget = options.budget_seconds
     if limits is None:
         last = time_to_stop(target, budget, time.monotonic()) if stop is None else stop
-        limits = within(budget, last) if budget and math.isfinite(last) else NO_LIMITS
+        limits = NO_LIMITS
+        if budget and math.isfinite(last):
+            limits = within(budget, last, slowness())
     launch = launch_of(
         target,
         ranks=ranks,

@@ -28,6 +28,8 @@ class Limits:
     """For measuring, however late the ranks begin; None where up to MOST_START_SECONDS of their start do not count."""
     stop: float = math.inf
     """Then what still runs is stopped: the start of ranks and the record that is being taken, too."""
+    loading_seconds: float = LOADING_SECONDS
+    """What loading takes that decides what the visits lead to: more on a busy machine."""
 
     @property
     def seconds_for_visits(self) -> float:
@@ -57,7 +59,7 @@ class Limits:
     @property
     def has_time_for_more(self) -> bool:
         """Whether there is time for what the visits lead to: loading what decides that takes a while, too."""
-        return self.end - time.monotonic() >= LOADING_SECONDS
+        return self.end - time.monotonic() >= self.loading_seconds
 
     @property
     def is_past_last(self) -> bool:
@@ -65,10 +67,19 @@ class Limits:
         return time.monotonic() >= self.last
 
 
-def within(seconds: float, stop: float = math.inf) -> Limits:
-    """Limits that end everything after so many seconds from now: a fifth of them is kept for what the grid leads to."""
+def within(seconds: float, stop: float = math.inf, slow: float = 1.0) -> Limits:
+    """Limits that end everything after so many seconds from now: a fifth of them is kept for what the grid leads to.
+
+    `slow` says how many times as long as on an idle core this process's work takes.
+    """
     now = time.monotonic()
-    return Limits(now + (1.0 - REFINEMENT_SHARE) * seconds, now + seconds, now + seconds, stop=stop)
+    return Limits(
+        now + (1.0 - REFINEMENT_SHARE) * seconds,
+        now + seconds,
+        now + seconds,
+        stop=stop,
+        loading_seconds=slow * LOADING_SECONDS,
+    )
 
 
 NO_LIMITS = Limits()
