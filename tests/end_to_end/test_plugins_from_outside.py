@@ -133,7 +133,11 @@ def test_a_command_that_uses_a_broken_plugin_ends_with_a_sentence_that_names_the
 ) -> None:
     with_it = (run_file, "-o", broken / "out")
     fitted = with_package(broken, "fit", run_file, "--model", "broken")
-    one_sentence(fitted, "'broken' of package broken-one", "lacks what chiplog.models.protocol.Model asks for")
+    one_sentence(
+        fitted,
+        "'broken' of package broken-one",
+        "lacks what chiplog.models.protocol.Model asks for",
+    )
     one_sentence(with_package(broken, "fit", run_file, "--model", "absent"), "no_such_module")
     one_sentence(with_package(broken, "import", "broken", *with_it), "calls itself 'another'")
     one_sentence(with_package(broken, "export", *with_it, "--to", "broken"), "NOTHING")
