@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 SHOWN = (1, 2, 4, 8, 16)
 """Numbers of pairs that have a curve of their own."""
 MARKERS = "os^Dv"
-"""Their marks, so that a curve is told without its colour."""
+"""Their marks, so that curves differ without colour, too."""
 LINE_POINTS = 60
 """Sizes of a model's line in each of its protocols."""
 

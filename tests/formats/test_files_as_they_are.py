@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from imported_files import imported as imported_run
+from imported_files import refused, times
 from needs import require_data
 
 from chiplog.dataset.importers import import_file
@@ -45,24 +47,10 @@ IMB_GROUPS = """#    Intel(R) MPI Benchmarks 2019, MPI-1 part
 def imported(
     tmp_path: Path, kind: str, text: str | bytes
 ) -> tuple[Dataset, list[str], list[dict[str, object]]]:
-    source = tmp_path / "source.txt"
-    source.write_bytes(text if isinstance(text, bytes) else text.encode())
-    notes: list[str] = []
-    run = read_run(import_file(kind, source, tmp_path / "run.jsonl", note=notes.append))
+    run, notes = imported_run(tmp_path, kind, text)
     warnings = run.header["warnings"]
     assert isinstance(warnings, list)
     return run, notes, warnings
-
-
-def refused(tmp_path: Path, kind: str, text: str | bytes) -> str:
-    with pytest.raises(CorruptFile) as error:
-        imported(tmp_path, kind, text)
-    assert not (tmp_path / "run.jsonl").exists()
-    return str(error.value)
-
-
-def times(run: Dataset) -> list[tuple[int, float]]:
-    return [(one.message_bytes, round(1e6 * float(one.seconds[0]), 6)) for one in run.series]
 
 
 ALL = [(0, 1.10), (8, 1.25), (1024, 3.0), (4096, 6.0)]

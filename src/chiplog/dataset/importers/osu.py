@@ -86,7 +86,7 @@ class _Test:
     buffers: str | None = None
     datatype: str = "MPI_CHAR"
     has_message_rate: bool = True
-    """False where osu_mbw_mr was told not to print it."""
+    """False where an option of osu_mbw_mr leaves it out."""
     sizes: set[int] = field(default_factory=set)
 
     @property
