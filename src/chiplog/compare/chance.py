@@ -1,25 +1,24 @@
 """How far two runs of the same thing lie apart by chance: what a difference must exceed before it is one.
 
 Samples are not the unit: a machine drifts from minute to minute, and ranks that are started anew find other memory. So
-the difference over all rows is held against how far the records of a run wander in the order of time, by a
-self-normalized statistic that asks for no length of that memory, and against how far launches differ. A single row is
-held against its visits besides, at a level for all rows together. The decision and what it was studied on are in
-docs/decisions/0032-when-two-runs-differ.md.
+the difference over all rows is held against how far the records of a run wander in the order of time, by their slowest
+waves, and against how far launches differ. A single row is held against its visits besides, at a level for all rows
+together. The decision and what it was studied on are in docs/decisions/0032-when-two-runs-differ.md.
 
-Source: I. N. Lobato, "Testing that a dependent process is uncorrelated", JASA 96 (2001); X. Shao, "A self-normalized
-approach to confidence interval construction in time series", JRSS B 72 (2010).
+Source: E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR inference: recommendations for practice", Journal of
+Business and Economic Statistics 36 (2018): the variance of a mean from the first cosine transforms, by Student's t.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 
 from chiplog.compare.result import Compared
 from chiplog.dataset.states import common_reference, same_state, states_of
@@ -31,16 +30,27 @@ if TYPE_CHECKING:
 
 ERROR_RATE = 0.0025
 """One-sided, of the whole, and as much of all single rows together: half a percent for `slower`, and for `faster`."""
-SELF_NORMALIZED = 10.0
-"""The quantile at 1 - ERROR_RATE of a difference of means over sqrt(w_A + w_B), from 400,000 simulated pairs: 9.6 where
-both runs wander alike, 10.6 where one has nine tenths of it; 16 and 200 records differ by 3 %."""
+WAVES = 5
+"""Cosines of one half turn to five over a run: what its records have of them tells how far their mean is off."""
+SLOWEST = 2
+FASTEST = 10
+"""Where the waves up to the first have more than those up to the second by chance has, a run wanders as slowly as it is
+long, and tells nothing of the next."""
+SLOW_BY_CHANCE = 0.01
+"""How often that is said of records that know nothing of each other."""
+RECORDS_A_WAVE = 4
+"""Runs with few records are held against fewer waves: the faster ones would take chance for all there is."""
+LEAST_LEFT = 0.5
+"""Of a wave that the levels of the rows follow, such as one that repeats with each visit, less is left to tell by."""
 FEWEST_RECORDS = 8
 LAUNCHES_DIFFER = math.log(1.2)
 """As logarithm: so far apart single launches of one state may lie (docs/decisions/0019)."""
 SHARED_FREEDOM = 10.0
-"""Degrees of freedom that a row's spread over its visits takes from that of the other rows, which is much the same."""
+"""Degrees of freedom, at most, that a row's spread over its visits takes from that of the other rows."""
+ROUNDING = 1e-12
+"""Spreads below this share of the largest are none."""
 FULL = 0.5
-"""A visit or a launch with fewer records than this share of the fullest one's says little of the whole."""
+"""A launch with fewer records than this share of the fullest one's says little of the whole."""
 SIMULATED = "sim"
 CALL = "call"
 """The direction of times on one side alone. They depend on where a launch has its buffers, by several times."""
@@ -56,6 +66,8 @@ class Chance:
     whole: float
     """Infinite where there are too few records to tell."""
     rows: dict[Key, float]
+    weights: dict[Key, float]
+    """Of each row in the whole: the less its visits lie apart, the more; 1 in all."""
     launches_matter: bool
     """Whether the half widths would be smaller with more launches."""
     one_launch: frozenset[Key]
@@ -67,18 +79,19 @@ def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: s
     before, after = (_records(one, key_of, statistic) for one in (a, b))
     common = sorted(set(before) & set(after))
     both = [{key: of_run[key] for key in common} for of_run in (before, after)]
-    levels = [_levels(of_run, both) for of_run in both]
-    wander = _wander(*levels)
+    of_visits = _of_rows(both, common)
+    weights = _weights(of_visits)
+    wander = _wander(both, weights)
     if _is_simulated(a) and _is_simulated(b):
-        rows = {key: wander + one for key, one in _of_rows(both, common).items()}
-        return Chance(wander, rows, False, frozenset())
+        rows = {key: wander + one for key, one in of_visits.items()}
+        return Chance(wander, rows, weights, False, frozenset())
     alone = wander + LAUNCHES_DIFFER
-    whole = min(alone, _between_launches(*levels))
-    several = min(len({one.launch for one in points}) for points in levels) > 1
-    of_rows = _of_rows([_launch_means(one) for one in both] if several else both, common)
+    whole = min(alone, _between_launches(both, weights))
+    several = min(map(_launches, both)) > 1
+    of_rows = _of_rows([_launch_means(one) for one in both], common) if several else of_visits
     unknown = frozenset(key for key in common if not several and key[0].direction == CALL)
     rows = {key: math.inf if key in unknown else whole + one for key, one in of_rows.items()}
-    return Chance(whole, rows, whole == alone, unknown)
+    return Chance(whole, rows, weights, whole == alone, unknown)
 
 
 def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
@@ -111,9 +124,9 @@ def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
 class _Point:
     """One series of a row: where it was in time, and the logarithm of its duration."""
 
+    key: Key
     place: int
     launch: int
-    visit: int
     log: float
 
 
@@ -125,7 +138,8 @@ def _records(run: Dataset, key_of: Callable[[Series], Key], statistic: str) -> _
     for place, one in enumerate(run.series):
         value = float(_STATISTICS[statistic](one.seconds))
         if value > 0.0:
-            found[key_of(one)].append(_Point(place, one.launch, one.visit, math.log(value)))
+            key = key_of(one)
+            found[key].append(_Point(key, place, one.launch, math.log(value)))
     return found
 
 
@@ -136,23 +150,30 @@ _STATISTICS: dict[str, Callable[[NDArray[np.float64]], np.floating]] = {
 }
 
 
-def _levels(of_run: _Rows, both: Sequence[_Rows]) -> list[_Point]:
-    """A run's points in the order of time, each less its row's level.
+def _less_levels(both: Sequence[_Rows]) -> list[list[_Point]]:
+    """Each run's points in the order of time, each less its row's level.
 
     The level is the run's own where rows were visited twice in both runs, so that a row that has changed beside one
     that has not does not count as chance. Else it is the middle of both runs, moved alike for rows of one kind.
     """
-    own = {key: _mean(mine) for key, mine in of_run.items()}
-    middle = {key: float(np.mean([_mean(other[key]) for other in both])) for key in of_run}
-    of_kind: dict[Compared, list[float]] = defaultdict(list)
-    for key in of_run:
-        of_kind[key[0]].append(own[key] - middle[key])
-    points = []
-    for key, mine in of_run.items():
-        twice = min(len(other[key]) for other in both) > 1
-        level = own[key] if twice else middle[key] + float(np.mean(of_kind[key[0]]))
-        points += [replace(one, log=one.log - level) for one in mine]
-    return sorted(points, key=lambda one: one.place)
+    own = [{key: _mean(points) for key, points in of_run.items()} for of_run in both]
+    middle = {key: float(np.mean([of_run[key] for of_run in own])) for key in own[0]}
+    of_kind: dict[Compared, list[Key]] = defaultdict(list)
+    for key in middle:
+        of_kind[key[0]].append(key)
+    found = []
+    for of_run, mine in zip(both, own, strict=True):
+        moved = {
+            kind: float(np.mean([mine[key] - middle[key] for key in keys]))
+            for kind, keys in of_kind.items()
+        }
+        points = []
+        for key, of_row in of_run.items():
+            twice = min(len(other[key]) for other in both) > 1
+            level = mine[key] if twice else middle[key] + moved[key[0]]
+            points += [replace(one, log=one.log - level) for one in of_row]
+        found.append(sorted(points, key=lambda one: one.place))
+    return found
 
 
 def _mean(points: Sequence[_Point]) -> float:
@@ -170,25 +191,92 @@ def _launch_means(of_run: _Rows) -> _Rows:
     return means
 
 
-def _wander(a: Sequence[_Point], b: Sequence[_Point]) -> float:
-    """The half width by how far the records of each run wander in time, and by how far their visits lie apart."""
-    if min(len(a), len(b)) < FEWEST_RECORDS:
+def _weights(half_widths: Mapping[Key, float]) -> dict[Key, float]:
+    """The rows' weights in the whole by the half widths that their visits give; the same where these tell none."""
+    squares = np.array(list(half_widths.values())) ** 2
+    told = bool(np.all(np.isfinite(squares)) and np.all(squares > 0.0))
+    inverse = 1.0 / squares if told else np.ones(squares.size)
+    return dict(zip(half_widths, (inverse / inverse.sum()).tolist(), strict=True))
+
+
+def _wander(both: Sequence[_Rows], weights: Mapping[Key, float]) -> float:
+    """The half width by how far the records of each run wander in time; infinite if that is as slow as a run is long.
+
+    Records that know nothing of each other have as much of one wave as of another, and their mean is as far off. What
+    wanders slowly has more of the slow waves, and moves the mean further.
+    """
+    fewest = min(sum(map(len, of_run.values())) for of_run in both)
+    if fewest < FEWEST_RECORDS:
         return math.inf
-    squares = 0.0
-    for points in (a, b):
-        logs = np.array([one.log for one in points])
-        squares += float(np.sum(np.cumsum(logs - logs.mean()) ** 2)) / logs.size**3
-    visits = [_means(points, lambda one: (one.launch, one.visit)) for points in (a, b)]
-    by_visit = _student(visits, ERROR_RATE) if min(map(len, visits)) > 1 else 0.0
-    return max(SELF_NORMALIZED * math.sqrt(squares), by_visit)
+    waves = min(FASTEST, fewest // RECORDS_A_WAVE)
+    powers = [_powers(both, weights, run, waves) for run in range(len(both))]
+    slow, fast = (
+        np.concatenate([one[part] for one in powers])
+        for part in (slice(SLOWEST), slice(SLOWEST, None))
+    )
+    if fast.size and np.mean(slow) > np.mean(fast) * stats.f.isf(
+        SLOW_BY_CHANCE, slow.size, fast.size
+    ):
+        return math.inf
+    told = [one[:WAVES] for one in powers]
+    of_means = sum(float(np.mean(one)) for one in told)
+    return float(stats.t.isf(ERROR_RATE, sum(one.size for one in told))) * math.sqrt(of_means)
 
 
-def _between_launches(a: Sequence[_Point], b: Sequence[_Point]) -> float:
+def _powers(
+    both: Sequence[_Rows], weights: Mapping[Key, float], run: int, waves: int
+) -> NDArray[np.float64]:
+    """What a run's records have of each wave, slowest first, each as a variance of their mean.
+
+    Left out are waves that the levels of the rows follow: those that repeat with each visit.
+    """
+    points = _less_levels(both)[run]
+    logs = np.array(_weighted(points, weights))
+    found = []
+    for wave in range(1, waves + 1):
+        left = _left_of(both, run, wave)
+        if left >= LEAST_LEFT:
+            found.append(float(logs @ _cosine(logs.size, wave)) ** 2 / left / logs.size)
+    return np.array(found)
+
+
+def _weighted(points: Sequence[_Point], weights: Mapping[Key, float]) -> list[float]:
+    """The points' logs, each so many times as its part in the whole is larger than if all had the same."""
+    of_row = Counter(one.key for one in points)
+    return [one.log * weights[one.key] * len(points) / of_row[one.key] for one in points]
+
+
+def _cosine(count: int, wave: int) -> NDArray[np.float64]:
+    """`wave` half turns over `count` records, of length 1."""
+    turns = (np.arange(count) + 0.5) / count
+    return np.cos(np.pi * wave * turns) * math.sqrt(2.0 / count)
+
+
+def _left_of(both: Sequence[_Rows], run: int, wave: int) -> float:
+    """What is left of a wave's square where the levels of the rows are taken off: 1 if the levels don't follow it."""
+    places = sorted(one.place for points in both[run].values() for one in points)
+    height = dict(zip(places, _cosine(len(places), wave), strict=True))
+    as_waves = [
+        {
+            key: [
+                replace(one, log=float(height[one.place]) if index == run else 0.0)
+                for one in points
+            ]
+            for key, points in of_run.items()
+        }
+        for index, of_run in enumerate(both)
+    ]
+    return sum(one.log**2 for points in _less_levels(as_waves) for one in points)
+
+
+def _launches(of_run: _Rows) -> int:
+    return len({one.launch for points in of_run.values() for one in points})
+
+
+def _between_launches(both: Sequence[_Rows], weights: Mapping[Key, float]) -> float:
     """The half width by how far the launches of a run lie apart; infinite with less than two in each."""
-    means = [_means(points, lambda one: one.launch) for points in (a, b)]
-    if min(map(len, means)) < 2:
-        return math.inf
-    return _student(means, ERROR_RATE)
+    means = [_of_launches(points, weights) for points in _less_levels(both)]
+    return _student(means, ERROR_RATE) if min(map(len, means)) > 1 else math.inf
 
 
 def _student(groups: Sequence[Sequence[float]], error_rate: float) -> float:
@@ -198,13 +286,13 @@ def _student(groups: Sequence[Sequence[float]], error_rate: float) -> float:
     return float(stats.t.ppf(1.0 - error_rate, freedom)) * of_mean
 
 
-def _means(points: Sequence[_Point], group_of: Callable[[_Point], Hashable]) -> list[float]:
-    """The level of each group of records, of visits or of launches, that has enough of them."""
-    groups: dict[Hashable, list[_Point]] = defaultdict(list)
-    for one in points:
-        groups[group_of(one)].append(one)
-    full = max(map(len, groups.values()))
-    return [_mean(mine) for mine in groups.values() if len(mine) >= FULL * full]
+def _of_launches(points: Sequence[_Point], weights: Mapping[Key, float]) -> list[float]:
+    """The level of each launch that has enough records."""
+    launches: dict[int, list[float]] = defaultdict(list)
+    for one, log in zip(points, _weighted(points, weights), strict=True):
+        launches[one.launch].append(log)
+    full = max(map(len, launches.values()))
+    return [float(np.mean(mine)) for mine in launches.values() if len(mine) >= FULL * full]
 
 
 def _of_rows(both: Sequence[_Rows], common: Sequence[Key]) -> dict[Key, float]:
@@ -221,15 +309,57 @@ def _of_rows(both: Sequence[_Rows], common: Sequence[Key]) -> dict[Key, float]:
     of_each_run = [sum(len(of_run[key]) - 1 for key in common) for of_run in both]
     if min(of_each_run) < SHARED_FREEDOM:
         return dict.fromkeys(common, math.inf)
-    shared = sum(squares.values()) / sum(freedom.values())
+    shared = _shared(
+        [(squares[key] / freedom[key], freedom[key]) for key in common if freedom[key]]
+    )
     half_widths = {}
     for key in common:
-        degrees = freedom[key] + SHARED_FREEDOM
-        spread = (squares[key] + SHARED_FREEDOM * shared) / degrees
+        degrees = freedom[key] + shared.freedom
+        spread = (squares[key] + shared.freedom * shared.variance) / degrees
         of_mean = math.sqrt(spread * sum(1.0 / len(of_run[key]) for of_run in both))
-        quantile = float(stats.t.ppf(1.0 - ERROR_RATE / len(common), degrees))
+        quantile = float(stats.t.isf(ERROR_RATE / len(common), degrees))
         half_widths[key] = quantile * of_mean
     return half_widths
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The variance that a row's own is joined with, and how many degrees of freedom that counts for."""
+
+    variance: float
+    freedom: float
+
+
+def _shared(of_rows: Sequence[tuple[float, int]]) -> _Shared:
+    """What the rows have in common, from each one's variance and degrees of freedom: little if they are unlike.
+
+    The variances behind the rows' own are taken for scaled inverse chi-squared, with the freedom that the spread of the
+    rows' logarithms leaves once chance is taken off.
+
+    Source: G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray
+    experiments", Statistical Applications in Genetics and Molecular Biology 3 (2004), section 6.2.
+    """
+    variances, freedom = np.array(of_rows).T
+    largest = float(variances.max())
+    if largest == 0.0:
+        return _Shared(0.0, SHARED_FREEDOM)
+    halves = freedom / 2.0
+    logs = (
+        np.log(np.maximum(variances, largest * ROUNDING)) - special.digamma(halves) + np.log(halves)
+    )
+    unlike = (
+        float(np.var(logs, ddof=1) - np.mean(special.polygamma(1, halves)))
+        if logs.size > 1
+        else 0.0
+    )
+    if unlike <= float(special.polygamma(1, SHARED_FREEDOM / 2.0)):
+        of_prior = SHARED_FREEDOM
+    else:
+        of_prior = 2.0 * optimize.brentq(
+            lambda half: special.polygamma(1, half) - unlike, 1e-6, SHARED_FREEDOM
+        )
+    half = of_prior / 2.0
+    return _Shared(float(np.exp(np.mean(logs) + special.digamma(half) - np.log(half))), of_prior)
 
 
 def _reference_of(run: Dataset, records: frozenset[int]) -> Reference | None:

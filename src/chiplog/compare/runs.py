@@ -57,6 +57,9 @@ def compare_runs(
 ) -> tuple[RunRow, ...]:
     """The ratio of B's times to A's, for all that is `Compared`, by size, and over all of them in the last row.
 
+    The last row is the weighted mean of the others' logarithms: the less the visits of a row lie apart, the more it
+    weighs.
+
     Series with a delay are left out: the delay, not the machine, makes their time. Records count that the machine was
     in one state in. Of a machine that has not changed, all intervals together hold the truth in 99 of 100 comparisons
     (`chiplog.compare.chance`). A verdict is `faster` or `slower` if the interval excludes 1 and the ratio is off by
@@ -97,7 +100,8 @@ def compare_runs(
         )
         for key, size, ratio, draws in found
     ]
-    mean = float(np.exp(np.mean([np.log(row.ratio) for row in rows])))
+    shares = [by_chance.weights[key, size] for key, size, *_ in found]
+    mean = float(np.exp(np.average([np.log(row.ratio) for row in rows], weights=shares)))
     overall = Compared("all", rows[0].what.operation, train=0)
     all_of_them = _row(overall, None, mean, by_chance.whole, tolerance, placement)
     told = all_of_them.reason + _counts(rows) + _other_state(a, b)
