@@ -54,6 +54,8 @@ FULL = 0.5
 SIMULATED = "sim"
 CALL = "call"
 """The direction of times on one side alone. They depend on where a launch has its buffers, by several times."""
+LAUNCHES_OF_CALLS = 3
+"""Fewer launches of each run may all have their buffers in one kind of place, and the other run's in the other."""
 
 Key = tuple[Compared, int]
 """What a series is compared as, and its size in bytes."""
@@ -67,11 +69,11 @@ class Chance:
     """Infinite where there are too few records to tell."""
     rows: dict[Key, float]
     weights: dict[Key, float]
-    """Of each row in the whole: the less its visits lie apart, the more; 1 in all."""
+    """Of each row in the whole: the less its visits or launches lie apart, the more; 1 in all."""
     launches_matter: bool
     """Whether the half widths would be smaller with more launches."""
-    one_launch: frozenset[Key]
-    """Rows whose difference between launches is not known, because a run has one launch."""
+    few_launches: frozenset[Key]
+    """Rows whose difference between launches is not known, because a run has too few of them."""
 
 
 def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Chance:
@@ -79,19 +81,21 @@ def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: s
     before, after = (_records(one, key_of, statistic) for one in (a, b))
     common = sorted(set(before) & set(after))
     both = [{key: of_run[key] for key in common} for of_run in (before, after)]
-    of_visits = _of_rows(both, common)
-    weights = _weights(of_visits)
+    simulated = _is_simulated(a) and _is_simulated(b)
+    launches = min(map(_launches, both))
+    several = not simulated and launches > 1
+    own = _of_rows([_launch_means(one) for one in both] if several else both, common)
+    calls = {key for key in common if key[0].direction == CALL}
+    unknown = frozenset() if simulated or launches >= LAUNCHES_OF_CALLS else frozenset(calls)
+    weights = _weights(own, unknown)
     wander = _wander(both, weights)
-    if _is_simulated(a) and _is_simulated(b):
-        rows = {key: wander + one for key, one in of_visits.items()}
-        return Chance(wander, rows, weights, False, frozenset())
-    alone = wander + LAUNCHES_DIFFER
-    whole = min(alone, _between_launches(both, weights))
-    several = min(map(_launches, both)) > 1
-    of_rows = _of_rows([_launch_means(one) for one in both], common) if several else of_visits
-    unknown = frozenset(key for key in common if not several and key[0].direction == CALL)
-    rows = {key: math.inf if key in unknown else whole + one for key, one in of_rows.items()}
-    return Chance(whole, rows, weights, whole == alone, unknown)
+    if simulated:
+        whole = wander
+    else:
+        alone = wander + LAUNCHES_DIFFER if len(unknown) < len(common) else math.inf
+        whole = min(alone, _between_launches(both, weights))
+    rows = {key: math.inf if key in unknown else whole + one for key, one in own.items()}
+    return Chance(whole, rows, weights, not simulated and whole == alone, unknown)
 
 
 def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
@@ -191,11 +195,16 @@ def _launch_means(of_run: _Rows) -> _Rows:
     return means
 
 
-def _weights(half_widths: Mapping[Key, float]) -> dict[Key, float]:
-    """The rows' weights in the whole by the half widths that their visits give; the same where these tell none."""
+def _weights(half_widths: Mapping[Key, float], unknown: frozenset[Key]) -> dict[Key, float]:
+    """The rows' weights in the whole by the half widths of their own; the same where these tell none.
+
+    Rows of which nothing is known have none, unless that is all rows.
+    """
     squares = np.array(list(half_widths.values())) ** 2
     told = bool(np.all(np.isfinite(squares)) and np.all(squares > 0.0))
     inverse = 1.0 / squares if told else np.ones(squares.size)
+    if len(unknown) < inverse.size:
+        inverse[[key in unknown for key in half_widths]] = 0.0
     return dict(zip(half_widths, (inverse / inverse.sum()).tolist(), strict=True))
 
 

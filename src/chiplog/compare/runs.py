@@ -96,7 +96,7 @@ def compare_runs(
             ratio,
             max(by_chance.rows[key, size], by_chance.whole + _of_samples(draws, len(found))),
             tolerance,
-            placement or (_ONE_LAUNCH if (key, size) in by_chance.one_launch else None),
+            placement or (_FEW_LAUNCHES if (key, size) in by_chance.few_launches else None),
         )
         for key, size, ratio, draws in found
     ]
@@ -110,8 +110,8 @@ def compare_runs(
     return tuple(rows)
 
 
-_ONE_LAUNCH = (
-    "the time of a call depends on where a launch has its memory, and a single launch does not tell that from a "
+_FEW_LAUNCHES = (
+    "the time of a call depends on where a launch has its memory, and one or two launches do not tell that from a "
     "change; --launches 3 for both runs does."
 )
 _MORE_LAUNCHES = " Ranks that are started anew differ by up to 20 %: measure both runs with --launches 5 to see less."

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
+from chiplog.dataset.spells import noise_scale
 
 TRAIN_FURTHER = 9
 """Messages after the first in the reference's train: its whole time is never hidden in noise, as its gap may be."""
@@ -25,6 +26,10 @@ OCTAVES_OF_A_KIND = 5
 AROUND = 10
 """Records on each side that a record is compared with."""
 FEWEST_OF_A_KIND = 8
+ALIKE = 3.0
+"""Noise scales up to which two records of a kind are alike."""
+USUAL = 0.25
+"""The share of a kind's records that are alike if that is how the kind is."""
 HALF_ROUND_TRIP, OVERHEAD = 1, 3
 """Places of these among the witnesses."""
 MOST_MISSING = 0.5
@@ -102,16 +107,33 @@ def _kind(record: list[Series]) -> tuple[object, ...]:
 
 
 def _offsets(logs: NDArray[np.float64], kinds: list[tuple[object, ...]]) -> NDArray[np.float64]:
-    """What each record's kind adds to its witnesses: the median distance from the records around."""
+    """What each record's kind adds to its witnesses: the usual distance from the records around."""
     width = min(2 * AROUND + 1, len(logs))
     windows = np.lib.stride_tricks.sliding_window_view(logs, width, axis=0)
     places = np.clip(np.arange(len(logs)) - AROUND, 0, len(windows) - 1)
     distance = logs - np.median(windows, axis=-1)[places]
+    reach = ALIKE * noise_scale(logs)
     members: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for place, kind in enumerate(kinds):
         members[kind].append(place)
     offsets = np.zeros_like(logs)
     for mine in members.values():
         if len(mine) >= FEWEST_OF_A_KIND:
-            offsets[mine] = np.median(distance[mine], axis=0)
+            offsets[mine] = [_usual(*one) for one in zip(distance[mine].T, reach, strict=True)]
     return offsets
+
+
+def _usual(distances: NDArray[np.float64], reach: float) -> float:
+    """The level nearest to 0 that a good share of the distances lie within `reach` of; 0 where there is none.
+
+    A kind that was measured half of the time in another state has two levels, and the state's is not the kind's.
+    """
+    ordered = np.sort(distances)
+
+    def around(level: float) -> NDArray[np.float64]:
+        return ordered[np.abs(ordered - level) <= reach]
+
+    for one in sorted(distances.tolist(), key=abs):
+        if around(one).size >= USUAL * ordered.size:
+            return float(np.median(around(float(np.median(around(one))))))
+    return 0.0
