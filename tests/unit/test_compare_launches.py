@@ -72,3 +72,9 @@ def test_calls_that_launches_double_at_random_fire_no_gate() -> None:
         )
     ]
     assert len(fired) <= 1
+
+
+def test_two_launches_do_not_tell_a_slower_call_and_the_whole_does_not_count_it() -> None:
+    rows = compare_runs(of_machine(1, 2), of_machine(2, 2, calls=3.0))
+    assert {row.verdict for row in rows if row.what.direction == "call"} == {"unclear"}
+    assert 0.95 < rows[-1].ratio < 1.05

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from chiplog.compare.result import comparison_to_json
@@ -138,3 +140,48 @@ def test_placements_are_kept_apart_where_a_run_has_several() -> None:
     assert rows[0].what.label == "prtt, filled"
     rows = compare_runs(bound(1, "filled"), bound(2, "filled"))
     assert {row.what.placement for row in rows} == {""}
+
+
+def of_many_visits(seed: int, factors: Sequence[float], *, wide: float = 0.01) -> Dataset:
+    """A run whose v-th visit of all sizes took `factors[v]` as long; of the largest size with the noise `wide`."""
+    parts = [
+        replace(
+            one, visit=visit, record_id=100 * visit + one.record_id, seconds=factor * one.seconds
+        )
+        for visit, factor in enumerate(factors)
+        for sizes, noise in ((SIZES[:-1], 0.01), (SIZES[-1:], wide))
+        for one in synthetic_dataset(
+            [Piece(None, TRUTH)],
+            sizes,
+            asks=(Ask("prtt"),),
+            samples=9,
+            disturbance=Disturbance(noise=noise),
+            seed=1000 * seed + visit,
+        ).series
+    ]
+    return Dataset({**run().header, "target": "sim"}, tuple(parts), True, "memory")
+
+
+def test_a_machine_that_drifts_as_slowly_as_the_run_is_long_is_unclear_and_asks_for_longer_runs() -> (
+    None
+):
+    drifts = np.exp(np.linspace(0.0, 0.15, 16))
+    rows = compare_runs(of_many_visits(1, drifts), of_many_visits(2, 1.2 * drifts))
+    assert {row.verdict for row in rows} == {"unclear"}
+    assert "wander as slowly as a run is long" in rows[-1].reason
+    steady = np.ones(16)
+    rows = compare_runs(of_many_visits(1, steady), of_many_visits(2, 1.2 * steady))
+    assert {row.verdict for row in rows} == {"slower"}
+
+
+def test_a_row_of_wide_noise_hardly_moves_the_whole() -> None:
+    steady = np.ones(8)
+    wholes = [
+        compare_runs(
+            of_many_visits(2 * pair, steady, wide=2.0),
+            of_many_visits(2 * pair + 1, steady, wide=2.0),
+        )[-1]
+        for pair in range(10)
+    ]
+    assert max(abs(np.log(one.ratio)) for one in wholes) < 0.02
+    assert {one.verdict for one in wholes} == {"same"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -161,6 +161,37 @@ def test_launches_differ_by_more_than_levels_of_one_launch_before_they_are_two_s
     ]
     assert len(states_of(launches).met) == states
     assert len(states_of([replace(one, launch=0) for one in launches]).met) == 2
+
+
+def test_a_kind_of_record_that_met_another_state_more_often_than_not_is_in_that_state() -> None:
+    """Not taken for a kind whose references are always slower."""
+    slow = Reference(*(1.5 * part for part in astuple(FAST)))
+    in_slow = [20 <= one < 28 for one in range(64)]
+    members = [
+        part
+        for one in range(64)
+        for part in record(
+            one, slow if in_slow[one] else FAST, size=8 if in_slow[one] or one < 5 else 4096
+        )
+    ]
+    of_record = states_of(members).of_record
+    assert [of_record[one] == 1 for one in range(64)] == in_slow
+
+
+def test_what_a_kind_of_record_always_adds_to_its_references_is_no_state() -> None:
+    draw = np.random.default_rng(1)
+
+    def near(times: float) -> Reference:
+        return Reference(*(times * part * np.exp(draw.normal(0.0, 0.01)) for part in astuple(FAST)))
+
+    members = [
+        part
+        for one in range(64)
+        for part in record(
+            one, near(1.1 if one % 4 == 0 else 1.0), size=8 if one % 4 == 0 else 4096
+        )
+    ]
+    assert len(states_of(members).met) == 1
 
 
 def test_a_longer_post_that_hardly_matters_to_a_message_is_no_state_of_its_own() -> None:

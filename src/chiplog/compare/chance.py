@@ -47,8 +47,10 @@ LAUNCHES_DIFFER = math.log(1.2)
 """As logarithm: so far apart single launches of one state may lie (docs/decisions/0019)."""
 SHARED_FREEDOM = 10.0
 """Degrees of freedom, at most, that a row's spread over its visits takes from that of the other rows."""
-ROUNDING = 1e-12
-"""Spreads below this share of the largest are none."""
+LEAST_SPREAD = 1e-4
+"""As logarithm: visits that lie less apart differ by rounding, and not by more or less of it."""
+TELLS_NOTHING = math.log(1000.0)
+"""A half width beyond is no better than none."""
 FULL = 0.5
 """A launch with fewer records than this share of the fullest one's says little of the whole."""
 SIMULATED = "sim"
@@ -66,12 +68,14 @@ class Chance:
     """Half widths of intervals of log ratios: of the whole, and of each row, that of the whole included."""
 
     whole: float
-    """Infinite where there are too few records to tell."""
+    """Infinite where there are too few records to tell, or where the runs wander as slowly as they are long."""
     rows: dict[Key, float]
     weights: dict[Key, float]
     """Of each row in the whole: the less its visits or launches lie apart, the more; 1 in all."""
     launches_matter: bool
     """Whether the half widths would be smaller with more launches."""
+    too_short: bool
+    """Whether the whole is not known because the runs wander as slowly as they are long."""
     few_launches: frozenset[Key]
     """Rows whose difference between launches is not known, because a run has too few of them."""
 
@@ -88,14 +92,23 @@ def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: s
     calls = {key for key in common if key[0].direction == CALL}
     unknown = frozenset() if simulated or launches >= LAUNCHES_OF_CALLS else frozenset(calls)
     weights = _weights(own, unknown)
-    wander = _wander(both, weights)
+    powers = [_powers(both, weights, run) for run in range(len(both))]
+    slowly = _wanders_slowly(powers)
+    wander = math.inf if slowly else _wander(powers)
     if simulated:
         whole = wander
     else:
         alone = wander + LAUNCHES_DIFFER if len(unknown) < len(common) else math.inf
         whole = min(alone, _between_launches(both, weights))
     rows = {key: math.inf if key in unknown else whole + one for key, one in own.items()}
-    return Chance(whole, rows, weights, not simulated and whole == alone, unknown)
+    return Chance(
+        whole=whole,
+        rows=rows,
+        weights=weights,
+        launches_matter=not simulated and whole == alone,
+        too_short=math.isinf(whole) and slowly,
+        few_launches=unknown,
+    )
 
 
 def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
@@ -201,48 +214,50 @@ def _weights(half_widths: Mapping[Key, float], unknown: frozenset[Key]) -> dict[
     Rows of which nothing is known have none, unless that is all rows.
     """
     squares = np.array(list(half_widths.values())) ** 2
-    told = bool(np.all(np.isfinite(squares)) and np.all(squares > 0.0))
+    told = bool(np.any(np.isfinite(squares)) and np.all(squares > 0.0))
     inverse = 1.0 / squares if told else np.ones(squares.size)
-    if len(unknown) < inverse.size:
-        inverse[[key in unknown for key in half_widths]] = 0.0
+    known = np.array([key not in unknown for key in half_widths])
+    if np.any(inverse[known] > 0.0):
+        inverse *= known
     return dict(zip(half_widths, (inverse / inverse.sum()).tolist(), strict=True))
 
 
-def _wander(both: Sequence[_Rows], weights: Mapping[Key, float]) -> float:
-    """The half width by how far the records of each run wander in time; infinite if that is as slow as a run is long.
+def _wander(powers: Sequence[NDArray[np.float64]]) -> float:
+    """The half width by how far the records of each run wander in time; infinite with too few records to tell.
 
     Records that know nothing of each other have as much of one wave as of another, and their mean is as far off. What
     wanders slowly has more of the slow waves, and moves the mean further.
     """
-    fewest = min(sum(map(len, of_run.values())) for of_run in both)
-    if fewest < FEWEST_RECORDS:
-        return math.inf
-    waves = min(FASTEST, fewest // RECORDS_A_WAVE)
-    powers = [_powers(both, weights, run, waves) for run in range(len(both))]
-    slow, fast = (
-        np.concatenate([one[part] for one in powers])
-        for part in (slice(SLOWEST), slice(SLOWEST, None))
-    )
-    if fast.size and np.mean(slow) > np.mean(fast) * stats.f.isf(
-        SLOW_BY_CHANCE, slow.size, fast.size
-    ):
-        return math.inf
     told = [one[:WAVES] for one in powers]
+    if min(one.size for one in told) == 0:
+        return math.inf
     of_means = sum(float(np.mean(one)) for one in told)
     return float(stats.t.isf(ERROR_RATE, sum(one.size for one in told))) * math.sqrt(of_means)
 
 
-def _powers(
-    both: Sequence[_Rows], weights: Mapping[Key, float], run: int, waves: int
-) -> NDArray[np.float64]:
+def _wanders_slowly(powers: Sequence[NDArray[np.float64]]) -> bool:
+    """Whether the slowest waves have so much more than the others that a run says little of the next."""
+    slow = np.concatenate([one[:SLOWEST] for one in powers])
+    fast = np.concatenate([one[SLOWEST:] for one in powers])
+    if not fast.size:
+        return False
+    by_chance = float(stats.f.isf(SLOW_BY_CHANCE, slow.size, fast.size))
+    return bool(np.mean(slow) > np.mean(fast) * by_chance)
+
+
+def _powers(both: Sequence[_Rows], weights: Mapping[Key, float], run: int) -> NDArray[np.float64]:
     """What a run's records have of each wave, slowest first, each as a variance of their mean.
 
-    Left out are waves that the levels of the rows follow: those that repeat with each visit.
+    Empty where either run has too few records. Left out are waves that the levels of the rows follow: those that
+    repeat with each visit.
     """
+    fewest = min(sum(map(len, of_run.values())) for of_run in both)
+    if fewest < FEWEST_RECORDS:
+        return np.array([])
     points = _less_levels(both)[run]
     logs = np.array(_weighted(points, weights))
     found = []
-    for wave in range(1, waves + 1):
+    for wave in range(1, min(FASTEST, fewest // RECORDS_A_WAVE) + 1):
         left = _left_of(both, run, wave)
         if left >= LEAST_LEFT:
             found.append(float(logs @ _cosine(logs.size, wave)) ** 2 / left / logs.size)
@@ -327,7 +342,8 @@ def _of_rows(both: Sequence[_Rows], common: Sequence[Key]) -> dict[Key, float]:
         spread = (squares[key] + shared.freedom * shared.variance) / degrees
         of_mean = math.sqrt(spread * sum(1.0 / len(of_run[key]) for of_run in both))
         quantile = float(stats.t.isf(ERROR_RATE / len(common), degrees))
-        half_widths[key] = quantile * of_mean
+        half_width = quantile * of_mean
+        half_widths[key] = half_width if half_width < TELLS_NOTHING else math.inf
     return half_widths
 
 
@@ -349,26 +365,15 @@ def _shared(of_rows: Sequence[tuple[float, int]]) -> _Shared:
     experiments", Statistical Applications in Genetics and Molecular Biology 3 (2004), section 6.2.
     """
     variances, freedom = np.array(of_rows).T
-    largest = float(variances.max())
-    if largest == 0.0:
-        return _Shared(0.0, SHARED_FREEDOM)
     halves = freedom / 2.0
-    logs = (
-        np.log(np.maximum(variances, largest * ROUNDING)) - special.digamma(halves) + np.log(halves)
-    )
-    unlike = (
-        float(np.var(logs, ddof=1) - np.mean(special.polygamma(1, halves)))
-        if logs.size > 1
-        else 0.0
-    )
-    if unlike <= float(special.polygamma(1, SHARED_FREEDOM / 2.0)):
-        of_prior = SHARED_FREEDOM
-    else:
-        of_prior = 2.0 * optimize.brentq(
-            lambda half: special.polygamma(1, half) - unlike, 1e-6, SHARED_FREEDOM
-        )
-    half = of_prior / 2.0
-    return _Shared(float(np.exp(np.mean(logs) + special.digamma(half) - np.log(half))), of_prior)
+    logs = np.log(np.maximum(variances, LEAST_SPREAD**2)) - special.digamma(halves) + np.log(halves)
+    spread = float(np.var(logs, ddof=1)) if logs.size > 1 else 0.0
+    unlike = spread - float(np.mean(special.polygamma(1, halves)))
+    half = SHARED_FREEDOM / 2.0
+    if unlike > float(special.polygamma(1, half)):
+        half = optimize.brentq(lambda one: special.polygamma(1, one) - unlike, 1e-6, half)
+    variance = float(np.exp(np.mean(logs) + special.digamma(half) - np.log(half)))
+    return _Shared(variance, 2.0 * half)
 
 
 def _reference_of(run: Dataset, records: frozenset[int]) -> Reference | None:

@@ -68,14 +68,11 @@ def compare_runs(
 
     Raises UsageError if the runs have no series in common.
     """
-    placement = _placement_reason(a, b)
+    doubt = _placement_reason(a, b)
     key_of = _key_of(a, b)
     compared_a, compared_b = in_common_state(*(_compared(one) for one in (a, b)))
     measured_a = Measured(compared_a, statistic, seed)
     measured_b = Measured(compared_b, statistic, seed + 1)
-    by_chance = chance(
-        compared_a, compared_b, lambda one: (key_of(one), one.message_bytes), statistic
-    )
     found: list[tuple[Compared, int, float, NDArray[np.float64]]] = []
     for key in sorted(_keys(compared_a, key_of) & _keys(compared_b, key_of)):
         before, after = (_quantity(one, key, key_of) for one in (measured_a, measured_b))
@@ -88,6 +85,11 @@ def compare_runs(
             found.append((key, int(before.message_bytes[i]), ratio, np.log(draws)))
     if not found:
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
+    by_chance = chance(
+        compared_a, compared_b, lambda one: (key_of(one), one.message_bytes), statistic
+    )
+    if doubt is None and by_chance.too_short:
+        doubt = _TOO_SHORT
     more = _MORE_LAUNCHES if by_chance.launches_matter else ""
     rows = [
         _row(
@@ -96,16 +98,16 @@ def compare_runs(
             ratio,
             max(by_chance.rows[key, size], by_chance.whole + _of_samples(draws, len(found))),
             tolerance,
-            placement or (_FEW_LAUNCHES if (key, size) in by_chance.few_launches else None),
+            doubt or (_FEW_LAUNCHES if (key, size) in by_chance.few_launches else None),
         )
         for key, size, ratio, draws in found
     ]
     shares = [by_chance.weights[key, size] for key, size, *_ in found]
     mean = float(np.exp(np.average([np.log(row.ratio) for row in rows], weights=shares)))
     overall = Compared("all", rows[0].what.operation, train=0)
-    all_of_them = _row(overall, None, mean, by_chance.whole, tolerance, placement)
+    all_of_them = _row(overall, None, mean, by_chance.whole, tolerance, doubt)
     told = all_of_them.reason + _counts(rows) + _other_state(a, b)
-    undecided = all_of_them.verdict == "unclear" and placement is None
+    undecided = all_of_them.verdict == "unclear" and doubt is None
     rows.append(replace(all_of_them, reason=told + (more if undecided else "")))
     return tuple(rows)
 
@@ -113,6 +115,10 @@ def compare_runs(
 _FEW_LAUNCHES = (
     "the time of a call depends on where a launch has its memory, and one or two launches do not tell that from a "
     "change; --launches 3 for both runs does."
+)
+_TOO_SHORT = (
+    "the times wander as slowly as a run is long, so one run tells little of the next; measure both for several times "
+    "as long, with a larger --budget and more --visits."
 )
 _MORE_LAUNCHES = " Ranks that are started anew differ by up to 20 %: measure both runs with --launches 5 to see less."
 
