@@ -25,7 +25,7 @@ NOISES = {
     "drifting": "noise=0.02,drift=0.99:0.05",
     "in two states": "noise=0.02,states=1.5:0.3:20ms",
 }
-PAIRS = 300 if LONG else 4
+PAIRS = 300 if LONG else 20
 SLOWER = 1.12
 THRESHOLD = parse_threshold("slower:5%")
 MOST_FIRES = 0.01

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from chiplog.compare.chance import ERROR_RATE, chance, in_common_state
+from chiplog.compare.chance import chance, in_common_state
 from chiplog.compare.result import Compared, RunRow
+from chiplog.compare.spread import ERROR_RATE
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.dataset.states import common_reference, same_state
 from chiplog.errors import UsageError
