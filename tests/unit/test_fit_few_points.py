@@ -89,6 +89,24 @@ def test_a_regime_of_two_means_says_so(tmp_path: Path) -> None:
     assert any("fewer in 4096 to 8192 B" in one for one in found.warnings)
 
 
+@pytest.mark.parametrize("scatter", [0.003, 0.01, 0.05])
+def test_a_regime_of_two_means_has_intervals_as_wide_as_the_other_sizes_scatter(
+    tmp_path: Path, scatter: float
+) -> None:
+    held = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        noisy = scatter * random.standard_normal(23)
+        rows = "".join(
+            f"{1 << step} {(2 + 4e-4 * 2**step if step < 21 else 300 + 1e-4 * 2**step) * np.exp(noisy[step]):.2f}\n"
+            for step in range(23)
+        )
+        found = fit(latencies(tmp_path, rows), ["hockney"], boundaries=[1 << 20])[0]
+        rate = found.segments[-1].parameters["R"]
+        held += (rate.low or 0.0) <= 1e10 <= (rate.high or np.inf)
+    assert held >= 32  # of 40 at 95 %: fewer by chance less than once in 10,000 times
+
+
 @pytest.mark.parametrize("model", ["loggp", "loggps", "hockney"])
 def test_a_single_mean_of_a_few_bytes_is_what_the_fit_predicts(tmp_path: Path, model: str) -> None:
     found = fit(latencies(tmp_path, "8 1.25\n"), [model], boundaries=None)[0]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Fit, FitError
+from chiplog.fit.result import Curve, Fit, FitError, Segment
 from chiplog.fit.text import sizes_text
 
 BISECT = "bisect"
 """Purpose of the records with which a change is found to the byte."""
 FEWEST_MEANS = 2
 """A line through so many means leaves no residual."""
+PRINTED = ("half_round_trip", "gap")
+"""The quantities that tools print themselves, so that their means scatter alike."""
 BAD_FIT = 0.2
 """Mean relative error above which a fit is called bad."""
 
@@ -59,22 +65,60 @@ def few_means(dataset: Dataset) -> tuple[str, ...]:
     )
 
 
-def few_means_in_regimes(dataset: Dataset, fit: Fit) -> tuple[str, ...]:
-    """A sentence for the regimes of a fit in which a line goes through so few imported means, if it has several."""
-    if not _is_summary(dataset) or len(fit.segments) < 2:
+def few_means_in_regimes(dataset: Dataset, fit: Fit, scatter: float) -> tuple[str, ...]:
+    """A sentence for the regimes of a fit in which a line goes through so few imported means, if it has several.
+
+    `scatter` is what the means of the other regimes scatter by, 0 where none tells.
+    """
+    few = _regimes_of_few(dataset, fit)
+    if not few:
         return ()
+    where = ", ".join(sizes_text(one.first_bytes, one.last_bytes) for one in few)
+    hold = (
+        f"are as wide as the {100 * scatter:.2g} % allow that the other sizes scatter by"
+        if scatter > 0.0
+        else "hold the rounding of the printed times, not their scatter"
+    )
+    return (
+        f"{FEWEST_MEANS} imported means or fewer in {where}: the intervals there {hold}. Import more sizes, or more "
+        "launches.",
+    )
+
+
+def scatter_elsewhere(dataset: Dataset, fits: Sequence[Fit]) -> float:
+    """The relative standard deviation of imported means about their lines, for the regimes where so few tell none.
+
+    Of the fit that misses them least; 0 where no fit has such a regime beside one that tells it.
+    """
+    told = []
+    for fit in fits:
+        few = _regimes_of_few(dataset, fit)
+        if few:
+            told += [_scatter(curve, fit) for curve in fit.curves if curve.quantity in PRINTED]
+    return min((one for one in told if one > 0.0), default=0.0)
+
+
+def _scatter(curve: Curve, fit: Fit) -> float:
+    squares, freedom = 0.0, 0
+    missed = curve.predicted_seconds / curve.measured_seconds - 1.0
+    for one in fit.segments:
+        inside = (curve.message_bytes >= one.first_bytes) & (curve.message_bytes <= one.last_bytes)
+        count = int(np.count_nonzero(inside))
+        if count > FEWEST_MEANS:
+            squares += float(np.sum(missed[inside] ** 2))
+            freedom += count - FEWEST_MEANS
+    return math.sqrt(squares / freedom) if freedom else 0.0
+
+
+def _regimes_of_few(dataset: Dataset, fit: Fit) -> list[Segment]:
+    if not _is_summary(dataset) or len(fit.segments) < 2:
+        return []
     alike = {(one.message_bytes, one.launch) for one in dataset.series}
-    few = [
-        sizes_text(one.first_bytes, one.last_bytes)
+    return [
+        one
         for one in fit.segments
         if 0 < sum(one.first_bytes <= size <= one.last_bytes for size, _ in alike) <= FEWEST_MEANS
     ]
-    if not few:
-        return ()
-    return (
-        f"{FEWEST_MEANS} imported means or fewer in {', '.join(few)}: the intervals there hold the rounding of the "
-        "printed times, not their scatter. Import more sizes, or more launches.",
-    )
 
 
 def without_questions(dataset: Dataset) -> Dataset:

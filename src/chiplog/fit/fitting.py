@@ -18,6 +18,7 @@ from chiplog.fit.caution import (
     bad_fit,
     few_means,
     few_means_in_regimes,
+    scatter_elsewhere,
     without_cold_start,
     without_questions,
 )
@@ -47,7 +48,7 @@ from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import crossing_bytes
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
-from chiplog.fit.states import in_one_state
+from chiplog.fit.states import InOneState, in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 from chiplog.plugins import load_reference
@@ -217,8 +218,32 @@ def _fit_one_pair(
     chosen, warnings = without_cold_start(without_questions(dataset))
     placed = in_one_state(chosen)
     told = (*warnings, *few_means(chosen), *placed.sentences, *doubts)
-    measured = Measured(placed.dataset, statistic, seed, replicates)
-    transport = str(dataset.header.get("transport", "unknown"))
+
+    def fitted(scatter: float) -> list[Fit]:
+        measured = Measured(placed.dataset, statistic, seed, replicates, scatter=scatter)
+        found = _fit_jobs(placed, measured, operation, jobs, changes, seed, told, reasons)
+        return [
+            replace(one, warnings=(*one.warnings, *few_means_in_regimes(chosen, one, scatter)))
+            for one in found
+        ]
+
+    found = fitted(0.0)
+    scatter = scatter_elsewhere(chosen, found)
+    return fitted(scatter) if scatter > 0.0 else found
+
+
+def _fit_jobs(
+    placed: InOneState,
+    measured: Measured,
+    operation: str,
+    jobs: Sequence[tuple[Model, str]],
+    changes: tuple[Change, ...],
+    seed: int,
+    told: Sequence[str],
+    reasons: dict[tuple[str, str], str],
+) -> list[Fit]:
+    """The fit of each model by its method to what was measured; `reasons` gets why one refuses."""
+    transport = str(placed.dataset.header.get("transport", "unknown"))
     found: dict[str, MethodQuantities] = {}
     known_lines: dict[str, RegimeLines] = {}
     fits = []
@@ -249,9 +274,7 @@ def _fit_one_pair(
             known_lines,
         )
         try:
-            one = _fit_one(job, transport, operation, told)
-            doubted = (*one.warnings, *few_means_in_regimes(chosen, one))
-            fits.append(replace(one, warnings=doubted))
+            fits.append(_fit_one(job, transport, operation, told))
         except UsageError as error:
             reasons[model.name, name] = str(error)
     return fits

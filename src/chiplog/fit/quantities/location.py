@@ -98,12 +98,14 @@ def locate(
     statistic: str,
     replicates: int,
     resolution_seconds: float,
+    scatter: float = 0.0,
     rng: np.random.Generator,
 ) -> Locations:
     """The statistic of each series with `replicates` bootstrap replicates.
 
     `sigma` and the replicates' spread are never below what the clock's step (`resolution_seconds`, over the batch)
-    allows. Raises UsageError for an unknown statistic. Source: see the module.
+    allows; of a series with a single sample, whose own spread nobody knows, not below `scatter` of its value. Raises
+    UsageError for an unknown statistic. Source: see the module.
     """
     if statistic not in STATISTICS:
         raise UsageError(
@@ -127,7 +129,8 @@ def locate(
         draws = _at(table, np.clip(quantile * k - 0.5, 0.0, k - 1.0))
     draws += (value - draws.mean(axis=1))[:, None]
     spread = draws.std(axis=1)
-    floor = step / np.sqrt(12.0)
+    single = np.where(counts == 1, scatter * np.abs(value), 0.0)
+    floor = np.hypot(step / np.sqrt(12.0), single)
     missing = np.sqrt(np.maximum(floor**2 - spread**2, 0.0))
     draws += missing[:, None] * rng.standard_normal(shape)
     return Locations(value, np.maximum(spread, floor), draws, counts)

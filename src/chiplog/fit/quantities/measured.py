@@ -39,9 +39,18 @@ class Measured:
     """A dataset with each series' statistic, ready to be combined to quantities."""
 
     def __init__(
-        self, dataset: Dataset, statistic: str, seed: int, replicates: int = REPLICATES
+        self,
+        dataset: Dataset,
+        statistic: str,
+        seed: int,
+        replicates: int = REPLICATES,
+        *,
+        scatter: float = 0.0,
     ) -> None:
-        """Locates every series of `dataset`; equal seeds give equal replicates."""
+        """Locates every series of `dataset`; equal seeds give equal replicates.
+
+        `scatter` is the relative standard deviation of a series with a single sample, as far as it is known.
+        """
         self.series: Sequence[Series] = dataset.series
         self.statistic = statistic
         self.rng = np.random.default_rng(seed)
@@ -52,6 +61,7 @@ class Measured:
             statistic=statistic,
             replicates=replicates,
             resolution_seconds=self.resolution_seconds,
+            scatter=scatter,
             rng=self.rng,
         )
         without_clock = _without_clock(dataset.series, located, dataset.clock_overhead_seconds)
