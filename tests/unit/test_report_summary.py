@@ -41,6 +41,26 @@ def test_three_targets_take_one_screen_with_long_names_and_many_warnings() -> No
     assert lines[-1].endswith("more warnings: --details")
 
 
+def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too() -> None:
+    warned = [
+        {"fact": f"{number}: {'many words ' * 30}", "number": 1.0, "unit": "%", "remedy": "wait"}
+        for number in range(9)
+    ]
+    dataset = target().dataset
+    series = tuple(one for one in dataset.series if one.message_bytes not in (8, 1 << 22))
+    changes = tuple(Change(1000 * limit, 1000 * limit + 1, "jump") for limit in range(1, 30))
+    one = replace(
+        target(),
+        name="tcp:bind=10.0.0.0/24,port=7",
+        consensus=changes,
+        dataset=replace(dataset, series=series, header={**dataset.header, "warnings": warned}),
+    )
+    lines = summary_lines(report_of(one, one, one))
+    assert any("nearest size" in line for line in lines)
+    assert len(lines) <= LINES, "\n".join(lines)
+    assert lines[-1].endswith("more warnings: --details")
+
+
 def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:
     settings = {"btl_sm_eager_limit": "4096", "btl_sm_max_inline_send": "256", "text": "x"}
     header = {**target().dataset.header, "mpi": {"settings": settings}}

@@ -36,7 +36,8 @@ HEADER_BYTES = 80
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
 """Host and processor: what stands behind them is in the details."""
 MOST_LINES = {"machine": 1, "changes": 3, "verdict": 2}
-"""So that three targets, with the lines about files, are at most 30."""
+SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
+"""A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
 WIDTHS = (10, 8, 7, 7, 7, 7, 7, 6, 8, 5)
 
 
@@ -47,8 +48,27 @@ def summary_lines(report: ReportInput) -> list[str]:
     lines = [*_machine(report), "", *_table(report), *_changes(report), ""]
     for target in report.targets:
         lines += _wrap(f"{target.name}: {_verdict(target)}", MOST_LINES["verdict"])
-    warned = list(_warnings(report))
+    further = max(0, len(report.targets) - SCREEN_TARGETS) * LINES_A_TARGET
+    room = SCREEN_LINES + further - LINES_ABOUT_FILES - len(lines) - 1
+    warned = _warnings(report, room)
     return [*lines, *(["", *warned] if warned else [])]
+
+
+def _warnings(report: ReportInput, room: int) -> list[str]:
+    """As many of the first warnings as `room` lines hold, at least one; the others are counted."""
+    sentences = _sentences(report)
+    for shown in range(MOST_WARNINGS, 0, -1):
+        lines = [
+            line
+            for sentence in sentences[:shown]
+            for line in _wrap(f"! {sentence}", LINES_A_WARNING)
+        ]
+        more = len(sentences) - shown
+        if more > 0:
+            lines.append(f"! {more} more {'warning' if more == 1 else 'warnings'}: --details")
+        if len(lines) <= room:
+            break
+    return lines
 
 
 def _machine(report: ReportInput) -> list[str]:
@@ -210,19 +230,14 @@ def _prediction(target: TargetReport, fit: Fit) -> str:
     return f"{name} is off by {median} (median of {points}; {worst} at worst)."
 
 
-def _warnings(report: ReportInput) -> Iterator[str]:
-    """The first warnings of all targets together, each once; the others are counted."""
+def _sentences(report: ReportInput) -> list[str]:
+    """The warnings of all targets together, each once."""
     runs = [run for target in report.targets for run in target.runs]
     crowded = [found.sentence() for run in runs if (found := oversubscription(run.dataset.header))]
     parts = [run for target in report.targets for run in target.runs if run is not target]
     failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
     noticed = [notice_sentence(one) for target in report.targets for one in notices(target)]
-    sentences = list(dict.fromkeys([*failed, *crowded, *noticed]))
-    for sentence in sentences[:MOST_WARNINGS]:
-        yield from _wrap(f"! {sentence}", LINES_A_WARNING)
-    more = len(sentences) - MOST_WARNINGS
-    if more > 0:
-        yield f"! {more} more {'warning' if more == 1 else 'warnings'}: --details"
+    return list(dict.fromkeys([*failed, *crowded, *noticed]))
 
 
 def _short(words: str, width: int) -> str:
