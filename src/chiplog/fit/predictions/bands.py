@@ -47,7 +47,7 @@ def bands(
     if half is None or half.held_out_seconds is None:
         return ()
     own = predict(points("prtt", half.sizes)) / 2.0
-    error = (own + _moved(half, half.sizes)) / half.seconds - 1.0
+    error = _missed(half.seconds, own + _moved(half, half.sizes))
     found = [_band(HALF_ROUND_TRIP, half.sizes, error, last_bytes)]
     if gap is not None and gap.value.size:
         both = np.isin(gap.message_bytes, half.sizes)
@@ -58,8 +58,15 @@ def bands(
         train = 2.0 * measured + steps * gap.value[both]
         shift = 2.0 * _moved(half, sizes) + steps * _moved_step(regimes, sizes)
         own = predict(points("prtt", sizes, train=trains))
-        found.append(_band(TRAIN, sizes, (own + shift) / train - 1.0, last_bytes))
+        found.append(_band(TRAIN, sizes, _missed(train, own + shift), last_bytes))
     return tuple(one for one in found if one is not None)
+
+
+def _missed(measured: Floats, predicted: Floats) -> Floats:
+    """By which share of the prediction, about which the band lies, each measurement is off; infinite where it is 0."""
+    share = np.full(measured.shape, np.inf)
+    np.divide(measured - predicted, predicted, out=share, where=predicted > 0.0)
+    return share
 
 
 def _moved_step(regimes: Mapping[str, Regimes], sizes: NDArray[np.int64]) -> Floats:
