@@ -23,7 +23,7 @@ Key = tuple[Compared, int]
 
 @dataclass(frozen=True)
 class Point:
-    """One series of a row: where it was in time, and the logarithm of its duration."""
+    """One series of a row: its place in the order of time, and the natural logarithm of its duration in seconds."""
 
     key: Key
     place: int
@@ -100,6 +100,6 @@ def launches_of(of_run: Rows) -> int:
 
 
 def weighted(points: Sequence[Point], weights: Mapping[Key, float]) -> list[float]:
-    """The points' logs, each so many times as its part in the whole is larger than if all had the same."""
+    """The points' logs, each multiplied by its weight in the whole over the weight that it had if all had the same."""
     of_row = Counter(one.key for one in points)
     return [one.log * weights[one.key] * len(points) / of_row[one.key] for one in points]

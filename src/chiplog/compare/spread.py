@@ -14,15 +14,17 @@ from chiplog.compare.points import Key, Rows
 ERROR_RATE = 0.0025
 """One-sided, of the whole, and as much of all single rows together: half a percent for `slower`, and for `faster`."""
 SHARED_FREEDOM = 10.0
-"""Degrees of freedom, at most, that a row's spread over its visits takes from that of the other rows."""
+"""The other rows' variance counts for so many degrees of freedom at most, however alike the rows are."""
 LEAST_SPREAD = 1e-4
-"""As logarithm: visits that lie less apart differ by rounding, and not by more or less of it."""
+"""As logarithm: a smaller spread of the visits is rounding, and is raised to this."""
 TELLS_NOTHING = math.log(1000.0)
-"""A half width beyond is no better than none."""
+"""As logarithm: a larger half width is as good as infinite."""
 
 
 def half_widths(both: Sequence[Rows], common: Sequence[Key]) -> dict[Key, float]:
-    """The half width of each row by how far its visits or launches lie apart, at a level for all rows together.
+    """The half width of each row's log ratio, from how far its visits or launches lie apart.
+
+    The error rate holds for all rows together.
 
     Infinite where a run hardly visited a row twice: what disturbed the machine for a moment, disturbed all samples of a
     visit, and nothing in the run tells that from a change.

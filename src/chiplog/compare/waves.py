@@ -20,25 +20,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WAVES = 5
-"""Cosines of one half turn to five over a run: what its records have of them tells how far their mean is off."""
+"""The number of cosines, of one to five half turns over a run, that tell how far the mean of its records is off."""
 SLOWEST = 2
 FASTEST = 10
-"""Where the waves up to the first have more than those up to the second by chance has, a run wanders as slowly as it is
-long, and tells nothing of the next."""
+"""Waves 1 to `SLOWEST` are held against those up to `FASTEST`. If they have more than chance allows, the run wanders as
+slowly as it is long, and tells nothing of the next run."""
 SLOW_BY_CHANCE = 0.01
-"""How often that is said of records that know nothing of each other."""
+"""How often that is said of independent records."""
 RECORDS_A_WAVE = 4
-"""Runs with few records are held against fewer waves: the faster ones would take chance for all there is."""
+"""A run has a wave for so many records at least, since fast waves in few records show only chance."""
 LEAST_LEFT = 0.5
-"""Of a wave that the levels of the rows follow, such as one that repeats with each visit, less is left to tell by."""
+"""The least part of a wave that taking off each row's level must leave. Of one that repeats with each visit, it leaves
+none, and the wave is not used."""
 FEWEST_RECORDS = 8
 
 
 def wander_of(powers: Sequence[NDArray[np.float64]], error_rate: float) -> float:
-    """The half width by how far the records of each run wander in time; infinite with too few records to tell.
+    """The half width of the difference of two runs' means, as log ratio; infinite with too few records to tell.
 
-    Records that know nothing of each other have as much of one wave as of another, and their mean is as far off. What
-    wanders slowly has more of the slow waves, and moves the mean further.
+    `powers` are those of `powers_of`, one array a run; `error_rate` is one-sided. Independent records have equal power
+    in all waves, and that is the variance of their mean. Slow drift has more power in the slow waves, and moves the
+    mean further. Source: see the module.
     """
     told = [one[:WAVES] for one in powers]
     if min(one.size for one in told) == 0:
@@ -48,7 +50,7 @@ def wander_of(powers: Sequence[NDArray[np.float64]], error_rate: float) -> float
 
 
 def wanders_slowly(powers: Sequence[NDArray[np.float64]]) -> bool:
-    """Whether the slowest waves have so much more than the others that a run says little of the next."""
+    """Whether the slowest waves have so much more power than the others that a run says little of the next (F test)."""
     slow = np.concatenate([one[:SLOWEST] for one in powers])
     fast = np.concatenate([one[SLOWEST:] for one in powers])
     if not fast.size:
@@ -58,10 +60,10 @@ def wanders_slowly(powers: Sequence[NDArray[np.float64]]) -> bool:
 
 
 def powers_of(both: Sequence[Rows], weights: Mapping[Key, float], run: int) -> NDArray[np.float64]:
-    """What a run's records have of each wave, slowest first, each as a variance of their mean.
+    """The power of each wave in the records of run number `run`, slowest first, shape (waves,).
 
-    Empty where either run has too few records. Left out are waves that the levels of the rows follow: those that
-    repeat with each visit.
+    Each is an estimate of the variance of the records' mean, a squared log ratio. The array is empty where either run
+    has too few records. Waves that repeat with each visit are left out, as the levels of the rows follow them.
     """
     fewest = min(sum(map(len, of_run.values())) for of_run in both)
     if fewest < FEWEST_RECORDS:

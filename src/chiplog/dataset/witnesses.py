@@ -124,7 +124,7 @@ def _offsets(logs: NDArray[np.float64], kinds: list[tuple[object, ...]]) -> NDAr
 
 
 def _usual(distances: NDArray[np.float64], reach: float) -> float:
-    """The level nearest to 0 that a good share of the distances lie within `reach` of; 0 where there is none.
+    """The level nearest to 0 that has a quarter of the distances (`USUAL`) within `reach`; 0 if there is none.
 
     A kind that was measured half of the time in another state has two levels, and the state's is not the kind's.
     """
