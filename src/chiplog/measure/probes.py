@@ -57,7 +57,9 @@ def base_probe() -> Path:
     if named:
         path = shutil.which(named)
         if path is None:
-            raise UsageError(f"{PROBE_VARIABLE} names '{named}', which is not a program.")
+            raise UsageError(
+                f"{PROBE_VARIABLE} names '{named}', which is not a program; name a chiplog-probe, or unset it."
+            )
         return Path(path).absolute()
     for directory in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent), None):
         path = shutil.which(PROBE_NAME, path=directory)

@@ -145,7 +145,9 @@ class Session:
         except BrokenPipeError:
             pass  # the probe has ended: its last words and exit code say why
         except OSError as error:
-            raise RunFailed(f"the probe takes no requests: {error.strerror}.") from error
+            raise RunFailed(
+                f"the probe takes no requests: {error.strerror}; run the command again."
+            ) from error
 
     def _answer(self, wanted: str, seconds: float) -> tuple[str, dict[str, Any]]:
         """The next line of type `wanted`, whole and parsed; an error line becomes its exception."""

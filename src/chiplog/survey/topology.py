@@ -201,7 +201,7 @@ def _names(text: str, where: str, most: int) -> tuple[str, ...]:
     except ValueError as error:
         raise CorruptFile(f"{where}: {error}.") from error
     if len(names) > most:
-        raise CorruptFile(f"{where}: {text[:80]!r} stands for more than {most} names.")
+        raise CorruptFile(f"{where}: {text[:80]!r} stands for more than {most} names; write fewer.")
     return names
 
 
