@@ -128,6 +128,12 @@ def test_threads_meet_in_communicators_of_their_own(library: BuiltLibrary, progr
     accepted(run_preloaded(library, 2, program, "threads", 3, 200), "threads")
 
 
+def test_threads_of_a_session_meet_though_the_program_began_with_one(
+    library: BuiltLibrary, program: Path
+) -> None:
+    accepted(run_preloaded(library, 2, program, "session", 3, 200), "session")
+
+
 def test_handlers_attributes_messages_and_what_cant_be_served_are_left_alone(
     library: BuiltLibrary, program: Path
 ) -> None:

@@ -22,7 +22,8 @@ class AlternatingFlag {
   [[nodiscard]] bool has_come_to(std::uint64_t barrier) const {
     return at(barrier).load(std::memory_order_acquire) >= barrier;
   }
-  void prepare(std::uint64_t barrier) const { fetch_for_writing(&at(barrier)); }
+  // For the barrier after this one.
+  void prepare_after(std::uint64_t barrier) const { fetch_for_writing(&places_[1 - barrier % 2].flag); }
   // The last barrier that was announced.
   [[nodiscard]] std::uint64_t latest() const {
     const std::uint64_t even = at(0).load(std::memory_order_relaxed);
@@ -55,11 +56,13 @@ class NodeFlags {
   // `flags` are those of all ranks, in their order, wherever each rank has its own; no rank has announced a barrier
   // beyond `begun`, which is the same on all of them. `looks` go between two calls of Idle.
   NodeFlags(std::vector<RankFlags*> flags, int rank, int looks, std::uint64_t begun = 0)
-      : flags_(std::move(flags)),
-        barrier_(begun),
-        ranks_(static_cast<int>(flags_.size())),
+      : barrier_(begun),
+        looks_(looks),
+        ranks_(static_cast<int>(flags.size())),
         rank_(rank),
-        looks_(looks) {}
+        own_(flags.empty() ? nullptr : flags[static_cast<std::size_t>(rank)]),
+        other_(flags.size() == 2 ? flags[static_cast<std::size_t>(1 - rank)] : nullptr),
+        flags_(std::move(flags)) {}
 
   // How many barriers there have been.
   [[nodiscard]] std::uint64_t barrier() const { return barrier_; }
@@ -72,6 +75,25 @@ class NodeFlags {
     return error != 0 ? error : release(idle);
   }
 
+  // Two ranks may do the same in two steps. What lies between two exchanges of flags is time that is lost to both, so the
+  // first step is short: no call, and no register to save. Where the other is late, it returns false, and the second step
+  // ends the barrier.
+  [[nodiscard]] bool is_pair() const { return other_ != nullptr; }
+  [[nodiscard, gnu::always_inline]] bool meet_at_once(int looks) {
+    const std::uint64_t barrier = ++barrier_;
+    own_->entered.announce(barrier);
+    relax();  // a look too early takes the line away from its writer
+    if (!comes_soon(other_->entered, barrier, looks)) return false;
+    own_->entered.prepare_after(barrier);
+    return true;
+  }
+  template <class Idle>
+  int meet_late(Idle&& idle) {
+    if (const int error = wait(other_->entered, idle); error != 0) return error;
+    own_->entered.prepare_after(barrier_);
+    return 0;
+  }
+
   // First half: on rank 0 it returns when all have called it, elsewhere when those below have.
   template <class Idle>
   int gather(Idle&& idle) {
@@ -79,7 +101,7 @@ class NodeFlags {
     for (int child = first_child(); child < end_of_children(); ++child) {
       if (const int error = wait(flags_of(child).entered, idle); error != 0) return error;
     }
-    flags_of(rank_).entered.announce(barrier_);
+    own_->entered.announce(barrier_);
     return 0;
   }
 
@@ -91,10 +113,10 @@ class NodeFlags {
       if (const int error = wait(flags_of(parent).released, idle); error != 0) return error;
     }
     if (first_child() < ranks_) {
-      flags_of(rank_).released.announce(barrier_);
-      flags_of(rank_).released.prepare(barrier_ + 1);
+      own_->released.announce(barrier_);
+      own_->released.prepare_after(barrier_);
     }
-    flags_of(rank_).entered.prepare(barrier_ + 1);
+    own_->entered.prepare_after(barrier_);
     return 0;
   }
 
@@ -112,37 +134,40 @@ class NodeFlags {
 
   template <class Idle>
   int exchange(Idle&& idle) {
-    RankFlags* const* const flags = flags_.data();
-    RankFlags& own = flags_of(rank_);
-    own.entered.announce(++barrier_);
+    own_->entered.announce(++barrier_);
     relax();  // a look too early takes the line away from its writer
-    for (int other = 0, ranks = ranks_; other < ranks; ++other) {
-      if (flags[other] == &own) continue;  // a look at the own flag would only slow the next write
-      if (const int error = wait(flags[other]->entered, idle); error != 0) return error;
+    for (const RankFlags* other : flags_) {
+      if (other == own_) continue;  // a look at the own flag would only slow the next write
+      if (const int error = wait(other->entered, idle); error != 0) return error;
     }
-    own.entered.prepare(barrier_ + 1);
+    own_->entered.prepare_after(barrier_);
     return 0;
+  }
+
+  // A look is nothing but a load: the other rank may share this core.
+  [[gnu::always_inline]] static bool comes_soon(const AlternatingFlag& flag, std::uint64_t barrier, int looks) {
+    for (int look = 0; look < looks; ++look) {
+      if (flag.has_come_to(barrier)) return true;
+      relax();
+    }
+    return false;
   }
 
   template <class Idle>
   [[gnu::always_inline]] int wait(const AlternatingFlag& flag, Idle&& idle) const {
-    // As locals, so that a look is nothing but a load: the other rank may share this core.
-    const std::uint64_t barrier = barrier_;
-    const int looks = looks_;
-    while (true) {
-      for (int look = 0; look < looks; ++look) {
-        if (flag.has_come_to(barrier)) return 0;
-        relax();
-      }
+    while (!comes_soon(flag, barrier_, looks_)) {
       if (const int error = idle(); error != 0) return error;
     }
+    return 0;
   }
 
-  std::vector<RankFlags*> flags_;
   std::uint64_t barrier_;
+  int looks_;
   int ranks_;
   int rank_;
-  int looks_;
+  RankFlags* own_;                 // null where there are no flags
+  RankFlags* other_;               // null unless there are two ranks
+  std::vector<RankFlags*> flags_;  // of all ranks
 };
 
 }  // namespace chiplog::collectives

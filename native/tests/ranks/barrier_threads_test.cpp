@@ -46,6 +46,10 @@ int both_halves(NodeFlags& flags, Patience patience) {
 }
 int first_half(NodeFlags& flags, Patience patience) { return flags.gather(waiting(patience)); }
 
+int at_once_or_late(NodeFlags& flags, Patience patience) {
+  return flags.meet_at_once(patience.looks()) ? 0 : flags.meet_late(waiting(patience));
+}
+
 int early_leaves_on_one_node(int ranks, int barriers, Patience patience, OneBarrier barrier) {
   const NodeMemory memory = NodeMemory::make(static_cast<std::size_t>(ranks) * sizeof(RankFlags));
   return early_leaves(ranks, barriers, [&](int rank) -> Meeting {
@@ -58,6 +62,11 @@ int early_leaves_on_one_node(int ranks, int barriers, Patience patience, OneBarr
 TEST(BarrierThreads, RanksWithACoreEachMeet) {
   EXPECT_EQ(early_leaves_on_one_node(1, 1000, alone, whole), 0);
   EXPECT_EQ(early_leaves_on_one_node(2, 20'000, alone, whole), 0);
+}
+
+TEST(BarrierThreads, PairsMeetAtOnceOrLate) {
+  EXPECT_EQ(early_leaves_on_one_node(2, 20'000, alone, at_once_or_late), 0);
+  EXPECT_EQ(early_leaves_on_one_node(2, 400, crowded, at_once_or_late), 0);
 }
 
 TEST(BarrierThreads, MoreRanksThanCoresMeet) {

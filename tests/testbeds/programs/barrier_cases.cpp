@@ -227,6 +227,53 @@ void threads(const Numbers& given) {
   for (MPI_Comm& copy : copies) MPI_Comm_free(&copy);
 }
 
+#ifdef MPI_SESSION_NULL
+bool serves_threads(MPI_Session session) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Session_get_info(session, &info);
+  char level[64] = "";
+  int length = sizeof level, found = 0;
+  MPI_Info_get_string(info, "thread_level", &length, level, &found);
+  MPI_Info_free(&info);
+  return found != 0 && std::string(level) == "MPI_THREAD_MULTIPLE";
+}
+
+// Its threads may call the MPI at the same time, although MPI_Init has given no leave for that.
+void session(const Numbers& given) {
+  for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Info wanted = MPI_INFO_NULL;
+  MPI_Info_create(&wanted);
+  MPI_Info_set(wanted, "thread_level", "MPI_THREAD_MULTIPLE");
+  MPI_Session own = MPI_SESSION_NULL;
+  if (MPI_Session_init(wanted, MPI_ERRORS_RETURN, &own) != MPI_SUCCESS) return;
+  MPI_Info_free(&wanted);
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group_from_session_pset(own, "mpi://WORLD", &all);
+  std::vector<MPI_Comm> copies(static_cast<std::size_t>(given.at(0)));
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    MPI_Comm_create_from_group(all, std::to_string(i).c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &copies[i]);
+  }
+  const auto work = [&](MPI_Comm copy) {
+    for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(copy);
+  };
+  const bool at_once = serves_threads(own);
+  std::vector<std::thread> running;
+  for (MPI_Comm copy : copies) {
+    running.emplace_back(work, copy);
+    if (!at_once) running.back().join();
+  }
+  for (std::thread& thread : running) {
+    if (thread.joinable()) thread.join();
+  }
+  for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  for (MPI_Comm& copy : copies) MPI_Comm_free(&copy);
+  MPI_Group_free(&all);
+  MPI_Session_finalize(&own);
+}
+#else
+void session(const Numbers&) {}
+#endif
+
 int handled = 0;
 void handle(MPI_Comm*, int*, ...) { ++handled; }
 
@@ -466,6 +513,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"communicators", communicators_by_the_thousand},
     {"cycles", cycles},
     {"threads", threads},
+    {"session", session},
     {"kinds", kinds},
     {"inherited-handlers", inherited_handlers},
     {"some-ranks", cartesian_communicator_of_some_ranks},

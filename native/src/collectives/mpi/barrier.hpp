@@ -27,12 +27,12 @@ class Barrier {
         one_node_(one_node) {}
 
   // MPI_SUCCESS, or the MPI's error.
-  int wait() {
-    if (one_node_) [[likely]] {
-      return flags_.meet(waiting());
-    }
-    return between_nodes();
-  }
+  int wait() { return one_node_ ? flags_.meet(waiting()) : between_nodes(); }
+
+  // Where a whole barrier is two ranks that meet: their flags, else null. After their meet_at_once was in vain,
+  // `wait_for_late` takes the place of `wait`.
+  [[nodiscard]] NodeFlags* pair() { return one_node_ && !node_.patience.crowded && flags_.is_pair() ? &flags_ : nullptr; }
+  int wait_for_late() { return flags_.meet_late(waiting()); }
 
  private:
   struct MakeProgress {

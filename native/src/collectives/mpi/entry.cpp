@@ -25,8 +25,7 @@ Function* next_of([[maybe_unused]] const char* name, Function* of_mpi) {
     return found;                                                  \
   }()
 
-// Apart from MPI_Barrier, which is to stay as short as it can be where the library serves.
-[[gnu::noinline]] int own_barrier(MPI_Comm communicator, const chiplog::collectives::Recent& known) {
+int own_barrier(MPI_Comm communicator, const chiplog::collectives::Recent& known) {
   if (known.is_settled) return CHIPLOG_NEXT(Barrier)(communicator);
   int* const left = known.own_left;  // `known` may change during the barrier
   const bool is_only_counted = left != nullptr && *left > 1;
@@ -39,6 +38,21 @@ Function* next_of([[maybe_unused]] const char* name, Function* of_mpi) {
     chiplog::collectives::after_own_barrier(communicator);
   }
   return error;
+}
+
+int handled(MPI_Comm communicator, int error) {
+  if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(communicator, error);
+  return error;
+}
+
+// Apart from MPI_Barrier, which is to stay as short as it can be.
+[[gnu::noinline]] int any_barrier(MPI_Comm communicator) {
+  const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
+  if (known.barrier == nullptr) return own_barrier(communicator, known);
+  return handled(communicator, known.barrier->wait());
+}
+[[gnu::noinline]] int late_barrier(MPI_Comm communicator) {
+  return handled(communicator, chiplog::collectives::find(communicator).barrier->wait_for_late());
 }
 
 int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
@@ -54,20 +68,32 @@ int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
 extern "C" {
 
 CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
-  const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
-  if (known.barrier == nullptr) return own_barrier(communicator, known);
-  const int error = known.barrier->wait();
-  if (error == MPI_SUCCESS) [[likely]] {
-    return error;
+  using chiplog::collectives::process_recent;
+  chiplog::collectives::NodeFlags* const pair = process_recent.pair;
+  if (process_recent.communicator != communicator) [[unlikely]] {
+    return any_barrier(communicator);
   }
-  PMPI_Comm_call_errhandler(communicator, error);
-  return error;
+  if (pair == nullptr) [[unlikely]] {
+    return any_barrier(communicator);
+  }
+  if (!pair->meet_at_once(chiplog::collectives::Patience::idle_looks)) [[unlikely]] {
+    return late_barrier(communicator);
+  }
+  return MPI_SUCCESS;
 }
 
 CHIPLOG_EXPORT int MPI_Comm_free(MPI_Comm* communicator) { return free_with(CHIPLOG_NEXT(Comm_free), communicator); }
 CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) {
   return free_with(CHIPLOG_NEXT(Comm_disconnect), communicator);
 }
+
+// A session may be used by several threads, whatever MPI_Init has given.
+#ifdef MPI_SESSION_NULL
+CHIPLOG_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  chiplog::collectives::threads_may_come();
+  return CHIPLOG_NEXT(Session_init)(info, handler, session);
+}
+#endif
 
 CHIPLOG_EXPORT int MPI_Init(int* count, char*** arguments) {
   const int error = CHIPLOG_NEXT(Init)(count, arguments);
@@ -119,6 +145,12 @@ void fortran_init_thread(const char* name, MPI_Fint* required, MPI_Fint* provide
   chiplog::collectives::after_initialisation();
 }
 
+void fortran_session(const char* name, const MPI_Fint* info, const MPI_Fint* handler, MPI_Fint* session,
+                     MPI_Fint* error) {
+  chiplog::collectives::threads_may_come();
+  call_next(name, info, handler, session, error);
+}
+
 void fortran_finalize(const char* name, MPI_Fint* error) {
   chiplog::collectives::before_finalisation();
   call_next(name, error);
@@ -142,6 +174,10 @@ void fortran_finalize(const char* name, MPI_Fint* error) {
   CHIPLOG_EXPORT void NAME(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) { \
     fortran_init_thread(#NAME, required, provided, error);                            \
   }
+#define CHIPLOG_FORTRAN_SESSION(NAME)                                                                            \
+  CHIPLOG_EXPORT void NAME(const MPI_Fint* info, const MPI_Fint* handler, MPI_Fint* session, MPI_Fint* error) { \
+    fortran_session(#NAME, info, handler, session, error);                                                      \
+  }
 #define CHIPLOG_FORTRAN_FINALIZE(NAME) \
   CHIPLOG_EXPORT void NAME(MPI_Fint* error) { fortran_finalize(#NAME, error); }
 
@@ -154,5 +190,6 @@ CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_FREE, MPI_COMM_FREE, mpi_comm_free)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_DISCONNECT, MPI_COMM_DISCONNECT, mpi_comm_disconnect)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT, MPI_INIT, mpi_init)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT_THREAD, MPI_INIT_THREAD, mpi_init_thread)
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_SESSION, MPI_SESSION_INIT, mpi_session_init)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_FINALIZE, MPI_FINALIZE, mpi_finalize)
 }  // extern "C"

@@ -14,9 +14,18 @@
 
 namespace chiplog::collectives {
 
-std::atomic<std::uint64_t> registry_changes{0};
+Recent process_recent;
 
 namespace {
+
+// How often a communicator got a barrier or was freed.
+std::atomic<std::uint64_t> changes_so_far{0};
+
+// Those that may call the MPI at the same time.
+enum class Callers { unknown, one_thread, any_threads };
+std::atomic<Callers> callers{Callers::unknown};
+
+bool is_one_thread() { return callers.load(std::memory_order_relaxed) == Callers::one_thread; }
 
 // The attribute of a communicator that has had a barrier.
 struct Entry {
@@ -45,7 +54,10 @@ bool mpi_is_up() {
 }
 
 // What threads remember of communicators holds no more.
-void announce_change() { registry_changes.fetch_add(1, std::memory_order_relaxed); }
+void announce_change() {
+  changes_so_far.fetch_add(1, std::memory_order_relaxed);
+  if (is_one_thread()) process_recent = {};
+}
 
 // Whether it was served by a barrier of the library's.
 bool remove_from_table(MPI_Comm communicator) {
@@ -88,6 +100,15 @@ void say_problems() {
   if (const Choice choice = choose(any); !choice.problem.empty()) say(choice.problem + "; the default is used");
 }
 
+void ask_for_threads() {
+#ifndef CHIPLOG_SMPI
+  int level = MPI_THREAD_MULTIPLE;
+  if (PMPI_Query_thread(&level) != MPI_SUCCESS || level >= MPI_THREAD_MULTIPLE) return threads_may_come();
+  Callers unknown = Callers::unknown;
+  callers.compare_exchange_strong(unknown, Callers::one_thread);
+#endif
+}
+
 // Where attributes can't be had, nothing is served.
 Phase open() {
   const std::lock_guard lock(mutex);
@@ -97,6 +118,7 @@ Phase open() {
                     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close, &closing, nullptr) == MPI_SUCCESS &&
                     PMPI_Comm_set_attr(MPI_COMM_SELF, closing, nullptr) == MPI_SUCCESS;
   if (made) {
+    ask_for_threads();
     world = std::make_unique<World>();
     say_problems();
   }
@@ -120,29 +142,55 @@ Entry* attribute_of(MPI_Comm communicator) {
   return entry.release();
 }
 
-// Lets this thread count the next barriers without asking for the entry.
-void remember([[maybe_unused]] MPI_Comm communicator, [[maybe_unused]] Entry& entry) {
-#ifndef CHIPLOG_SMPI
-  const bool holds =
-      recent.communicator == communicator && recent.changes == registry_changes.load(std::memory_order_relaxed);
-  if (holds) recent.own_left = &entry.own_left;
+// What was met last, and whether that still holds.
+#ifdef CHIPLOG_SMPI  // one thread runs many simulated ranks
+Recent& recent() {
+  static Recent none;
+  return none = {};
+}
+#else
+// Known at load time, it is reached without a call.
+[[gnu::tls_model("initial-exec")]] thread_local constinit Recent thread_recent;
+Recent& recent() { return is_one_thread() ? process_recent : thread_recent; }
 #endif
+bool holds(const Recent& known, MPI_Comm communicator) {
+  return known.communicator == communicator && known.changes == changes_so_far.load(std::memory_order_relaxed);
 }
 
-void stop_counting([[maybe_unused]] MPI_Comm communicator) {
-#ifndef CHIPLOG_SMPI
-  if (recent.communicator == communicator) recent.own_left = nullptr;
-#endif
+// Lets the next barriers be counted without asking for the entry.
+void remember(MPI_Comm communicator, Entry& entry) {
+  if (Recent& known = recent(); holds(known, communicator)) known.own_left = &entry.own_left;
+}
+
+void stop_counting(MPI_Comm communicator) {
+  if (Recent& known = recent(); known.communicator == communicator) known.own_left = nullptr;
+}
+
+// The table's answer.
+Recent look_up(MPI_Comm communicator) {
+  const std::lock_guard lock(mutex);
+  Recent known;
+  known.communicator = communicator;
+  known.changes = changes_so_far.load(std::memory_order_relaxed);
+  const auto found = settled.find(communicator);
+  if (found == settled.end()) return known;
+  known.is_settled = true;
+  known.barrier = found->second->barrier.get();
+  if (known.barrier != nullptr) known.pair = known.barrier->pair();
+  return known;
 }
 
 }  // namespace
 
-Recent look_up(MPI_Comm communicator) {
-  const std::lock_guard lock(mutex);
-  const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
-  const auto found = settled.find(communicator);
-  if (found == settled.end()) return {changes, communicator, nullptr, false, nullptr};
-  return {changes, communicator, found->second->barrier.get(), true, nullptr};
+const Recent& find(MPI_Comm communicator) {
+  Recent& known = recent();
+  if (!holds(known, communicator)) known = look_up(communicator);
+  return known;
+}
+
+void threads_may_come() {
+  callers.store(Callers::any_threads);
+  process_recent = {};
 }
 
 void before_own_barrier() { (void)phase_now(); }

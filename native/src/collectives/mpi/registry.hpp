@@ -13,41 +13,22 @@
 
 namespace chiplog::collectives {
 
-// What a thread knows of the communicator that it met last, so that most barriers ask nobody.
+// What is known of the communicator that was met last, so that most barriers ask nobody.
 struct Recent {
-  std::uint64_t changes = 0;  // as many as there had been then: since then handles may stand for something else
   MPI_Comm communicator{};
+  NodeFlags* pair = nullptr;   // those of `barrier`, where they are all of it
   Barrier* barrier = nullptr;  // null: the MPI's own
+  std::uint64_t changes = 0;   // as many as there had been then: after one, handles may stand for something else
   bool is_settled = false;     // it stays so
   int* own_left = nullptr;     // how many of the MPI's own come before a set-up, where there are some to come
 };
 
-// How often a communicator got a barrier or was freed.
-extern std::atomic<std::uint64_t> registry_changes;
-
-// The table's answer.
-[[nodiscard]] Recent look_up(MPI_Comm communicator);
-
-#ifndef CHIPLOG_SMPI  // there a thread runs many simulated ranks
-// This thread's. Known at load time, it is reached without a call.
-[[gnu::tls_model("initial-exec")]] inline thread_local constinit Recent recent;
-#endif
-
+// What this process met last, if its threads call the MPI one at a time; then no change leaves it as it was. Else it
+// stays empty. It is reached without a call, and in
+// fewer steps than what belongs to a thread.
+[[gnu::visibility("hidden")]] extern Recent process_recent;
 // What is known of a communicator, until this thread asks about another one.
-[[nodiscard]] inline const Recent& find(MPI_Comm communicator) {
-#ifdef CHIPLOG_SMPI
-  static Recent found;
-  found = look_up(communicator);
-  return found;
-#else
-  const std::uint64_t changes = registry_changes.load(std::memory_order_relaxed);
-  if (recent.communicator == communicator && recent.changes == changes) [[likely]] {
-    return recent;
-  }
-  recent = look_up(communicator);
-  return recent;
-#endif
-}
+[[nodiscard]] const Recent& find(MPI_Comm communicator);
 
 // Before a barrier of the MPI's own: this process becomes known to the others of its node.
 void before_own_barrier();
@@ -60,6 +41,9 @@ void after_own_barrier(MPI_Comm communicator);
 // another communicator.
 [[nodiscard]] MPI_Comm begin_to_free(MPI_Comm communicator);
 void freed(MPI_Comm freed_before);
+
+// Another part of the program may call the MPI from threads of its own from now on, at the same time.
+void threads_may_come();
 
 // Around MPI_Init and MPI_Finalize.
 void after_initialisation();
