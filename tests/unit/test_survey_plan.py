@@ -16,6 +16,7 @@ from chiplog.survey.plan import (
     SurveyOptions,
     Sweep,
     make_sweep,
+    second_requests,
 )
 from chiplog.survey.ranks import ranks_of
 
@@ -98,8 +99,38 @@ def test_the_sweep_of_a_thousand_nodes_is_planned_in_four_minutes() -> None:
     assert sweep.seconds < 240
 
 
+def test_declared_leaves_give_rounds_that_fill_uplinks_both_ways_over_two_visits() -> None:
+    leaves = tuple(rank % 4 for rank in range(16))
+    sweep = make_sweep(SurveyOptions("tcp", 16, visits=2, leaves=leaves))
+    assert (len(sweep.rounds), sweep.pairs) == (15, 120)
+    sending: Counter[int] = Counter()
+    for request in sweep.requests:
+        (series, *_) = request.series
+        if request.tag["purpose"] != BANDWIDTH or series.links is None:
+            continue
+        crossing = [pair for pair in series.links if leaves[pair[0]] != leaves[pair[1]]]
+        senders = Counter(leaves[pair[series.turned or 0]] for pair in crossing)
+        assert set(senders.values()) <= {4}
+        sending.update(senders.keys())
+    assert sending == dict.fromkeys(range(4), 12)
+
+
+def test_pairs_alone_are_measured_three_times_in_each_direction() -> None:
+    sweep = make_sweep(SurveyOptions("tcp", 8))
+    requests = second_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}, [((0, 1), (4, 2)), ((3, 1),)])
+    alone = [one.series[0] for one in requests if one.tag["purpose"] == f"{ALONE}-again"]
+    assert Counter((one.links, one.turned) for one in alone) == {
+        (((0, 1), (4, 2)), 0): 3,
+        (((0, 1), (4, 2)), 1): 3,
+        (((3, 1),), 0): 3,
+        (((3, 1),), 1): 3,
+    }
+    assert {one.at_once for one in alone} == {0}
+    assert json.loads(requests[1].line())["series"][0].get("links") != []
+
+
 def test_a_header_keeps_the_options() -> None:
-    options = SurveyOptions("tcp", 16, sparse=3, seed=9)
+    options = SurveyOptions("tcp", 16, sparse=3, seed=9, leaves=(0, 1) * 8)
     stored = json.loads(json.dumps(options.to_json()))
     assert SurveyOptions.from_json(stored, "pairs.jsonl") == options
     del stored["sparse"]

@@ -18,6 +18,7 @@ from chiplog.measure.session import Session
 from chiplog.plan.request import Request
 from chiplog.survey.plan import SurveyOptions
 from chiplog.survey.result import survey_result
+from chiplog.survey.rounds import rounds_by_leaf
 from chiplog.survey.sweep import measure_sweep
 
 HOSTS = ("n1", "n2", "n3", "n4")
@@ -29,6 +30,7 @@ class Ranks:
 
     def __init__(self, hosts: Sequence[str] = HOSTS, fail_at: int | None = None) -> None:
         self.fail_at = fail_at
+        self.asked: list[Request] = []
         self.error: BaseException = RunFailed("rank 2 closed its connection.")
         self.header: dict[str, Any] = {
             "type": "header",
@@ -49,6 +51,7 @@ class Ranks:
         pass
 
     def measure(self, request: Request, *, margin_seconds: float | None) -> str:
+        self.asked.append(request)
         if request.id == self.fail_at:
             raise self.error
         (one,) = request.series
@@ -83,6 +86,18 @@ def sweep(ranks: Ranks, out: Path, planned: int = 4, **more: Any) -> Any:
 def test_as_many_ranks_as_have_started_are_planned_for(tmp_path: Path) -> None:
     found = sweep(Ranks(), tmp_path / "pairs.jsonl", planned=2, ranks_are_given=False)
     assert {one.round for one in found.series} == {0, 1, 2}
+
+
+def test_declared_leaves_plan_the_rounds_and_stay_with_the_file(tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    ranks, rest = Ranks(fail_at=4), Ranks()
+    with pytest.raises(RunFailed):
+        sweep(ranks, out, leaves_of=lambda nodes: tuple(int(one[1:]) % 2 for one in nodes))
+    assert sweep(rest, out, resume=True).complete
+    links = {one.series[0].links for one in (*ranks.asked, *rest.asked)}
+    assert links == set(rounds_by_leaf((1, 0, 1, 0)) or ())
+    asked = {one.id: one.line() for one in ranks.asked}
+    assert asked[4] == rest.asked[0].line()
 
 
 def test_ranks_that_were_asked_for_must_start(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import PairValues
+from chiplog.survey.rounds import rounds_by_leaf
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 
 
@@ -41,4 +42,23 @@ def test_one_leaf_has_no_uplink_to_fill() -> None:
 
 def test_ranks_that_are_mixed_over_the_leaves_fill_none() -> None:
     mixed = np.random.default_rng(1).permutation(np.arange(64) // 8)
-    assert uplink_fill(sweep(mixed)) == UplinkFill(63, 0)
+    fill = uplink_fill(sweep(mixed))
+    assert fill == UplinkFill(63, 0, 0.0)
+    assert not fill.shows_slow_ones
+
+
+def test_rounds_by_leaf_fill_each_uplink_whenever_it_is_used() -> None:
+    leaves = np.random.default_rng(2).permutation(np.arange(64) // 8)
+    rounds = rounds_by_leaf(leaves.tolist())
+    assert rounds is not None
+    ends = [
+        (*(pair if number % 2 else pair[::-1]), number)
+        for number, pairs in enumerate(rounds)
+        for pair in pairs
+    ]
+    clients, servers, turns = np.array(ends, dtype=np.int64).T
+    names = tuple(f"n{number}" for number in range(64))
+    values = PairValues(names, clients, servers, np.full(clients.size, 1e9), "bandwidth", turns)
+    fill = uplink_fill(fit_pairs(values, leaves))
+    assert fill is not None
+    assert (fill.rounds, fill.least_share) == (63, 1.0)

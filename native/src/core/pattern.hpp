@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,6 +62,7 @@ struct SeriesSetup {
   Operation operation = Operation::send;
   Posting posting = Posting::normal;
   std::array<std::int64_t, max_settings> settings{};  // in the order of the pattern's
+  std::shared_ptr<const std::vector<Link>> links{};   // that the request lists, of a pattern that takes them; or null
 };
 
 struct WireCount {
@@ -102,6 +104,7 @@ struct Pattern {
   bool takes_trains = false;       // otherwise train is 1
   bool takes_peers = false;        // otherwise peers is 1
   bool takes_pair_groups = false;  // otherwise pairs is 1, and there is nothing between which they are
+  bool takes_links = false;        // a request may list the pairs of ranks
   bool train_is_peers = false;     // one message to each peer
   bool needs_synchronising_transport = false;
   // Servers say that they are there even where the operation leaves them out.

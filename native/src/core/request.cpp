@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@ constexpr std::int64_t max_budget_ns = std::int64_t{1} << 53;
 constexpr std::int64_t max_id = std::int64_t{1} << 53;
 constexpr std::array<std::string_view, 2> types{"measure", "quit"};
 constexpr std::array<std::string_view, 2> directions{"round-trip", "one-way"};
+constexpr std::int64_t max_rank = std::int64_t{1} << 24;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& accepts, const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -106,6 +109,27 @@ void parse_settings(const Json& object, const std::string& name, SeriesRequest& 
   }
 }
 
+// Disjoint pairs of ranks, [client, server].
+void parse_links(const Json& object, const std::string& name, SeriesRequest& series) {
+  const Json* value = find(object, "links");
+  if (value == nullptr) return;
+  const auto refuse_it = [&] {
+    refuse(field_path(name, "links"), "a list of pairs of ranks, [client, server], each rank once", *value);
+  };
+  if (!value->is_array() || value->empty()) refuse_it();
+  std::vector<Link> links;
+  std::set<std::int64_t> seen;
+  for (const Json& pair : *value) {
+    if (!pair.is_array() || pair.size() != 2) refuse_it();
+    for (const Json& end : pair) {
+      if (!end.is_number_integer() || end.get<std::int64_t>() < 0 || end.get<std::int64_t>() > max_rank) refuse_it();
+      if (!seen.insert(end.get<std::int64_t>()).second) refuse_it();
+    }
+    links.push_back({pair[0].get<Rank>(), pair[1].get<Rank>()});
+  }
+  series.links = std::make_shared<const std::vector<Link>>(std::move(links));
+}
+
 void parse_delay(const Json& object, const std::string& name, SeriesRequest& series) {
   const Json* value = find(object, "delay_ns");
   if (value == nullptr) return;
@@ -184,17 +208,19 @@ void parse_operation(const Json& object, const std::string& name, SeriesRequest&
 }
 
 // The fields that every pattern takes, and those of this one.
-std::vector<std::string_view> fields_with(std::span<const Setting> settings) {
+std::vector<std::string_view> fields_of(const Pattern* pattern) {
   std::vector<std::string_view> fields{"pattern", "message_bytes", "train",    "peers",     "pairs",  "direction",
                                        "window",  "between",       "delay_ns", "operation", "posting"};
-  for (const Setting& setting : settings) fields.push_back(setting.name);
+  if (pattern == nullptr) return fields;
+  for (const Setting& setting : pattern->settings) fields.push_back(setting.name);
+  if (pattern->takes_links) fields.push_back("links");
   return fields;
 }
 
 SeriesRequest parse_series(const Json& object, const std::string& name, Patterns patterns) {
   if (!object.is_object()) refuse("field '" + name + "'", "an object", object);
   const Pattern* named = named_pattern(object, patterns);
-  refuse_unknown(object, name, fields_with(named == nullptr ? std::span<const Setting>() : named->settings));
+  refuse_unknown(object, name, fields_of(named));
   SeriesRequest series;
   series.pattern = parse_pattern(object, name, patterns);
   if (find(object, "message_bytes") == nullptr) throw UsageError(field_path(name, "message_bytes") + " is missing");
@@ -202,6 +228,7 @@ SeriesRequest parse_series(const Json& object, const std::string& name, Patterns
   series.train = whole_number(object, name, "train", 1, 1, max_train);
   series.peers = whole_number(object, name, "peers", 1, 1, max_peers);
   parse_settings(object, name, series);
+  parse_links(object, name, series);
   parse_pairs(object, name, series);
   parse_delay(object, name, series);
   parse_operation(object, name, series);
@@ -323,7 +350,8 @@ SeriesSetup setup_of(const SeriesRequest& series, int ranks) {
           .ranks = ranks,
           .operation = series.operation,
           .posting = series.posting,
-          .settings = series.settings};
+          .settings = series.settings,
+          .links = series.links};
 }
 
 }  // namespace chiplog

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,7 @@ struct SeriesRequest {
   Operation operation = Operation::send;
   Posting posting = Posting::normal;
   std::array<std::int64_t, max_settings> settings{};  // in the order of the pattern's
+  std::shared_ptr<const std::vector<Link>> links{};   // the pairs of ranks; null where the request lists none
 };
 
 struct StopRequest {

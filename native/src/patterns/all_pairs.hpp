@@ -2,7 +2,8 @@
 //
 // Rounds follow the circle method: all ranks but one stand on a circle, on which each rank is paired with its mirror
 // image; the rank that is its own mirror image is paired with the one in the middle, or is idle where their number is
-// odd. From round to round the mirror turns. P ranks take P - 1 rounds if P is even and P if P is odd.
+// odd. From round to round the mirror turns. P ranks take P - 1 rounds if P is even and P if P is odd. A request may list
+// the pairs of a round instead.
 // Source: Lucas, "Recreations mathematiques", volume 2 (1883); de Werra, "Scheduling in sports" (1981).
 #pragma once
 
@@ -34,14 +35,28 @@ inline constexpr std::array<Setting, 3> all_pairs_settings{
 }
 
 inline Position place_in_round(const SeriesSetup& setup, Rank rank) {
+  const bool turns = setup.settings[turned] != 0;
+  if (setup.links != nullptr) {
+    for (const Link& link : *setup.links) {
+      if (rank == link.client) return {turns ? Role::server : Role::client, link.server};
+      if (rank == link.server) return {turns ? Role::client : Role::server, link.client};
+    }
+    return {};
+  }
   const Rank partner = partner_in_round(rank, setup.settings[which_round], setup.ranks);
   if (partner >= setup.ranks) return {};
-  const bool turns = setup.settings[turned] != 0;
   return {(rank < partner) != turns ? Role::client : Role::server, partner};
 }
 
 inline std::vector<Link> links_of_round(const SeriesSetup& setup) {
   std::vector<Link> links;
+  if (setup.links != nullptr) {
+    links = *setup.links;
+    if (setup.settings[turned] != 0) {
+      for (Link& link : links) std::swap(link.client, link.server);
+    }
+    return links;
+  }
   for (Rank rank = 0; rank < setup.ranks; ++rank) {
     const Position position = place_in_round(setup, rank);
     if (position.role == Role::client) links.push_back({rank, position.partner});
@@ -49,7 +64,9 @@ inline std::vector<Link> links_of_round(const SeriesSetup& setup) {
   return links;
 }
 
-inline std::int64_t pairs_of_round(const SeriesSetup& setup) { return setup.ranks / 2; }
+inline std::int64_t pairs_of_round(const SeriesSetup& setup) {
+  return setup.links != nullptr ? static_cast<std::int64_t>(setup.links->size()) : setup.ranks / 2;
+}
 
 // Each pair begins with the server's word that it is there. Then all begin together, or each when the one before ends.
 inline std::int64_t messages_to_start(const SeriesSetup& setup) {
@@ -64,6 +81,16 @@ inline WireCount all_pairs_passive_wire_count(const SeriesSetup& setup) {
 }
 
 inline std::optional<SettingRefusal> refuse_round(const SeriesSetup& setup) {
+  if (setup.links != nullptr) {
+    for (const Link& link : *setup.links) {
+      const Rank higher = std::max(link.client, link.server);
+      if (higher >= setup.ranks) {
+        return SettingRefusal{"links", "accepts ranks 0 to " + std::to_string(setup.ranks - 1) + ", not " +
+                                           std::to_string(higher)};
+      }
+    }
+    return std::nullopt;
+  }
   const int rounds = rounds_among(setup.ranks);
   const std::int64_t round = setup.settings[which_round];
   if (round < rounds) return std::nullopt;
@@ -112,6 +139,7 @@ struct AllPairsOneWay {
   static constexpr Pattern pattern{
       .name = "all_pairs",
       .direction = "one-way",
+      .takes_links = true,
       .servers_announce_themselves = true,
       .several_clients = true,
       .records_each_pair = true,
@@ -157,6 +185,7 @@ struct AllPairs {
       .name = "all_pairs",
       .direction = "round-trip",
       .batches = Batches::exchanges,
+      .takes_links = true,
       .servers_announce_themselves = true,
       .several_clients = true,
       .records_each_pair = true,

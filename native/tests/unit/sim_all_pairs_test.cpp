@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "patterns/all_pairs.hpp"
 #include "simulated_run.hpp"
@@ -106,6 +109,37 @@ TEST(SimAllPairs, TimesEveryWindowExactlyBesideASlowRankAndASlowPair) {
       }
     }
   }
+}
+
+TEST(SimAllPairs, ListedPairsAreMeasuredAsListedOrTurned) {
+  for (const bool turned : {false, true}) {
+    for (const char* at_once : {"0", "1"}) {
+      const Json series = measure_round(6, 0,
+                                        std::string(R"(10000,"direction":"one-way","window":4,"links":[[4,1],[2,5]],)") +
+                                            R"("turned":)" + (turned ? "1" : "0") + R"(,"at_once":)" + at_once);
+      std::set<std::pair<int, int>> met;
+      for (const Json& pair : series.at("by_pair")) {
+        const int client = pair.at("client");
+        const int server = pair.at("server");
+        met.insert({client, server});
+        for (const double sample_ns : pair.at("samples_ns")) {
+          EXPECT_DOUBLE_EQ(sample_ns, window_ns(client, server, 4, 10'000.0)) << client << " and " << server;
+        }
+      }
+      EXPECT_EQ(met, turned ? (std::set<std::pair<int, int>>{{1, 4}, {5, 2}})
+                            : (std::set<std::pair<int, int>>{{4, 1}, {2, 5}}));
+    }
+  }
+}
+
+TEST(SimAllPairs, AListedRankMustBeThere) {
+  const SeriesSetup setup{.pattern = &patterns::AllPairs::pattern,
+                          .ranks = 4,
+                          .links = std::make_shared<const std::vector<Link>>(std::vector<Link>{{0, 4}})};
+  const auto refusal = setup.pattern->refuse(setup);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->field, "links");
+  EXPECT_EQ(refusal->sentence, "accepts ranks 0 to 3, not 4");
 }
 
 TEST(SimAllPairs, InATurnedRoundTheHigherRankIsTheClient) {

@@ -120,9 +120,11 @@ def _parameter(one: LinkParameter, unit: str, factor: float) -> str:
 
 
 def _filled(uplinks: UplinkFill) -> str:
-    if uplinks.least:
-        return f"full in {uplinks.least} of {uplinks.rounds} rounds or more, each of them each way"
-    return "one was never full, so a slow one may not show: start the ranks leaf by leaf, or measure more rounds"
+    often = f"full in {uplinks.least} of {uplinks.rounds} rounds or more, each of them each way"
+    if uplinks.shows_slow_ones:
+        return often
+    often = often if uplinks.least else "one was never full"
+    return f"{often}: a slow one may not show; --topology FILE makes rounds that fill them"
 
 
 def lost_sentence(result: SurveyResult) -> str:

@@ -208,6 +208,7 @@ def all_pairs_round(
     window: int = 1,
     at_once: int | None = None,
     turned: int | None = None,
+    links: tuple[tuple[int, int], ...] | None = None,
 ) -> SeriesRequest:
     """One round of all pairs; see `SeriesRequest` for the settings."""
     return SeriesRequest(
@@ -219,6 +220,7 @@ def all_pairs_round(
         round=number,
         at_once=at_once,
         turned=turned,
+        links=links,
     )
 
 

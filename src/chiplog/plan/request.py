@@ -45,6 +45,13 @@ class SeriesRequest:
     """Of all pairs: 1 if the pairs of the round are timed at the same time (the default), 0 if one after the other."""
     turned: int | None = None
     """Of all pairs: 1 if the higher rank of each pair is the client, which sends; 0 (the default) if the lower one."""
+    links: tuple[tuple[int, int], ...] | None = None
+    """Of all pairs: those of this round, clients first, which `turned` makes servers; None: by the circle method."""
+
+    @property
+    def pairs_of_round(self) -> int:
+        """Of all pairs: how many there are in this round."""
+        return self.ranks // 2 if self.links is None else len(self.links)
 
     @property
     def messages(self) -> int:
@@ -54,7 +61,8 @@ class SeriesRequest:
         if self.pattern == "pairs":
             return self.pairs * (self.train * self.window + 4) - 2
         if self.pattern == ALL_PAIRS:
-            return self.ranks // 2 * ((2 - (self.direction == ONE_WAY)) * self.window + 5)
+            ways = 2 - (self.direction == ONE_WAY)
+            return self.pairs_of_round * (ways * self.window + 5)
         if self.pattern == "barrier":
             return 2 * self.ranks * _messages_of_a_rank(self.ranks, self.peers)
         return self.train + self.peers
@@ -68,7 +76,7 @@ class SeriesRequest:
             return self.messages * self.message_bytes
         if self.pattern == ALL_PAIRS:
             exchanged = self.window if self.direction == ONE_WAY else 2
-            return self.ranks // 2 * exchanged * self.message_bytes
+            return self.pairs_of_round * exchanged * self.message_bytes
         answered = self.pattern in ("ping_pong", "prtt", "pairs") and self.direction != ONE_WAY
         return self.pairs * (self.train * self.window + answered) * self.message_bytes
 
@@ -138,7 +146,7 @@ class Request:
 
 
 def _members(part: object) -> dict[str, object]:
-    of_all_pairs = ("round", "at_once", "turned")
+    of_all_pairs = ("round", "at_once", "turned", "links")
     return {
         name: value
         for name, value in vars(part).items()
@@ -149,7 +157,7 @@ def _members(part: object) -> dict[str, object]:
 def _links(series: SeriesRequest) -> int:
     """Between how many pairs of ranks messages go."""
     if series.pattern == ALL_PAIRS:
-        return series.ranks // 2
+        return series.pairs_of_round
     return max(series.peers, series.pairs)
 
 

@@ -26,7 +26,15 @@ from chiplog.survey.robust import (
     spread_of_controls,
     upper_quantile,
 )
-from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, OUT, WAYS, scores, three_ways
+from chiplog.survey.suspects import (
+    BOTH,
+    LEAST_CONTROLS,
+    LEAST_EFFECT,
+    OUT,
+    WAYS,
+    scores,
+    three_ways,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -323,7 +331,11 @@ def _judge_alone(
     result: Again, fresh: _Fresh, suspected: Suspects, alone: PairValues | None, error: float
 ) -> None:
     """Takes back what only shows where other pairs send at the same time: links that they share are shared unevenly."""
-    slow_pairs = [one for one in result.judged if one.kind == "pair" and one.is_slow]
+    slow_pairs = [
+        one
+        for one in result.judged
+        if one.kind == "pair" and one.is_slow and one.slowness > LEAST_EFFECT
+    ]
     if not slow_pairs:
         return
     found = {} if alone is None else _slow_alone(fresh, suspected, alone, error)

@@ -22,6 +22,7 @@ from chiplog.survey.sweep import measure_sweep
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
     from chiplog.survey.result import SurveyResult
+    from chiplog.survey.topology import Topology
 
 DEFAULT_RANKS = 2
 RUN_FILE = "pairs.jsonl"
@@ -88,11 +89,7 @@ def survey(
     Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of
     their own.
     """
-    declared = None
-    if topology is not None:
-        from chiplog.survey.topology import read_topology
-
-        declared = read_topology(topology)
+    declared = _Declared(topology, launcher)
     has_limit = budget is not None and options.transport != SIMULATED
     limits = within(budget or 0.0) if has_limit else NO_LIMITS
 
@@ -114,6 +111,7 @@ def survey(
                 launch,
                 resume=job.resume,
                 ranks_are_given=job.ranks_are_given,
+                leaves_of=declared.leaves_of,
                 watcher=watcher,
                 limits=limits,
                 margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
@@ -124,12 +122,43 @@ def survey(
     )
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
-    from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
 
-    note = None
-    if declared is None and is_under_slurm(launcher):
-        declared, note = topology_of_slurm(node_names(dataset.header))
-    return replace(survey_result(dataset, declared, lost), note=note)
+    tree = declared.topology_for(node_names(dataset.header))
+    return replace(survey_result(dataset, tree, lost), note=declared.note)
+
+
+class _Declared:
+    """What the machine is declared as: by a file that was given, which is read at once, or under Slurm by Slurm."""
+
+    def __init__(self, file: str | os.PathLike[str] | None, launcher: str | None) -> None:
+        self._launcher = launcher
+        self._known: Topology | None = None
+        self._has_asked = file is not None
+        self.note: str | None = None
+        """Why a file that Slurm has was not used."""
+        if file is not None:
+            from chiplog.survey.topology import read_topology
+
+            self._known = read_topology(file)
+
+    def topology_for(self, nodes: tuple[str, ...]) -> Topology | None:
+        """None where nothing is declared; Slurm is asked once."""
+        if not self._has_asked:
+            from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
+
+            if is_under_slurm(self._launcher):
+                self._known, self.note = topology_of_slurm(nodes)
+        self._has_asked = True
+        return self._known
+
+    def leaves_of(self, nodes: tuple[str, ...]) -> tuple[int, ...] | None:
+        """The number of each node's leaf; nodes that are not declared share one. UsageError as `leaf_numbers`."""
+        known = self.topology_for(nodes)
+        if known is None:
+            return None
+        from chiplog.survey.topology import leaf_numbers
+
+        return tuple(leaf_numbers(known, nodes)[0].tolist())
 
 
 @dataclass(frozen=True)
@@ -162,5 +191,5 @@ def _whoever_is_lost(
                 raise
             lost.append(lost_node(error, read_run(part.path)))
             path = file_without(whole.path, nodes)
-            options = replace(part.options, ranks=error.ranks - 1)
+            options = replace(part.options, ranks=error.ranks - 1, leaves=None)
             part = _Part(options, path, launcher, ranks_are_given=True, resume=path.exists())

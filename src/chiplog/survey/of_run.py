@@ -13,6 +13,7 @@ from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import AGAIN, ALONE
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
+from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
 
 if TYPE_CHECKING:
@@ -117,9 +118,18 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
         fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
         alone = pair_by_pair(dataset) if kind == "bandwidth" else None
         verdicts[kind] = confirmed(fits[kind], again, names, alone=alone)
+        if kind == "bandwidth":
+            verdicts[kind] = _of_full_uplinks(verdicts[kind], uplink_fill(fits[kind]))
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
     own = own_verdict(dataset)
     return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own)
+
+
+def _of_full_uplinks(verdict: Verdict, fill: UplinkFill | None) -> Verdict:
+    """The same, but no slow uplink would be found by pairs that did not fill it."""
+    if fill is None or fill.shows_slow_ones:
+        return verdict
+    return replace(verdict, detectable={**verdict.detectable, "uplink": None})
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:

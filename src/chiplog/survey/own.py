@@ -16,8 +16,8 @@ from chiplog.survey.again import FAMILIES, LEAST_SPREAD
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import COPY, OTHERS, OWN, WORK
 from chiplog.survey.robust import spread_of_controls, upper_quantile
-from chiplog.survey.suspects import LEAST_CONTROLS
-from chiplog.survey.verdict import FAMILY_ERROR, LEAST_EFFECT, POWER_QUANTILE, Finding
+from chiplog.survey.suspects import LEAST_CONTROLS, LEAST_EFFECT
+from chiplog.survey.verdict import FAMILY_ERROR, POWER_QUANTILE, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

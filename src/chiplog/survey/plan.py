@@ -11,6 +11,7 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import all_pairs_round, rounds_of
 from chiplog.plan.cost import Nominal, nominal_of
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
+from chiplog.survey.rounds import Pairs, rounds_by_leaf
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
 """Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
@@ -47,8 +48,10 @@ MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
 REPEATS_ALONE = 3
 """How often suspected pairs are measured one after the other, too, in each direction."""
-MOST_ROUNDS_ALONE = 4
-"""Rounds of suspected pairs that are measured so, the worst first."""
+MOST_PAIRS_ALONE = 16
+"""Suspected pairs that are measured so, the worst first."""
+CONTROLS_ALONE = 12
+"""Other pairs that are measured beside them."""
 ROUNDS_AGAIN = 6
 """In these, each node meets so many others, as in a sparse sweep."""
 LEAST_RANKS_AGAIN = 6
@@ -73,6 +76,8 @@ class SurveyOptions:
     """Whether what stands out in a single visit is measured again beside healthy nodes."""
     own: bool = True
     """Whether each visit begins with what every node does alone."""
+    leaves: tuple[int, ...] | None = None
+    """The declared leaf of each rank, so that rounds fill uplinks; None where nothing is declared."""
     kind: str = KIND
 
     def __post_init__(self) -> None:
@@ -113,13 +118,21 @@ class SurveyOptions:
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
             )
         fields = SurveyOptions.__dataclass_fields__
-        stored = {"again": False, "own": False, **stored}  # which older files don't have
+        stored = {
+            "again": False,
+            "own": False,
+            "leaves": None,
+            **stored,
+        }  # which older files don't have
         missing = sorted(set(fields) - set(stored))
         if missing:
             raise CorruptFile(
                 f"{source}: line 1: plan.{missing[0]} is missing, so the survey can't be resumed."
             )
-        return SurveyOptions(**{name: stored[name] for name in fields})  # type: ignore[arg-type]
+        known = {name: stored[name] for name in fields}
+        if isinstance(known["leaves"], list):
+            known["leaves"] = tuple(known["leaves"])
+        return SurveyOptions(**known)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -132,17 +145,22 @@ class Sweep:
     requests: tuple[Request, ...]
     seconds: float
     """Predicted from nominal figures of the transport within one host."""
+    schedule: tuple[Pairs, ...] | None = None
+    """The pairs of each round by its number; None: those of the circle method."""
 
     @property
     def pairs(self) -> int:
         """Pairs that are measured: each in one round."""
+        if self.schedule is not None:
+            return sum(len(self.schedule[number]) for number in self.rounds)
         return self.options.ranks // 2 * len(self.rounds)
 
     def seconds_again(self, rounds: int) -> float:
         """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
-        chosen[ALONE] = self.rounds[: min(rounds, MOST_ROUNDS_ALONE)]
-        again = second_requests(self, chosen)
+        most = min(self.options.ranks // 2, MOST_PAIRS_ALONE + CONTROLS_ALONE)
+        alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
+        again = second_requests(self, chosen, [alone])
         return sum(predicted_seconds(one, self.options.transport) for one in again)
 
     @property
@@ -158,9 +176,13 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     is turned, so that each node sends in half of its pairs. Some rounds are measured one pair after the other, too.
     """
     shuffle = random.Random(options.seed)
-    count = rounds_of(options.ranks)
+    schedule = None if options.leaves is None else rounds_by_leaf(options.leaves)
+    count = rounds_of(options.ranks) if schedule is None else len(schedule)
     rounds = shuffle.sample(range(count), min(count, options.sparse or count))
-    requests = [_request(0, 0, WARM_UP, rounds[0], options, turned=0)]
+    pairs_of = dict(enumerate(schedule or ()))
+    requests = [
+        _request(0, 0, WARM_UP, rounds[0], options, turned=0, links=pairs_of.get(rounds[0]))
+    ]
     alone = set(rounds[: 1 + (options.ranks <= FEW_RANKS)])
     for visit in range(options.visits):
         requests += _own_requests(len(requests), visit, options)
@@ -169,41 +191,50 @@ def make_sweep(options: SurveyOptions) -> Sweep:
             purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in alone else [])]
             for purpose in purposes:
                 requests.append(
-                    _request(len(requests), visit, purpose, number, options, turned=turned)
+                    _request(
+                        len(requests),
+                        visit,
+                        purpose,
+                        number,
+                        options,
+                        turned=turned,
+                        links=pairs_of.get(number),
+                    )
                 )
     seconds = sum(predicted_seconds(one, options.transport) for one in requests)
     start_up = nominal_of(options.transport).start_up_seconds
-    return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds)
+    return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds, schedule)
 
 
-def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[Request, ...]:
+def second_requests(
+    sweep: Sweep, rounds: Mapping[str, Sequence[int]], alone: Sequence[Pairs] = ()
+) -> tuple[Request, ...]:
     """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
 
-    Of ALONE it is REPEATS_ALONE times. The rounds of all purposes are shuffled anew in each visit, so that suspects and
-    healthy nodes alternate.
+    The pairs of `alone`, disjoint in each part, are measured one after the other, REPEATS_ALONE times in each
+    direction. All is shuffled anew in each visit, so that suspects and healthy nodes alternate.
     """
     shuffle = random.Random(sweep.options.seed + 1)
     requests: list[Request] = []
+    pairs_of = dict(enumerate(sweep.schedule or ()))
     for visit in range(1, 1 + 2 * REPEATS_AGAIN):
-        of_visit = [
-            (purpose, number)
-            for purpose, these in rounds.items()
-            for number in these
-            if purpose != ALONE or visit <= 2 * REPEATS_ALONE
-        ]
+        of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
+        if visit <= 2 * REPEATS_ALONE:
+            of_visit += [(ALONE, part) for part in range(len(alone))]
         shuffle.shuffle(of_visit)
         requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
         for purpose, number in of_visit:
-            turned = (sweep.rounds.index(number) + visit) % 2
-            number_of_request = len(sweep.requests) + len(requests)
+            is_alone = purpose == ALONE
+            place = number if is_alone else sweep.rounds.index(number)
             requests.append(
                 _request(
-                    number_of_request,
+                    len(sweep.requests) + len(requests),
                     visit,
                     purpose,
                     number,
                     sweep.options,
-                    turned=turned,
+                    turned=(place + visit) % 2,
+                    links=alone[number] if is_alone else pairs_of.get(number),
                     again=AGAIN,
                 )
             )
@@ -237,6 +268,7 @@ def _request(
     options: SurveyOptions,
     *,
     turned: int,
+    links: Pairs | None = None,
     again: str = "",
 ) -> Request:
     is_latency = purpose in (LATENCY, WARM_UP)
@@ -247,6 +279,7 @@ def _request(
         direction=None if is_latency else ONE_WAY,
         at_once=int(purpose == BANDWIDTH),
         turned=turned,
+        links=links,
     )
     check_payload = purpose == WARM_UP
     tag = {"purpose": purpose + again}
@@ -261,4 +294,4 @@ def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:
         nominal.seconds_per_byte
     )
     messages = (ways + 3) * nominal.seconds_per_message
-    return (one_pair + messages) * (1 if series.at_once else series.ranks // 2)
+    return (one_pair + messages) * (1 if series.at_once else series.pairs_of_round)

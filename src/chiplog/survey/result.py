@@ -12,7 +12,7 @@ import numpy as np
 from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import ALONE, BANDWIDTH, LATENCY
+from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
@@ -133,7 +133,11 @@ def survey_result(
     nodes = latency.nodes
     measured = _ends(latency) | _ends(bandwidth)
     verdict = verdict_of_run(dataset, topology)
-    rounds = {one.round for one in dataset.series if one.pattern == PATTERN and one.by_pair}
+    rounds = {
+        one.round
+        for one in dataset.series
+        if one.pattern == PATTERN and one.by_pair and one.tag.get("purpose") != ALONE + AGAIN
+    }
     return SurveyResult(
         path=Path(dataset.source),
         target=str(dataset.header.get("target", "")),

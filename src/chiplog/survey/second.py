@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from chiplog.survey.of_run import sweep_fits
 from chiplog.survey.plan import (
-    ALONE,
     BANDWIDTH,
     LATENCY,
     ROUNDS_AGAIN,
     second_requests,
 )
-from chiplog.survey.suspects import rounds_again, rounds_alone
+from chiplog.survey.suspects import pairs_alone, rounds_again
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
     from chiplog.plan.request import Request
     from chiplog.survey.plan import Sweep
+    from chiplog.survey.rounds import Pairs
 
 PURPOSES = {"latency": LATENCY, "bandwidth": BANDWIDTH}
 
@@ -36,13 +36,14 @@ def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
         range(len(sweep.rounds)), min(ROUNDS_AGAIN, len(sweep.rounds))
     )
     chosen = {}
+    alone: list[Pairs] = []
     for kind, fit in sweep_fits(dataset).items():
         in_time = _rounds_in_time(dataset, PURPOSES[kind])
         known = [place for place in drawn if place < len(in_time)]
         chosen[PURPOSES[kind]] = [in_time[place] for place in rounds_again(fit, known)]
         if kind == "bandwidth":
-            chosen[ALONE] = [in_time[place] for place in rounds_alone(fit)]
-    return second_requests(sweep, chosen)
+            alone = pairs_alone(fit, random.Random(sweep.options.seed))
+    return second_requests(sweep, chosen, alone)
 
 
 def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.plan import MOST_ROUNDS_AGAIN, MOST_ROUNDS_ALONE
+from chiplog.survey.plan import CONTROLS_ALONE, MOST_PAIRS_ALONE, MOST_ROUNDS_AGAIN
 from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray
+    from chiplog.survey.rounds import Pairs
 
 EXPECTED_NODES = 1.0
 """Healthy nodes that are expected among the suspects, of small machines; of large ones SUSPECT_SHARE."""
@@ -34,6 +36,10 @@ LEAST_OF_PAIRS = 0.25
 MOST_PAIRS = 4
 """At most so many pairs for each node are measured again: spikes must not push out what is slow for good."""
 LEAST_CONTROLS = 3
+LEAST_EFFECT = 0.02
+"""A slowness below this is not worth a technician: never accused."""
+WORTH_MEASURING = LEAST_EFFECT / 2
+"""The slowness in the sweep from which a pair is measured alone, too: chance may have hidden half of it."""
 BOTH, OUT, IN = "both", "out", "in"
 WAYS = (BOTH, OUT, IN)
 
@@ -179,9 +185,40 @@ def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
     return _with_suspects(fit, dict.fromkeys(drawn), MOST_ROUNDS_AGAIN)
 
 
-def rounds_alone(fit: PairFit) -> list[int]:
-    """The rounds in which the worst suspected pairs met: there one pair after the other is measured, too."""
-    return _with_suspects(fit, {}, MOST_ROUNDS_ALONE)
+def pairs_alone(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
+    """Pairs to measure one after the other, too: the worst suspected ones, and others drawn at random beside them.
+
+    Each part is of disjoint pairs. None where no suspected pair is slow enough to be accused: see LEAST_EFFECT.
+    """
+    found = suspects(fit)
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    slow = pair_scores(fit, found.nodes) * fit.scales
+    suspected = set(map(tuple, found.pairs.tolist()))
+    order = np.argsort(-slow, kind="stable").tolist()
+    pairs = [(int(clients[place]), int(servers[place])) for place in order]
+    worst = [
+        pair
+        for pair, place in zip(pairs, order, strict=True)
+        if pair in suspected and slow[place] > WORTH_MEASURING
+    ][:MOST_PAIRS_ALONE]
+    if not worst:
+        return []
+    bad = set(found.nodes.tolist())
+    others = [pair for pair in pairs if pair not in suspected and not bad & set(pair)]
+    controls = shuffle.sample(others, min(CONTROLS_ALONE, len(others)))
+    return _disjoint([*worst, *controls])
+
+
+def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
+    parts: list[list[tuple[int, int]]] = []
+    for pair in pairs:
+        free = (part for part in parts if not set(pair) & {end for one in part for end in one})
+        part = next(free, None)
+        if part is None:
+            parts.append([pair])
+        else:
+            part.append(pair)
+    return [tuple(part) for part in parts]
 
 
 def _with_suspects(fit: PairFit, rounds: dict[int, None], most: int) -> list[int]:

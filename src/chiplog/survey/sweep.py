@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,13 @@ from chiplog.survey.lost import NodeLost
 from chiplog.survey.nodes import are_same_hosts, node_names, refuse_ambiguous
 from chiplog.survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
 
+LeavesOf = Callable[[tuple[str, ...]], tuple[int, ...] | None]
 _RANK = re.compile(r"\b[Rr]ank (\d+)\b")
 _NO_TIME = "time did not suffice for all rounds"
+
+
+def _no_leaves(_: tuple[str, ...]) -> None:
+    """Where nothing is declared."""
 
 
 def measure_sweep(
@@ -35,6 +40,7 @@ def measure_sweep(
     *,
     resume: bool = False,
     ranks_are_given: bool = True,
+    leaves_of: LeavesOf = _no_leaves,
     watcher: Watcher | None = None,
     limits: Limits = NO_LIMITS,
     margin_seconds: float | None = None,
@@ -42,15 +48,18 @@ def measure_sweep(
     """Measure the sweep that `options` make, write the run file `out`, and return what is in it.
 
     With `resume`, exactly the missing records are measured, by the plan that the file was begun with. Without
-    `ranks_are_given`, a new sweep is planned for as many ranks as have started. When the time of `limits` is over, the
-    rest is left to `--resume`. `margin_seconds` is how much longer than planned a record may take.
+    `ranks_are_given`, a new sweep is planned for as many ranks as have started. `leaves_of` tells the leaves of the
+    nodes that have started, by which a new sweep fills uplinks. When the time of `limits` is over, the rest is left to
+    `--resume`. `margin_seconds` is how much longer than planned a record may take.
 
     Raises UsageError where `out` exists (or, with `resume`, is another survey's), where the number of ranks is not
     the planned one, or where host names are ambiguous; NodeLost where a node is lost, RunFailed where the disk is;
     KeyboardInterrupt when interrupted. All finished records are kept.
     """
     with InterruptGuard() as guard:
-        run = _Run(target, options, out, guard, watcher or Silent(), limits, margin_seconds)
+        run = _Run(
+            target, options, out, guard, watcher or Silent(), limits, margin_seconds, leaves_of
+        )
         run.begin(resume=resume)
         run.measure(launch, ranks_are_given=ranks_are_given or resume)
     return run.dataset(complete=run.is_complete)
@@ -68,6 +77,7 @@ class _Run:
         watcher: Watcher,
         limits: Limits,
         margin_seconds: float | None,
+        leaves_of: LeavesOf,
     ) -> None:
         self.target = target
         self.options = options
@@ -76,6 +86,7 @@ class _Run:
         self.watcher = watcher
         self.limits = limits
         self.margin_seconds = margin_seconds
+        self.leaves_of = leaves_of
         self.writer: RunWriter | None = None
         self.header: Mapping[str, Any] = {}
         self.series: list[Series] = []
@@ -134,6 +145,8 @@ class _Run:
         try:
             self._check_ranks(session.header, ranks_are_given=ranks_are_given)
             if self.writer is None:
+                leaves = self.leaves_of(tuple(node_names(session.header)))
+                self.options = replace(self.options, leaves=leaves)
                 self.header = {**session.header, "plan": self.options.to_json()}
                 self.out.parent.mkdir(parents=True, exist_ok=True)
                 self.writer = RunWriter.create(self.out, self.header)

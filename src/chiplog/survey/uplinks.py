@@ -15,23 +15,38 @@ FULL = 0.9
 """The share of a leaf's nodes that must send (or receive) across its uplink at once for it to count as full."""
 
 
+LEAST_SHARE = 0.5
+"""An uplink is judged by the median of its pairs, so a slow one shows where more than this share filled it."""
+
+
 @dataclass(frozen=True, slots=True)
 class UplinkFill:
     """In how many rounds the uplink that was filled least often was full, of all rounds; each way counts for itself."""
 
     rounds: int
     least: int
+    least_share: float = 1.0
+    """Of the pairs across an uplink those that were measured while it was full, where these are the fewest."""
+
+    @property
+    def shows_slow_ones(self) -> bool:
+        """Whether an uplink that is a little slow would show in most of its pairs."""
+        return self.least_share > LEAST_SHARE
 
     def to_json(self) -> dict[str, Any]:
         """The counts for scripts."""
-        return {"rounds": self.rounds, "least_filled": self.least}
+        return {
+            "rounds": self.rounds,
+            "least_filled": self.least,
+            "least_share": self.least_share,
+        }
 
 
 def uplink_fill(fit: PairFit) -> UplinkFill | None:
     """How often a sweep of bandwidths filled each uplink; None with fewer than two leaves of two nodes.
 
     An uplink is full, one way, in a round in which nine tenths of its leaf's nodes send to other leaves, or receive
-    from them. Where nodes' numbers follow the leaves most rounds do that; where they are mixed none does.
+    from them.
     """
     sizes = np.bincount(fit.leaves, minlength=1)
     judged = np.flatnonzero(sizes >= 2)
@@ -41,12 +56,14 @@ def uplink_fill(fit: PairFit) -> UplinkFill | None:
     _, rounds = np.unique(fit.values.rounds[fit.usable], return_inverse=True)
     count = int(rounds.max()) + 1
     crossing = fit.leaves[clients] != fit.leaves[servers]
-    least = count
+    least, least_share = count, 1.0
     for ends in (clients, servers):
         busy = _busy(rounds[crossing], fit.leaves[ends][crossing], count, sizes.size)
-        full = (busy >= FULL * sizes)[:, judged]
+        busy, full = busy[:, judged], (busy >= FULL * sizes)[:, judged]
         least = min(least, int(full.sum(axis=0).min()))
-    return UplinkFill(count, least)
+        shares = (busy * full).sum(axis=0) / np.maximum(1, busy.sum(axis=0))
+        least_share = min(least_share, float(shares.min()))
+    return UplinkFill(count, least, least_share)
 
 
 def _busy(rounds: IntArray, leaves: IntArray, count: int, leaf_count: int) -> IntArray:

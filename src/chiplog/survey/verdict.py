@@ -19,6 +19,7 @@ from chiplog.survey.suspects import (
     BOTH,
     IN,
     LEAST_CONTROLS,
+    LEAST_EFFECT,
     OUT,
     Scores,
     Suspects,
@@ -38,8 +39,6 @@ FAMILY_ERROR = 0.01
 """The probability that a sweep of a healthy machine accuses anybody."""
 POWER_QUANTILE = 1.645
 """A fault of the smallest detectable effect is found with a probability of 95 %."""
-LEAST_EFFECT = 0.02
-"""A slowness below this is not worth a technician: never accused."""
 
 OwnKind = Literal["cpu", "memory"]
 FoundKind = Literal["node", "uplink", "pair", "cpu", "memory"]

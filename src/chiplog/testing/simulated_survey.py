@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chiplog.survey.pair_values import PairValues
-from chiplog.survey.plan import MOST_ROUNDS_ALONE, REPEATS_AGAIN, REPEATS_ALONE, ROUNDS_AGAIN
-from chiplog.survey.suspects import rounds_again, rounds_alone
+from chiplog.survey.plan import REPEATS_AGAIN, REPEATS_ALONE, ROUNDS_AGAIN
+from chiplog.survey.suspects import pairs_alone, rounds_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,16 +127,15 @@ class SimulatedSurvey:
         return self.measure(*np.concatenate(ends, axis=1))
 
     def alone(self, first: PairFit) -> PairValues:
-        """The rounds of suspected pairs, one pair after the other."""
-        parts = [np.zeros((3, 0), dtype=np.int64)]
+        """Suspected pairs and their controls, one pair after the other."""
+        parts = pairs_alone(first, random.Random(int(self.rng.integers(2**31))))
+        ends = [np.zeros((3, 0), dtype=np.int64)]
         for visit in range(2 * REPEATS_ALONE):
-            for place, number in enumerate(rounds_alone(first)):
-                here = first.values.rounds == number
-                pair = first.values.clients[here], first.values.servers[here]
-                one, other = pair if (visit + number) % 2 else pair[::-1]
-                rounds = np.full(one.size, visit * MOST_ROUNDS_ALONE + place)
-                parts.append(np.stack((one, other, rounds)))
-        return self.measure(*np.concatenate(parts, axis=1))
+            for place, pairs in enumerate(parts):
+                pair = np.array(pairs, dtype=np.int64).T
+                one, other = pair if (visit + place) % 2 else pair[::-1]
+                ends.append(np.stack((one, other, np.full(one.size, visit * len(parts) + place))))
+        return self.measure(*np.concatenate(ends, axis=1))
 
     def measure(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> PairValues:
         """The figures of these pairs in these rounds."""

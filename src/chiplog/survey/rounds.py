@@ -1,0 +1,79 @@
+"""Rounds of disjoint pairs in which the nodes of a leaf all send across its uplink, or none of them does.
+
+Only a full uplink shows that it is a little slow. The circle method over all ranks has pairs within leaves and between
+them in most of its rounds, and fills no uplink where ranks are mixed over the leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chiplog.plan.assessment import rounds_of
+
+Pairs = tuple[tuple[int, int], ...]
+"""Disjoint pairs of ranks: who sends unless the round is turned, and who receives."""
+MOST_MORE_ROUNDS = 1.25
+"""Leaves of very different sizes leave many nodes idle. Where that takes so many times the fewest rounds, the circle
+method over the ranks, leaf by leaf, takes its place."""
+
+
+def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
+    """Rounds in which every two ranks meet once; None without two leaves of two nodes.
+
+    `leaves` has the leaf of each rank. Leaves meet in pairs by the circle method, in as many rounds as the larger one
+    has nodes: in each, all nodes of one leaf send to nodes of the other. Then the pairs within leaves follow. A leaf
+    without a partner, where their number is odd, has its own pairs meanwhile.
+
+    >>> rounds_by_leaf([0, 1, 0, 1])
+    (((0, 1), (2, 3)), ((2, 1), (0, 3)), ((0, 2), (1, 3)))
+    """
+    members = [
+        [rank for rank, leaf in enumerate(leaves) if leaf == one] for one in sorted(set(leaves))
+    ]
+    members.sort(key=len, reverse=True)
+    if len(members) < 2 or len(members[1]) < 2:
+        return None
+    found = tuple(tuple(pairs) for pairs in _rounds(members) if pairs)
+    if len(found) <= MOST_MORE_ROUNDS * rounds_of(len(leaves)):
+        return found
+    return tuple(map(tuple, _circle([rank for ranks in members for rank in ranks])))
+
+
+def _rounds(members: Sequence[Sequence[int]]) -> Iterator[list[tuple[int, int]]]:
+    within = {place: list(_circle(ranks)) for place, ranks in enumerate(members)}
+    for meetings in _circle(range(len(members))):
+        partners = [place for meeting in meetings for place in meeting]
+        idle = next((place for place in within if place not in partners), None)
+        for step in range(max(len(members[place]) for place in partners)):
+            pairs = [
+                pair
+                for one, other in meetings
+                for pair in _between(members[one], members[other], step)
+            ]
+            own = within[idle] if idle is not None else []
+            yield pairs + (own.pop() if own else [])
+    while any(within.values()):
+        yield [pair for own in within.values() if own for pair in own.pop()]
+
+
+def _between(one: Sequence[int], other: Sequence[int], step: int) -> list[tuple[int, int]]:
+    """Nodes of two leaves, the first of which sends; after as many steps as the larger one has nodes, all have met."""
+    large, small = sorted((one, other), key=len, reverse=True)
+    if step >= len(large):
+        return []
+    met = [(large[(place + step) % len(large)], node) for place, node in enumerate(small)]
+    return met if large is one else [(receiver, sender) for sender, receiver in met]
+
+
+def _circle(ranks: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """The circle method: all but the last one stand on a circle, each paired with its mirror image."""
+    count = rounds_of(len(ranks)) if len(ranks) > 1 else 0
+    for turn in range(count):
+        pairs = []
+        for place in range(count):
+            image = (2 * turn - place) % count
+            if image == place and len(ranks) > count:
+                pairs.append((ranks[place], ranks[count]))
+            elif place < image:
+                pairs.append((ranks[place], ranks[image]))
+        yield pairs
