@@ -75,9 +75,9 @@ class NodeFlags {
     return error != 0 ? error : release(idle);
   }
 
-  // Two ranks may do the same in two steps. What lies between two exchanges of flags is time that is lost to both, so the
-  // first step is short: no call, and no register to save. Where the other is late, it returns false, and the second step
-  // ends the barrier.
+  // Two ranks may do the same in two steps. What lies between two exchanges of flags is time that is lost to both, so
+  // the first step is short: no call, and no register to save. Where the other is late, it returns false, and the
+  // second step ends the barrier.
   [[nodiscard]] bool is_pair() const { return other_ != nullptr; }
   [[nodiscard, gnu::always_inline]] bool meet_at_once(int looks) {
     const std::uint64_t barrier = ++barrier_;

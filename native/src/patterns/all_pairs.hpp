@@ -2,9 +2,9 @@
 //
 // Rounds follow the circle method: all ranks but one stand on a circle, on which each rank is paired with its mirror
 // image; the rank that is its own mirror image is paired with the one in the middle, or is idle where their number is
-// odd. From round to round the mirror turns. P ranks take P - 1 rounds if P is even and P if P is odd. A request may list
-// the pairs of a round instead.
-// Source: Lucas, "Recreations mathematiques", volume 2 (1883); de Werra, "Scheduling in sports" (1981).
+// odd. From round to round the mirror turns. P ranks take P - 1 rounds if P is even and P if P is odd. A request may
+// list the pairs of a round instead. Source: Lucas, "Recreations mathematiques", volume 2 (1883); de Werra, "Scheduling
+// in sports" (1981).
 #pragma once
 
 #include <algorithm>
@@ -85,8 +85,8 @@ inline std::optional<SettingRefusal> refuse_round(const SeriesSetup& setup) {
     for (const Link& link : *setup.links) {
       const Rank higher = std::max(link.client, link.server);
       if (higher >= setup.ranks) {
-        return SettingRefusal{"links", "accepts ranks 0 to " + std::to_string(setup.ranks - 1) + ", not " +
-                                           std::to_string(higher)};
+        return SettingRefusal{
+            "links", "accepts ranks 0 to " + std::to_string(setup.ranks - 1) + ", not " + std::to_string(higher)};
       }
     }
     return std::nullopt;

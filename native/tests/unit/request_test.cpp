@@ -60,12 +60,13 @@ TEST(Request, ListsDisjointPairsOfRanks) {
       with_series(R"({"pattern":"all_pairs","message_bytes":1,"links":[[3,0],[1,2]]})"), AllPatterns::facts);
   ASSERT_NE(request.measure.series[0].links, nullptr);
   EXPECT_EQ(*request.measure.series[0].links, (std::vector<Link>{{3, 0}, {1, 2}}));
-  for (const char* links : {"[]", "1", "null", "[[0]]", "[[0,1,2]]", "[[0,0]]", "[[0,1],[1,2]]", "[[-1,2]]", "[[0,1.5]]",
-                            "[[0,16777217]]", "[[0,18446744073709551615]]", "[\"ab\"]"}) {
+  for (const char* links : {"[]", "1", "null", "[[0]]", "[[0,1,2]]", "[[0,0]]", "[[0,1],[1,2]]", "[[-1,2]]",
+                            "[[0,1.5]]", "[[0,16777217]]", "[[0,18446744073709551615]]", "[\"ab\"]"}) {
     const std::string series = R"({"pattern":"all_pairs","message_bytes":1,"links":)" + std::string(links) + "}";
-    EXPECT_EQ(refusal(with_series(series)), "field 'series[0].links' accepts a list of pairs of ranks, [client, server], "
-                                            "each rank once, not " +
-                                                std::string(links))
+    EXPECT_EQ(refusal(with_series(series)),
+              "field 'series[0].links' accepts a list of pairs of ranks, [client, server], "
+              "each rank once, not " +
+                  std::string(links))
         << links;
   }
   EXPECT_NE(refusal(with_series(R"({"pattern":"prtt","message_bytes":1,"links":[[0,1]]})")).find("unknown field"),

@@ -114,9 +114,10 @@ TEST(SimAllPairs, TimesEveryWindowExactlyBesideASlowRankAndASlowPair) {
 TEST(SimAllPairs, ListedPairsAreMeasuredAsListedOrTurned) {
   for (const bool turned : {false, true}) {
     for (const char* at_once : {"0", "1"}) {
-      const Json series = measure_round(6, 0,
-                                        std::string(R"(10000,"direction":"one-way","window":4,"links":[[4,1],[2,5]],)") +
-                                            R"("turned":)" + (turned ? "1" : "0") + R"(,"at_once":)" + at_once);
+      const Json series =
+          measure_round(6, 0,
+                        std::string(R"(10000,"direction":"one-way","window":4,"links":[[4,1],[2,5]],)") +
+                            R"("turned":)" + (turned ? "1" : "0") + R"(,"at_once":)" + at_once);
       std::set<std::pair<int, int>> met;
       for (const Json& pair : series.at("by_pair")) {
         const int client = pair.at("client");

@@ -31,7 +31,9 @@ class Barrier {
 
   // Where a whole barrier is two ranks that meet: their flags, else null. After their meet_at_once was in vain,
   // `wait_for_late` takes the place of `wait`.
-  [[nodiscard]] NodeFlags* pair() { return one_node_ && !node_.patience.crowded && flags_.is_pair() ? &flags_ : nullptr; }
+  [[nodiscard]] NodeFlags* pair() {
+    return one_node_ && !node_.patience.crowded && flags_.is_pair() ? &flags_ : nullptr;
+  }
   int wait_for_late() { return flags_.meet_late(waiting()); }
 
  private:

@@ -174,7 +174,7 @@ void fortran_finalize(const char* name, MPI_Fint* error) {
   CHIPLOG_EXPORT void NAME(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) { \
     fortran_init_thread(#NAME, required, provided, error);                            \
   }
-#define CHIPLOG_FORTRAN_SESSION(NAME)                                                                            \
+#define CHIPLOG_FORTRAN_SESSION(NAME)                                                                           \
   CHIPLOG_EXPORT void NAME(const MPI_Fint* info, const MPI_Fint* handler, MPI_Fint* session, MPI_Fint* error) { \
     fortran_session(#NAME, info, handler, session, error);                                                      \
   }
