@@ -23,17 +23,18 @@ OTHERS: Final = "other_programs"
 """The patterns of such a record: arithmetic, a copy in memory, and the share of its CPUs that other programs have."""
 OWN_SAMPLE_SECONDS = 2e-3
 """What one sample of each of them takes, about."""
-AGAIN = "-again"
-"""Ends the purpose of a record of the second measurement."""
 KIND = "survey"
 LATENCY_BYTES = 1
 BANDWIDTH_BYTES = 2**20
 SPARSE_ROUNDS = 10
 MOST_VISITS = 100
+AGAIN = "-again"
+"""Ends the purpose of a record of the second measurement."""
 STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
+    BANDWIDTH + AGAIN: StopRule(1e-3, 1, 10, 200_000_000),
     ALONE + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
     OWN: StopRule(1e-3, 8, 16, 50_000_000),

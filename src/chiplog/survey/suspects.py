@@ -39,7 +39,7 @@ LEAST_CONTROLS = 3
 LEAST_EFFECT = 0.02
 """A slowness below this is not worth a technician: never accused."""
 WORTH_MEASURING = LEAST_EFFECT / 2
-"""The slowness in the sweep from which a pair is measured alone, too: chance may have hidden half of it."""
+"""The slowness in the sweep from which a pair is a suspect: chance may have hidden half of it."""
 BOTH, OUT, IN = "both", "out", "in"
 WAYS = (BOTH, OUT, IN)
 
@@ -172,7 +172,8 @@ def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntAr
     threshold = upper_quantile(min(MOST_PAIR_SHARE, nodes / pairs), np.inf)
     far = pair_scores(fit, apart)
     order = np.argsort(-far, kind="stable")[: MOST_PAIRS * nodes]
-    taken = fit.usable[order[far[order] > threshold]]
+    is_slow = (far[order] > threshold) & (far[order] * fit.scales[order] > WORTH_MEASURING)
+    taken = fit.usable[order[is_slow]]
     return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
 
 
@@ -188,25 +189,18 @@ def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
 def pairs_alone(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
     """Pairs to measure one after the other, too: the worst suspected ones, and others drawn at random beside them.
 
-    Each part is of disjoint pairs. None where no suspected pair is slow enough to be accused: see LEAST_EFFECT.
+    Each part is of disjoint pairs. There are none where no pair is a suspect.
     """
     found = suspects(fit)
-    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
-    slow = pair_scores(fit, found.nodes) * fit.scales
-    suspected = set(map(tuple, found.pairs.tolist()))
-    order = np.argsort(-slow, kind="stable").tolist()
-    pairs = [(int(clients[place]), int(servers[place])) for place in order]
-    worst = [
-        pair
-        for pair, place in zip(pairs, order, strict=True)
-        if pair in suspected and slow[place] > WORTH_MEASURING
-    ][:MOST_PAIRS_ALONE]
-    if not worst:
+    suspected = list(map(tuple, found.pairs.tolist()))
+    if not suspected:
         return []
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    pairs = zip(clients.tolist(), servers.tolist(), strict=True)
     bad = set(found.nodes.tolist())
-    others = [pair for pair in pairs if pair not in suspected and not bad & set(pair)]
+    others = sorted({pair for pair in pairs if not bad & set(pair)} - set(suspected))
     controls = shuffle.sample(others, min(CONTROLS_ALONE, len(others)))
-    return _disjoint([*worst, *controls])
+    return _disjoint([*suspected[:MOST_PAIRS_ALONE], *controls])
 
 
 def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
