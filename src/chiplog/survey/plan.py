@@ -49,7 +49,7 @@ MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
 REPEATS_ALONE = 3
 """How often suspected pairs are measured one after the other, too, in each direction."""
-MOST_PAIRS_ALONE = 8
+MOST_PAIRS_ALONE = 16
 """Suspected pairs that are measured so, the worst first."""
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
