@@ -9,6 +9,7 @@ import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
+from chiplog.survey.of_run import verdict_of_run
 from chiplog.survey.pair_values import pair_values
 from chiplog.testing.schemas import validate, validate_run_file
 
@@ -42,6 +43,20 @@ def test_every_pair_has_its_latency_and_its_bandwidth(folder: Path) -> None:
     assert sorted(latency.values) == pytest.approx([HALF_ROUND_TRIP] * 14 + [SLOW_HALF_ROUND_TRIP])
     senders = set(bandwidth.clients[bandwidth.clients > bandwidth.servers].tolist())
     assert senders, "in turned rounds the higher rank sends"
+
+
+def test_a_latency_counts_alike_from_either_end(folder: Path) -> None:
+    dataset = read_run(folder / "pairs.jsonl")
+    asked = {
+        (p.client, p.server)
+        for one in dataset.series
+        if one.visit
+        for p in one.by_pair
+        if p.client != p.server
+    }
+    assert {(server, client) for client, server in asked} == asked
+    values = verdict_of_run(dataset).fits["latency"].values
+    assert (values.clients < values.servers).all()
 
 
 def test_an_interrupted_survey_is_finished_by_resume(folder: Path, tmp_path: Path) -> None:

@@ -133,6 +133,9 @@ def test_a_header_keeps_the_options() -> None:
     options = SurveyOptions("tcp", 16, sparse=3, seed=9, leaves=(0, 1) * 8)
     stored = json.loads(json.dumps(options.to_json()))
     assert SurveyOptions.from_json(stored, "pairs.jsonl") == options
+    for wrong in ([0, 1], [0, 1] * 9, ["0"] * 16, [True] * 16, {"0": 1}, 3):
+        with pytest.raises(CorruptFile, match=r"plan\.leaves has no whole number for each rank"):
+            SurveyOptions.from_json({**stored, "leaves": wrong}, "pairs.jsonl")
     del stored["sparse"]
     with pytest.raises(CorruptFile, match=r"plan\.sparse is missing"):
         SurveyOptions.from_json(stored, "pairs.jsonl")

@@ -124,7 +124,9 @@ def _offsets(logs: NDArray[np.float64], kinds: list[tuple[object, ...]]) -> NDAr
 
 
 def _usual(distances: NDArray[np.float64], reach: float) -> float:
-    """The level nearest to 0 that has a quarter of the distances (`USUAL`) within `reach`; 0 if there is none.
+    """The level nearest to 0 around which a quarter of the distances (`USUAL`) lie, within `reach`.
+
+    Without such a level it is 0: the kind is not shifted.
 
     A kind that was measured half of the time in another state has two levels, and the state's is not the kind's.
     """

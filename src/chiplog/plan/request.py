@@ -51,7 +51,9 @@ class SeriesRequest:
     @property
     def pairs_of_round(self) -> int:
         """Of all pairs: how many there are in this round."""
-        return self.ranks // 2 if self.links is None else len(self.links)
+        if self.links is None:
+            return self.ranks // 2
+        return len(self.links)
 
     @property
     def messages(self) -> int:

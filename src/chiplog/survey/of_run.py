@@ -154,7 +154,11 @@ def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
 def _sweep(
     dataset: Dataset, kind: Kind, visits: list[int], purposes: tuple[str, ...] = ()
 ) -> PairValues:
-    """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such."""
+    """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
+
+    A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
+    repeats of a pair count together.
+    """
     parts = []
     first_round = 0
     for visit in visits or [-1]:
@@ -164,10 +168,14 @@ def _sweep(
             rounds = _in_time(part.rounds)
             parts.append(replace(part, rounds=rounds + first_round))
             first_round += int(rounds.max(initial=-1)) + 1
+    clients = np.concatenate([one.clients for one in parts])
+    servers = np.concatenate([one.servers for one in parts])
+    if kind == "latency":
+        clients, servers = np.minimum(clients, servers), np.maximum(clients, servers)
     return replace(
         parts[0],
-        clients=np.concatenate([one.clients for one in parts]),
-        servers=np.concatenate([one.servers for one in parts]),
+        clients=clients,
+        servers=servers,
         values=np.concatenate([one.values for one in parts]),
         rounds=np.concatenate([one.rounds for one in parts]),
     )

@@ -23,18 +23,17 @@ OTHERS: Final = "other_programs"
 """The patterns of such a record: arithmetic, a copy in memory, and the share of its CPUs that other programs have."""
 OWN_SAMPLE_SECONDS = 2e-3
 """What one sample of each of them takes, about."""
+AGAIN = "-again"
+"""Ends the purpose of a record of the second measurement."""
 KIND = "survey"
 LATENCY_BYTES = 1
 BANDWIDTH_BYTES = 2**20
 SPARSE_ROUNDS = 10
 MOST_VISITS = 100
-AGAIN = "-again"
-"""Ends the purpose of a record of the second measurement."""
 STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
-    BANDWIDTH + AGAIN: StopRule(1e-3, 1, 10, 200_000_000),
     ALONE + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
     OWN: StopRule(1e-3, 8, 16, 50_000_000),
@@ -119,21 +118,25 @@ class SurveyOptions:
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
             )
         fields = SurveyOptions.__dataclass_fields__
-        stored = {
-            "again": False,
-            "own": False,
-            "leaves": None,
-            **stored,
-        }  # which older files don't have
+        of_older_files = {"again": False, "own": False, "leaves": None}
+        stored = {**of_older_files, **stored}
         missing = sorted(set(fields) - set(stored))
         if missing:
             raise CorruptFile(
                 f"{source}: line 1: plan.{missing[0]} is missing, so the survey can't be resumed."
             )
         known = {name: stored[name] for name in fields}
-        if isinstance(known["leaves"], list):
-            known["leaves"] = tuple(known["leaves"])
+        known["leaves"] = _stored_leaves(known["leaves"], known["ranks"], source)
         return SurveyOptions(**known)  # type: ignore[arg-type]
+
+
+def _stored_leaves(leaves: object, ranks: object, source: str) -> tuple[int, ...] | None:
+    if leaves is None:
+        return None
+    numbers = [one for one in leaves if type(one) is int] if isinstance(leaves, list) else []
+    if not isinstance(leaves, list) or len(numbers) != len(leaves) or len(numbers) != ranks:
+        raise CorruptFile(f"{source}: line 1: plan.leaves has no whole number for each rank.")
+    return tuple(numbers)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ class Barrier {
   // MPI_SUCCESS, or the MPI's error.
   int wait() { return one_node_ ? flags_.meet(waiting()) : between_nodes(); }
 
-  // Where a whole barrier is two ranks that meet: their flags, else null. After their meet_at_once was in vain,
-  // `wait_for_late` takes the place of `wait`.
+  // The flags of a communicator of two ranks that share a node and have a core each; null of any other. If their
+  // meet_at_once returns false, the barrier has begun, and `wait_for_late` ends it.
   [[nodiscard]] NodeFlags* pair() {
     return one_node_ && !node_.patience.crowded && flags_.is_pair() ? &flags_ : nullptr;
   }

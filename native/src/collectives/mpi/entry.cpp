@@ -40,6 +40,7 @@ int own_barrier(MPI_Comm communicator, const chiplog::collectives::Recent& known
   return error;
 }
 
+// The same error, after the communicator's handler has been called.
 int handled(MPI_Comm communicator, int error) {
   if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(communicator, error);
   return error;

@@ -21,7 +21,7 @@ namespace {
 // How often a communicator got a barrier or was freed.
 std::atomic<std::uint64_t> changes_so_far{0};
 
-// Those that may call the MPI at the same time.
+// Which threads may call the MPI at the same time.
 enum class Callers { unknown, one_thread, any_threads };
 std::atomic<Callers> callers{Callers::unknown};
 
@@ -100,6 +100,7 @@ void say_problems() {
   if (const Choice choice = choose(any); !choice.problem.empty()) say(choice.problem + "; the default is used");
 }
 
+// The thread level that the MPI has given.
 void ask_for_threads() {
 #ifndef CHIPLOG_SMPI
   int level = MPI_THREAD_MULTIPLE;
@@ -142,7 +143,7 @@ Entry* attribute_of(MPI_Comm communicator) {
   return entry.release();
 }
 
-// What was met last, and whether that still holds.
+// The record of what was met last.
 #ifdef CHIPLOG_SMPI  // one thread runs many simulated ranks
 Recent& recent() {
   static Recent none;
@@ -153,6 +154,7 @@ Recent& recent() {
 [[gnu::tls_model("initial-exec")]] thread_local constinit Recent thread_recent;
 Recent& recent() { return is_one_thread() ? process_recent : thread_recent; }
 #endif
+// Does a record still say what this handle stands for?
 bool holds(const Recent& known, MPI_Comm communicator) {
   return known.communicator == communicator && known.changes == changes_so_far.load(std::memory_order_relaxed);
 }

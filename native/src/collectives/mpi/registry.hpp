@@ -16,17 +16,18 @@ namespace chiplog::collectives {
 // What is known of the communicator that was met last, so that most barriers ask nobody.
 struct Recent {
   MPI_Comm communicator{};
-  NodeFlags* pair = nullptr;   // those of `barrier`, where they are all of it
+  NodeFlags* pair = nullptr;   // what Barrier::pair returns
   Barrier* barrier = nullptr;  // null: the MPI's own
-  std::uint64_t changes = 0;   // as many as there had been then: after one, handles may stand for something else
-  bool is_settled = false;     // it stays so
-  int* own_left = nullptr;     // how many of the MPI's own come before a set-up, where there are some to come
+  std::uint64_t changes = 0;  // how many there had been then; after another one, the handle may be a new communicator's
+  bool is_settled = false;    // it stays so
+  int* own_left = nullptr;    // how many of the MPI's own come before a set-up, where there are some to come
 };
 
-// What this process met last, if its threads call the MPI one at a time; then no change leaves it as it was. Else it
-// stays empty. It is reached without a call, and in
-// fewer steps than what belongs to a thread.
+// What this process met last, if its threads call the MPI one at a time; it is emptied whenever a communicator gets a
+// barrier or is freed. In other programs it stays empty, and each thread has its own. It is read in fewer steps than
+// a thread's, and without a call.
 [[gnu::visibility("hidden")]] extern Recent process_recent;
+
 // What is known of a communicator, until this thread asks about another one.
 [[nodiscard]] const Recent& find(MPI_Comm communicator);
 
@@ -42,7 +43,7 @@ void after_own_barrier(MPI_Comm communicator);
 [[nodiscard]] MPI_Comm begin_to_free(MPI_Comm communicator);
 void freed(MPI_Comm freed_before);
 
-// Another part of the program may call the MPI from threads of its own from now on, at the same time.
+// From now on, several threads may call the MPI at the same time.
 void threads_may_come();
 
 // Around MPI_Init and MPI_Finalize.
