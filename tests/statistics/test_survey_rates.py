@@ -55,7 +55,7 @@ def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
     survey = SimulatedSurvey(machine, Noise(), seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
     again = survey.again(first)
-    alone = survey.alone(first) if machine.kind == "bandwidth" else None
+    alone = survey.alone(first, again) if machine.kind == "bandwidth" else None
     verdict = confirmed(first, again, alone=alone)
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 

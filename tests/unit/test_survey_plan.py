@@ -15,6 +15,7 @@ from chiplog.survey.plan import (
     LATENCY,
     SurveyOptions,
     Sweep,
+    alone_requests,
     make_sweep,
     second_requests,
 )
@@ -117,7 +118,9 @@ def test_declared_leaves_give_rounds_that_fill_uplinks_both_ways_over_two_visits
 
 def test_pairs_alone_are_measured_three_times_in_each_direction() -> None:
     sweep = make_sweep(SurveyOptions("tcp", 8))
-    requests = second_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}, [((0, 1), (4, 2)), ((3, 1),)])
+    before = len(sweep.requests) + len(second_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}))
+    requests = alone_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], before)
+    assert [one.id for one in requests] == list(range(before, before + 12))
     alone = [one.series[0] for one in requests if one.tag["purpose"] == f"{ALONE}-again"]
     assert Counter((one.links, one.turned) for one in alone) == {
         (((0, 1), (4, 2)), 0): 3,

@@ -24,7 +24,7 @@ def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    alone = survey.alone(first) if machine.kind == "bandwidth" else None
+    alone = survey.alone(first, again) if machine.kind == "bandwidth" else None
     return confirmed(first, again, alone=alone)
 
 
@@ -113,8 +113,8 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first)
-    found = accused(confirmed(first, again, alone=survey.alone(first)))
+    free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first, again)
+    found = accused(confirmed(first, again, alone=survey.alone(first, again)))
     assert [{name, peer} for _, name, peer, _ in found] == [{"n0004", "n0010"}]
     for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
         verdict = confirmed(first, again, alone=alone)
@@ -122,6 +122,16 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
         (doubt,) = verdict.inconclusive
         assert {doubt.name, doubt.peer} == {"n0004", "n0010"}
         assert doubt.reason is not None and reason in doubt.reason
+
+
+def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={3: -0.1}, slow_pairs={(3, 9): 0.2})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    assert accused(confirmed(first, again, alone=survey.alone(first, again)))
+    free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+    assert not confirmed(first, again, alone=free).accused
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:

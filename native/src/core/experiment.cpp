@@ -25,6 +25,8 @@ constexpr std::int64_t max_batch = 10'000;
 constexpr double max_posted_bytes = 16'384;
 // An interruption is heard between chunks.
 constexpr double longest_chunk_ns = 500e6;
+// Agreeing on a chunk takes far less than such a round of large messages: the samples before are its warm-up.
+constexpr double long_round_ns = 50e6;
 constexpr std::int64_t longest_virtual_chunk = 1000;
 // A timed interval is at least this many steps of the clock, and this many times what reading the clock costs: a step
 // is an error of either sign, but the reading is always part of the interval.
@@ -300,10 +302,16 @@ double Experiment::round_ns() const {
   return std::max(static_cast<double>(sampling_time_.count()) / static_cast<double>(timed_rounds_), 1.0);
 }
 
-// The number of rounds that fit into the budget; one round goes to the chunk's own warm-up.
+// The rounds that come before a chunk's samples, for what its ranks did meanwhile.
+std::int64_t Experiment::warmup_of_chunk() const {
+  const bool is_long = largest_bytes_ > large_bytes && round_ns() >= long_round_ns;
+  return is_long && !endpoint_.clock_facts().is_virtual ? 0 : 1;
+}
+
+// The number of rounds that fit into the budget, beside the chunk's own warm-up.
 std::int64_t Experiment::affordable_rounds() const {
   const auto left_ns = static_cast<double>(std::max<std::int64_t>(request_.stop.budget_ns - elapsed_ns(), 0));
-  return static_cast<std::int64_t>(left_ns / round_ns()) - 1;
+  return static_cast<std::int64_t>(left_ns / round_ns()) - warmup_of_chunk();
 }
 
 // Each chunk draws noise of its own for its warm-up: in virtual time, how long the chunks are must not depend on how
@@ -339,16 +347,23 @@ std::int64_t Experiment::next_rounds() {
   return std::min({wanted, longest_chunk(affordable), stop.max_samples - rounds_});
 }
 
+void Experiment::warm_up_chunk(std::int64_t rounds) {
+  if (rounds == 0) return;
+  endpoint_.sample(setups_, rounds, unused_);
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
+    unused_[i].clear();
+    count_traffic(i, setups_[i].pattern->wire_count(setups_[i]), rounds);
+  }
+}
+
 void Experiment::take_samples() {
   while (true) {
-    const double decided = leads() ? static_cast<double>(next_rounds()) : 0.0;
-    const auto rounds = static_cast<std::int64_t>(agree({decided}).front());
+    std::vector<double> decided{0.0, 0.0};
+    if (leads()) decided = {static_cast<double>(next_rounds()), static_cast<double>(warmup_of_chunk())};
+    decided = agree(decided);
+    const auto rounds = static_cast<std::int64_t>(decided[0]);
     if (rounds == 0) return;
-    endpoint_.sample(setups_, 1, unused_);
-    for (std::size_t i = 0; i < setups_.size(); ++i) {
-      unused_[i].clear();
-      count_traffic(i, setups_[i].pattern->wire_count(setups_[i]), 1);
-    }
+    warm_up_chunk(static_cast<std::int64_t>(decided[1]));
     sample(rounds);
     if (witnesses_.reference) sample_reference(rounds);
     rounds_ += rounds;

@@ -47,6 +47,8 @@ class Experiment {
   void choose_batches();
   void warm_up_batched();
   void take_samples();
+  void warm_up_chunk(std::int64_t rounds);
+  [[nodiscard]] std::int64_t warmup_of_chunk() const;
 
   // On rank 0: how many rounds come next. 0 means to stop; the reason is noted.
   std::int64_t next_rounds();

@@ -354,14 +354,18 @@ def _judge_alone(
 def _slow_alone(
     fresh: _Fresh, suspected: Suspects, alone: PairValues, error: float
 ) -> dict[tuple[int, int], bool]:
-    """Of each pair that was measured alone often enough, in each direction, whether it was slow there."""
+    """Of each pair that was measured alone often enough, in each direction, whether it was slow there.
+
+    What slow nodes explain is taken off. A node that is quick while all send need not be so alone, so nothing is added.
+    """
     first, nodes = fresh.first, len(alone.nodes)
     logs = slowness(alone)
     known = np.isfinite(logs)
     clients, servers, logs = alone.clients[known], alone.servers[known], logs[known]
     out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
-    rest = logs - effects[out, clients] - effects[into, servers]
+    slow = np.maximum(0.0, effects)
+    rest = logs - slow[out, clients] - slow[into, servers]
     suspects_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_control = ~np.isin(_keys(clients, servers, nodes), suspects_keys)
     crossing = first.leaves[clients] != first.leaves[servers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -133,11 +134,25 @@ def _of_full_uplinks(verdict: Verdict, fill: UplinkFill | None) -> Verdict:
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
-    """The fits of the first visit, of each kind that was measured, with the leaves that it shows."""
+    """The fits of the first visit, of each kind that was measured, with the leaves that it shows, or the plan's."""
     known = _first_visit(dataset, [0])
     leaves = _measured_leaves(known)
+    if leaves is None:
+        leaves = _leaves_of_plan(dataset)
     of_each = None if leaves is None else _each_its_own(leaves)
     return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
+
+
+def _leaves_of_plan(dataset: Dataset) -> IntArray | None:
+    plan = dataset.header.get("plan")
+    declared = plan.get("leaves") if isinstance(plan, Mapping) else None
+    return None if declared is None else np.array(declared, dtype=np.int64)
+
+
+def bandwidths_again(dataset: Dataset) -> PairValues:
+    """The bandwidths of the second measurement, pairs at once, each time for itself."""
+    visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
+    return _sweep(dataset, "bandwidth", visits[1:])
 
 
 def pair_by_pair(dataset: Dataset) -> PairValues:

@@ -47,9 +47,9 @@ REPEATS_AGAIN = 5
 MOST_ROUNDS_AGAIN = 32
 """Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
 REPEATS_ALONE = 3
-"""How often suspected pairs are measured one after the other, too, in each direction."""
+"""How often pairs that are slow beside others are measured one after the other, too, in each direction."""
 MOST_PAIRS_ALONE = 16
-"""Suspected pairs that are measured so, the worst first."""
+"""Slow pairs that are measured so, the worst first."""
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
 ROUNDS_AGAIN = 6
@@ -164,7 +164,7 @@ class Sweep:
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
         most = min(self.options.ranks // 2, MOST_PAIRS_ALONE + CONTROLS_ALONE)
         alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
-        again = second_requests(self, chosen, [alone])
+        again = (*second_requests(self, chosen), *alone_requests(self, [alone], 0))
         return sum(predicted_seconds(one, self.options.transport) for one in again)
 
     @property
@@ -210,26 +210,19 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds, schedule)
 
 
-def second_requests(
-    sweep: Sweep, rounds: Mapping[str, Sequence[int]], alone: Sequence[Pairs] = ()
-) -> tuple[Request, ...]:
+def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[Request, ...]:
     """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
 
-    The pairs of `alone`, disjoint in each part, are measured one after the other, REPEATS_ALONE times in each
-    direction. All is shuffled anew in each visit, so that suspects and healthy nodes alternate.
+    All is shuffled anew in each visit, so that suspects and healthy nodes alternate.
     """
     shuffle = random.Random(sweep.options.seed + 1)
     requests: list[Request] = []
     pairs_of = dict(enumerate(sweep.schedule or ()))
     for visit in range(1, 1 + 2 * REPEATS_AGAIN):
         of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
-        if visit <= 2 * REPEATS_ALONE:
-            of_visit += [(ALONE, part) for part in range(len(alone))]
         shuffle.shuffle(of_visit)
         requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
         for purpose, number in of_visit:
-            is_alone = purpose == ALONE
-            place = number if is_alone else sweep.rounds.index(number)
             requests.append(
                 _request(
                     len(sweep.requests) + len(requests),
@@ -237,8 +230,33 @@ def second_requests(
                     purpose,
                     number,
                     sweep.options,
-                    turned=(place + visit) % 2,
-                    links=alone[number] if is_alone else pairs_of.get(number),
+                    turned=(sweep.rounds.index(number) + visit) % 2,
+                    links=pairs_of.get(number),
+                    again=AGAIN,
+                )
+            )
+    return tuple(requests)
+
+
+def alone_requests(sweep: Sweep, parts: Sequence[Pairs], first_number: int) -> tuple[Request, ...]:
+    """The requests that follow a second measurement, numbered from `first_number` on.
+
+    The pairs of each part, which are disjoint, are measured one after the other, REPEATS_ALONE times in each direction.
+    """
+    shuffle = random.Random(sweep.options.seed + 2)
+    requests: list[Request] = []
+    for repeat in range(2 * REPEATS_ALONE):
+        visit = 1 + 2 * REPEATS_AGAIN + repeat
+        for number in shuffle.sample(range(len(parts)), len(parts)):
+            requests.append(
+                _request(
+                    first_number + len(requests),
+                    visit,
+                    ALONE,
+                    number,
+                    sweep.options,
+                    turned=(number + repeat) % 2,
+                    links=parts[number],
                     again=AGAIN,
                 )
             )

@@ -1,7 +1,8 @@
 """The second measurement of a survey: rounds in which its suspects meet healthy nodes, again and in both directions.
 
 Whole rounds are measured, so all healthy nodes are controls, and how many rounds there are does not grow with the
-machine: 1,024 nodes take at most MOST_ROUNDS_AGAIN of 1,023 again.
+machine: 1,024 nodes take at most MOST_ROUNDS_AGAIN of 1,023 again. Pairs that are slow in them follow one after the
+other, with controls: only then it shows whether they are slow alone.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from chiplog.survey.of_run import sweep_fits
+from chiplog.survey.of_run import bandwidths_again, sweep_fits
 from chiplog.survey.plan import (
     BANDWIDTH,
     LATENCY,
     ROUNDS_AGAIN,
+    alone_requests,
     second_requests,
 )
 from chiplog.survey.suspects import pairs_alone, rounds_again
+from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
     from chiplog.plan.request import Request
     from chiplog.survey.plan import Sweep
-    from chiplog.survey.rounds import Pairs
 
 PURPOSES = {"latency": LATENCY, "bandwidth": BANDWIDTH}
 
@@ -36,14 +38,24 @@ def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
         range(len(sweep.rounds)), min(ROUNDS_AGAIN, len(sweep.rounds))
     )
     chosen = {}
-    alone: list[Pairs] = []
     for kind, fit in sweep_fits(dataset).items():
         in_time = _rounds_in_time(dataset, PURPOSES[kind])
         known = [place for place in drawn if place < len(in_time)]
         chosen[PURPOSES[kind]] = [in_time[place] for place in rounds_again(fit, known)]
-        if kind == "bandwidth":
-            alone = pairs_alone(fit, random.Random(sweep.options.seed))
-    return second_requests(sweep, chosen, alone)
+    return second_requests(sweep, chosen)
+
+
+def measurement_alone(dataset: Dataset, sweep: Sweep, first_number: int) -> tuple[Request, ...]:
+    """The requests that follow on a second measurement, which is in `dataset`; none where no pair is slow.
+
+    The same samples and options give the same requests, numbered from `first_number` on.
+    """
+    fit = sweep_fits(dataset).get("bandwidth")
+    if fit is None:
+        return ()
+    slow = slow_beside_others(fit, bandwidths_again(dataset))
+    parts = pairs_alone(fit, slow, random.Random(sweep.options.seed))
+    return alone_requests(sweep, parts, first_number)
 
 
 def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:

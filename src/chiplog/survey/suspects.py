@@ -186,21 +186,23 @@ def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
     return _with_suspects(fit, dict.fromkeys(drawn), MOST_ROUNDS_AGAIN)
 
 
-def pairs_alone(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
-    """Pairs to measure one after the other, too: the worst suspected ones, and others drawn at random beside them.
+def pairs_alone(
+    fit: PairFit, slow: Sequence[tuple[int, int]], shuffle: random.Random
+) -> list[Pairs]:
+    """Pairs to measure one after the other: the first of the `slow` ones, and others drawn at random beside them.
 
-    Each part is of disjoint pairs. There are none where no pair is a suspect.
+    Each part is of disjoint pairs. There are none where no pair is slow.
     """
-    found = suspects(fit)
-    suspected = list(map(tuple, found.pairs.tolist()))
-    if not suspected:
+    if not slow:
         return []
+    found = suspects(fit)
+    suspected = {*slow, *map(tuple, found.pairs.tolist())}
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     pairs = zip(clients.tolist(), servers.tolist(), strict=True)
     bad = set(found.nodes.tolist())
-    others = sorted({pair for pair in pairs if not bad & set(pair)} - set(suspected))
+    others = sorted({pair for pair in pairs if not bad & set(pair)} - suspected)
     controls = shuffle.sample(others, min(CONTROLS_ALONE, len(others)))
-    return _disjoint([*suspected[:MOST_PAIRS_ALONE], *controls])
+    return _disjoint([*slow[:MOST_PAIRS_ALONE], *controls])
 
 
 def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.survey.again import FAMILIES, Again, Judged, judge_again
+from chiplog.survey.again import FAMILIES, UNKNOWN_ALONE, Again, Judged, judge_again
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.suspects import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, PairValues
 
 __all__ = [
-    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "suspects",
+    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "slow_beside_others", "suspects",
 ]  # fmt: skip
 
 FAMILY_ERROR = 0.01
@@ -106,6 +106,14 @@ def confirmed(
         elif one.reason is not None:
             inconclusive.append(finding)
     return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
+
+
+def slow_beside_others(first: PairFit, again: PairValues) -> list[tuple[int, int]]:
+    """The pairs whose bandwidth a second measurement has shown to be slow, the worst first: are they slow alone?"""
+    judged = judge_again(first, suspects(first), again, FAMILY_ERROR).judged
+    found = [one for one in judged if one.reason == UNKNOWN_ALONE]
+    found.sort(key=lambda one: -one.slowness)
+    return [(one.number, one.other) for one in found if one.other is not None]
 
 
 def _judgements(

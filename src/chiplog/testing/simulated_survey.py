@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.survey.pair_values import PairValues
 from chiplog.survey.plan import REPEATS_AGAIN, REPEATS_ALONE, ROUNDS_AGAIN
 from chiplog.survey.suspects import pairs_alone, rounds_again
+from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,9 +127,10 @@ class SimulatedSurvey:
                 ends.append(np.stack((one, other, np.full(one.size, visit * len(chosen) + place))))
         return self.measure(*np.concatenate(ends, axis=1))
 
-    def alone(self, first: PairFit) -> PairValues:
-        """Suspected pairs and their controls, one pair after the other."""
-        parts = pairs_alone(first, random.Random(int(self.rng.integers(2**31))))
+    def alone(self, first: PairFit, again: PairValues) -> PairValues:
+        """The pairs that are slow in both measurements and their controls, one pair after the other."""
+        slow = slow_beside_others(first, again)
+        parts = pairs_alone(first, slow, random.Random(int(self.rng.integers(2**31))))
         ends = [np.zeros((3, 0), dtype=np.int64)]
         for visit in range(2 * REPEATS_ALONE):
             for place, pairs in enumerate(parts):
