@@ -356,43 +356,48 @@ def _slow_alone(
 ) -> dict[tuple[int, int], bool]:
     """Of each pair that was measured alone often enough, in each direction, whether it was slow there.
 
-    What slow nodes explain is taken off. A node that is quick while all send need not be so alone, so nothing is added.
+    It must be slow beyond what its nodes explain. A node that is quick while all send need not be so alone, so a pair
+    must also be slow where only slow nodes explain anything.
     """
     first, nodes = fresh.first, len(alone.nodes)
-    logs = slowness(alone)
-    known = np.isfinite(logs)
-    clients, servers, logs = alone.clients[known], alone.servers[known], logs[known]
-    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
-    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
-    slow = np.maximum(0.0, effects)
-    rest = logs - slow[out, clients] - slow[into, servers]
-    suspects_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
-    is_control = ~np.isin(_keys(clients, servers, nodes), suspects_keys)
-    crossing = first.leaves[clients] != first.leaves[servers]
-    for of_class in (crossing, ~crossing):
-        if (of_class & is_control).any():
-            rest[of_class] -= np.median(rest[of_class & is_control])
+    known = np.isfinite(slowness(alone))
     keys, number, sizes = np.unique(
-        clients * nodes + servers, return_inverse=True, return_counts=True
+        (alone.clients * nodes + alone.servers)[known], return_inverse=True, return_counts=True
     )
     number = number.reshape(-1)
-    low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
-    enough = sizes >= LEAST_REPEATS
+    suspects_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_control = ~np.isin(_keys(alone.clients, alone.servers, nodes)[known], suspects_keys)
     healthy = np.zeros(sizes.size, dtype=bool)
     healthy[number[is_control]] = True
-    controls = low[healthy & enough]
-    if controls.size < 2 * LEAST_CONTROLS:
+    enough = sizes >= LEAST_REPEATS
+    controls = healthy & enough
+    if controls.sum() < 2 * LEAST_CONTROLS:
         return {}
-    freedom = degrees_of_freedom(controls.size)
-    limit = upper_quantile(error / max(1, first.usable.size), freedom) * max(
-        LEAST_SPREAD, scale(controls)
-    )
-    far = low - np.median(controls)
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
+    far = []
+    for explained in (effects, np.maximum(0.0, effects)):
+        rest = _rest_alone(fresh, alone, explained)[known]
+        crossing = (first.leaves[alone.clients] != first.leaves[alone.servers])[known]
+        for of_class in (crossing, ~crossing):
+            if (of_class & is_control).any():
+                rest[of_class] -= np.median(rest[of_class & is_control])
+        low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
+        far.append(low - np.median(low[controls]))
+    freedom = degrees_of_freedom(int(controls.sum()))
+    spread = max(LEAST_SPREAD, scale(far[0][controls]))
+    limit = max(LEAST_HINT, upper_quantile(error / max(1, first.usable.size), freedom) * spread)
+    is_slow = (far[0] > limit) & (far[1] > LEAST_HINT)
     return {
-        divmod(int(key), nodes): bool(one > max(limit, LEAST_HINT))
-        for key, one, is_enough in zip(keys.tolist(), far.tolist(), enough.tolist(), strict=True)
-        if is_enough
+        divmod(int(key), nodes): bool(one)
+        for key, one in zip(keys[enough].tolist(), is_slow[enough].tolist(), strict=True)
     }
+
+
+def _rest_alone(fresh: _Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
+    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes."""
+    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
+    explained = effects[out, alone.clients] + effects[into, alone.servers]
+    return np.asarray(slowness(alone) - explained)
 
 
 def _has(suspected: Suspects, client: int, server: int) -> bool:
