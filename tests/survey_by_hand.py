@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,19 @@ def simulated_survey(folder: Path, ranks: int, *options: object) -> Path:
     return folder
 
 
-def slowed(survey: Path, out: Path, factor: Factor) -> Path:
-    """The same survey with some pairs slowed."""
+def slowed(
+    survey: Path, out: Path, factor: Factor, *, leaves: Mapping[str, Sequence[int]] | None = None
+) -> Path:
+    """The same survey with some pairs slowed; `leaves` are the ranks of the leaves that it says were declared."""
     out.mkdir()
-    lines = (survey / "pairs.jsonl").read_bytes().splitlines()
-    changed = (encode_line(_slowed(json.loads(one), factor)) for one in lines)
+    header, *lines = map(json.loads, (survey / "pairs.jsonl").read_bytes().splitlines())
+    if leaves is not None:
+        of_rank = {rank: place for place, ranks in enumerate(leaves.values()) for rank in ranks}
+        header["plan"] |= {
+            "leaves": [of_rank[rank] for rank in range(header["ranks"])],
+            "leaf_names": list(leaves),
+        }
+    changed = (encode_line(one) for one in (header, *(_slowed(one, factor) for one in lines)))
     (out / "pairs.jsonl").write_bytes(b"".join(changed))
     return out
 

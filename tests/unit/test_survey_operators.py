@@ -15,6 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command import chiplog
+from survey_by_hand import simulated_survey, slowed
 from verdict_by_hand import verdict_of
 
 from chiplog.survey.operators.drain import drain_lines
@@ -64,6 +65,29 @@ def test_a_survey_becomes_a_verdict_in_every_format(tmp_path: Path, survey: Path
     listed = chiplog("survey", "verdict", survey, "--to", "nhc")
     assert listed.stdout.startswith("# chiplog.node-check/1 ")
     promtool_accepts((tmp_path / "a.prom").read_text())
+
+
+def test_a_slow_uplink_is_told_from_slow_nodes_by_what_the_survey_knew_of_leaves(
+    tmp_path: Path,
+) -> None:
+    healthy = simulated_survey(tmp_path / "healthy", 16)
+    leaves = {
+        "west": (0, 5, 10, 15),
+        "east": (1, 4, 11, 14),
+        "up": (2, 7, 8, 13),
+        "down": (3, 6, 9, 12),
+    }
+
+    def factor(client: int, server: int, is_bandwidth: bool) -> float:
+        crosses = (client in leaves["up"]) != (server in leaves["up"])
+        return 1.1 if is_bandwidth and crosses else 1.0
+
+    slow = slowed(healthy, tmp_path / "slow", factor, leaves=leaves)
+    told = chiplog("survey", "verdict", slow)
+    assert told.code == 0, told.stderr
+    nodes, uplink = told.stdout.splitlines()
+    assert nodes == "nodes      16 ok"
+    assert re.match(r"slow       uplink up: bandwidth -(8|9|10)\.\d %", uplink)
 
 
 def test_a_node_has_few_series_and_odd_names_are_escaped() -> None:

@@ -133,12 +133,19 @@ def test_pairs_alone_are_measured_three_times_in_each_direction() -> None:
 
 
 def test_a_header_keeps_the_options() -> None:
-    options = SurveyOptions("tcp", 16, sparse=3, seed=9, leaves=(0, 1) * 8)
+    options = SurveyOptions(
+        "tcp", 16, sparse=3, seed=9, leaves=(0, 1) * 8, leaf_names=("west", "east")
+    )
     stored = json.loads(json.dumps(options.to_json()))
     assert SurveyOptions.from_json(stored, "pairs.jsonl") == options
     for wrong in ([0, 1], [0, 1] * 9, ["0"] * 16, [True] * 16, {"0": 1}, 3):
         with pytest.raises(CorruptFile, match=r"plan\.leaves has no whole number for each rank"):
             SurveyOptions.from_json({**stored, "leaves": wrong}, "pairs.jsonl")
+    for wrong in (["west"], ["west", 3], "we", {"0": 1}):
+        with pytest.raises(CorruptFile, match=r"plan\.leaf_names has no name for each leaf"):
+            SurveyOptions.from_json({**stored, "leaf_names": wrong}, "pairs.jsonl")
+    unnamed = SurveyOptions.from_json({**stored, "leaf_names": None}, "pairs.jsonl")
+    assert unnamed.leaf_names == ("leaf 0", "leaf 1")
     del stored["sparse"]
     with pytest.raises(CorruptFile, match=r"plan\.sparse is missing"):
         SurveyOptions.from_json(stored, "pairs.jsonl")

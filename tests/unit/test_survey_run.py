@@ -16,6 +16,7 @@ from chiplog.measure.limits import Limits
 from chiplog.measure.measuring import Launch
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
+from chiplog.survey.of_run import declared_leaves
 from chiplog.survey.plan import SurveyOptions
 from chiplog.survey.result import survey_result
 from chiplog.survey.rounds import rounds_by_leaf
@@ -92,8 +93,15 @@ def test_declared_leaves_plan_the_rounds_and_stay_with_the_file(tmp_path: Path) 
     out = tmp_path / "pairs.jsonl"
     ranks, rest = Ranks(fail_at=4), Ranks()
     with pytest.raises(RunFailed):
-        sweep(ranks, out, leaves_of=lambda nodes: tuple(int(one[1:]) % 2 for one in nodes))
-    assert sweep(rest, out, resume=True).complete
+        sweep(
+            ranks,
+            out,
+            leaves_of=lambda nodes: (tuple(int(one[1:]) % 2 for one in nodes), ("a", "b")),
+        )
+    found = sweep(rest, out, resume=True)
+    assert found.complete
+    leaves, names = declared_leaves(found)
+    assert leaves is not None and (leaves.tolist(), "".join(names)) == ([1, 0, 1, 0], "ab")
     links = {one.series[0].links for one in (*ranks.asked, *rest.asked)}
     assert links == set(rounds_by_leaf((1, 0, 1, 0)) or ())
     asked = {one.id: one.line() for one in ranks.asked}

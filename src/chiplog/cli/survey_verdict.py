@@ -49,7 +49,7 @@ def survey_verdict(
     if to is not None:
         _write(out, _text(to, verdict))
     if json_file != "-" and (to is None or out != "-"):
-        print("\n".join([_sentence(verdict), *drain_lines(verdict)]))
+        print("\n".join([_sentence(verdict), *_others(verdict), *drain_lines(verdict)]))
 
 
 def _text(to: str, verdict: SurveyVerdict) -> str:
@@ -71,4 +71,12 @@ def _write(out: str, text: str) -> None:
 def _sentence(verdict: SurveyVerdict) -> str:
     words = [one.verdict for one in verdict.nodes]
     counts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
-    return f"nodes      {', '.join(counts) or 'none was measured'}"
+    unfinished = "" if verdict.complete else "; the survey is not finished"
+    return f"nodes      {', '.join(counts) or 'none was measured'}{unfinished}"
+
+
+def _others(verdict: SurveyVerdict) -> list[str]:
+    """The slow uplinks and pairs, which drain nobody."""
+    from chiplog.cli.verdict_text import slow_lines
+
+    return slow_lines(verdict.others)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from chiplog.survey.plan import LEAST_RANKS_AGAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from chiplog.survey.of_run import MachineVerdict
     from chiplog.survey.verdict import Finding, OwnKind, Verdict
@@ -18,8 +18,7 @@ _ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": 
 
 def verdict_lines(verdict: MachineVerdict) -> list[str]:
     """Who is accused, what is not concluded, what could have been found, and where the topology differs."""
-    lines = [f"slow       {_sentence(one)}" for one in verdict.accused[:MOST]]
-    lines += _more(len(verdict.accused))
+    lines = slow_lines(verdict.accused)
     if not verdict.accused:
         lines.append(f"slow       {_nobody(verdict)}")
     lines += [f"unclear    {_sentence(one)}: {one.reason}" for one in verdict.inconclusive[:MOST]]
@@ -35,6 +34,12 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
     if verdict.agrees:
         lines.append(f"topology   {verdict.leaves} leaves, as declared")
     return lines
+
+
+def slow_lines(accused: Sequence[Finding]) -> list[str]:
+    """The accused ones, the first few."""
+    lines = [f"slow       {_sentence(one)}" for one in accused[:MOST]]
+    return lines + _more(len(accused))
 
 
 def _own(detectable: Mapping[OwnKind, float | None]) -> str:

@@ -151,14 +151,18 @@ class _Declared:
         self._has_asked = True
         return self._known
 
-    def leaves_of(self, nodes: tuple[str, ...]) -> tuple[int, ...] | None:
-        """The number of each node's leaf; nodes that are not declared share one. UsageError as `leaf_numbers`."""
+    def leaves_of(self, nodes: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+        """Each node's leaf by number, and the leaves' names; nodes that are not declared share a number.
+
+        UsageError as `leaf_numbers`.
+        """
         known = self.topology_for(nodes)
         if known is None:
             return None
         from chiplog.survey.topology import leaf_numbers
 
-        return tuple(leaf_numbers(known, nodes)[0].tolist())
+        leaves, names = leaf_numbers(known, nodes)
+        return tuple(leaves.tolist()), names
 
 
 @dataclass(frozen=True)
@@ -191,5 +195,5 @@ def _whoever_is_lost(
                 raise
             lost.append(lost_node(error, read_run(part.path)))
             path = file_without(whole.path, nodes)
-            options = replace(part.options, ranks=error.ranks - 1, leaves=None)
+            options = replace(part.options, ranks=error.ranks - 1, leaves=None, leaf_names=None)
             part = _Part(options, path, launcher, ranks_are_given=True, resume=path.exists())

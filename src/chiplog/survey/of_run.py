@@ -12,7 +12,7 @@ from chiplog.survey.leaves import Difference, differences, infer_leaves
 from chiplog.survey.nodes import node_names
 from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import AGAIN, ALONE
+from chiplog.survey.plan import AGAIN, ALONE, stored_leaves
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
@@ -97,13 +97,13 @@ def finding_json(one: Finding) -> dict[str, Any]:
 def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> MachineVerdict:
     """Judges a survey; `topology` is the declared one, which the measured leaves are held against.
 
-    Leaves are those that the pairs show (latency first), else the declared ones. UsageError where the topology
-    declares none of the nodes.
+    Without it, what was declared when the survey began counts. Leaves are those that the pairs show (latency first),
+    else the declared ones. UsageError where the topology declares none of the nodes.
     """
     visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
     known = _first_visit(dataset, visits)
     nodes = tuple(node_names(dataset.header))
-    declared, names = leaf_numbers(topology, nodes) if topology else (None, ())
+    declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
     measured = _measured_leaves(known)
     found: tuple[Difference, ...] = ()
     agrees = None
@@ -138,15 +138,18 @@ def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
     known = _first_visit(dataset, [0])
     leaves = _measured_leaves(known)
     if leaves is None:
-        leaves = _leaves_of_plan(dataset)
+        leaves = declared_leaves(dataset)[0]
     of_each = None if leaves is None else _each_its_own(leaves)
     return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
 
 
-def _leaves_of_plan(dataset: Dataset) -> IntArray | None:
+def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]:
+    """(n,) the leaf of each node that was declared when the survey began, or None, and the leaves' names by number."""
     plan = dataset.header.get("plan")
-    declared = plan.get("leaves") if isinstance(plan, Mapping) else None
-    return None if declared is None else np.array(declared, dtype=np.int64)
+    if not isinstance(plan, Mapping):
+        return None, ()
+    leaves, names = stored_leaves(plan, len(node_names(dataset.header)), dataset.source)
+    return (None, ()) if leaves is None else (np.array(leaves, dtype=np.int64), names or ())
 
 
 def bandwidths_again(dataset: Dataset) -> PairValues:

@@ -78,6 +78,8 @@ class SurveyOptions:
     """Whether each visit begins with what every node does alone."""
     leaves: tuple[int, ...] | None = None
     """The declared leaf of each rank, so that rounds fill uplinks; None where nothing is declared."""
+    leaf_names: tuple[str, ...] | None = None
+    """The leaves' names, by number."""
     kind: str = KIND
 
     def __post_init__(self) -> None:
@@ -118,7 +120,7 @@ class SurveyOptions:
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
             )
         fields = SurveyOptions.__dataclass_fields__
-        of_older_files = {"again": False, "own": False, "leaves": None}
+        of_older_files = {"again": False, "own": False, "leaves": None, "leaf_names": None}
         stored = {**of_older_files, **stored}
         missing = sorted(set(fields) - set(stored))
         if missing:
@@ -126,17 +128,30 @@ class SurveyOptions:
                 f"{source}: line 1: plan.{missing[0]} is missing, so the survey can't be resumed."
             )
         known = {name: stored[name] for name in fields}
-        known["leaves"] = _stored_leaves(known["leaves"], known["ranks"], source)
+        known["leaves"], known["leaf_names"] = stored_leaves(stored, known["ranks"], source)
         return SurveyOptions(**known)  # type: ignore[arg-type]
 
 
-def _stored_leaves(leaves: object, ranks: object, source: str) -> tuple[int, ...] | None:
+def stored_leaves(
+    plan: Mapping[str, object], ranks: object, source: str
+) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
+    """The declared leaf of each rank and the leaves' names in a header's plan; None where nothing was declared.
+
+    CorruptFile, naming `source`, where they are none.
+    """
+    leaves, names = plan.get("leaves"), plan.get("leaf_names")
     if leaves is None:
-        return None
+        return None, None
     numbers = [one for one in leaves if type(one) is int] if isinstance(leaves, list) else []
     if not isinstance(leaves, list) or len(numbers) != len(leaves) or len(numbers) != ranks:
         raise CorruptFile(f"{source}: line 1: plan.leaves has no whole number for each rank.")
-    return tuple(numbers)
+    count = max(numbers, default=-1) + 1
+    if names is None:
+        return tuple(numbers), tuple(f"leaf {number}" for number in range(count))
+    words = [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+    if not isinstance(names, list) or len(words) != len(names) or len(words) < count:
+        raise CorruptFile(f"{source}: line 1: plan.leaf_names has no name for each leaf.")
+    return tuple(numbers), tuple(words)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from chiplog.survey.lost import NodeLost
 from chiplog.survey.nodes import are_same_hosts, node_names, refuse_ambiguous
 from chiplog.survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
 
-LeavesOf = Callable[[tuple[str, ...]], tuple[int, ...] | None]
+LeavesOf = Callable[[tuple[str, ...]], tuple[tuple[int, ...], tuple[str, ...]] | None]
 _RANK = re.compile(r"\b[Rr]ank (\d+)\b")
 _NO_TIME = "time did not suffice for all rounds"
 
@@ -48,9 +48,10 @@ def measure_sweep(
     """Measure the sweep that `options` make, write the run file `out`, and return what is in it.
 
     With `resume`, exactly the missing records are measured, by the plan that the file was begun with. Without
-    `ranks_are_given`, a new sweep is planned for as many ranks as have started. `leaves_of` tells the leaves of the
-    nodes that have started, by which a new sweep fills uplinks. When the time of `limits` is over, the rest is left to
-    `--resume`. `margin_seconds` is how much longer than planned a record may take.
+    `ranks_are_given`, a new sweep is planned for as many ranks as have started. `leaves_of` tells the declared leaves
+    of the nodes that have started, and these leaves' names; a new sweep fills uplinks by them. When the time of
+    `limits` is over, the rest is left to `--resume`. `margin_seconds` is how much longer than planned a record may
+    take.
 
     Raises UsageError where `out` exists (or, with `resume`, is another survey's), where the number of ranks is not
     the planned one, or where host names are ambiguous; NodeLost where a node is lost, RunFailed where the disk is;
@@ -145,8 +146,8 @@ class _Run:
         try:
             self._check_ranks(session.header, ranks_are_given=ranks_are_given)
             if self.writer is None:
-                leaves = self.leaves_of(tuple(node_names(session.header)))
-                self.options = replace(self.options, leaves=leaves)
+                leaves, names = self.leaves_of(tuple(node_names(session.header))) or (None, None)
+                self.options = replace(self.options, leaves=leaves, leaf_names=names)
                 self.header = {**session.header, "plan": self.options.to_json()}
                 self.out.parent.mkdir(parents=True, exist_ok=True)
                 self.writer = RunWriter.create(self.out, self.header)
