@@ -89,23 +89,24 @@ def test_as_many_ranks_as_have_started_are_planned_for(tmp_path: Path) -> None:
     assert {one.round for one in found.series} == {0, 1, 2}
 
 
+def odd_and_even(nodes: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    return tuple(int(one[1:]) % 2 for one in nodes), ("even", "odd")
+
+
 def test_declared_leaves_plan_the_rounds_and_stay_with_the_file(tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     ranks, rest = Ranks(fail_at=4), Ranks()
     with pytest.raises(RunFailed):
-        sweep(
-            ranks,
-            out,
-            leaves_of=lambda nodes: (tuple(int(one[1:]) % 2 for one in nodes), ("a", "b")),
-        )
+        sweep(ranks, out, leaves_of=odd_and_even)
     found = sweep(rest, out, resume=True)
     assert found.complete
-    leaves, names = declared_leaves(found)
-    assert leaves is not None and (leaves.tolist(), "".join(names)) == ([1, 0, 1, 0], "ab")
     links = {one.series[0].links for one in (*ranks.asked, *rest.asked)}
     assert links == set(rounds_by_leaf((1, 0, 1, 0)) or ())
     asked = {one.id: one.line() for one in ranks.asked}
     assert asked[4] == rest.asked[0].line()
+    for one in (found, sweep(Ranks(), tmp_path / "again.jsonl", leaves_of=odd_and_even)):
+        leaves, names = declared_leaves(one)
+        assert leaves is not None and (leaves.tolist(), names) == ([1, 0, 1, 0], ("even", "odd"))
 
 
 def test_ranks_that_were_asked_for_must_start(tmp_path: Path) -> None:

@@ -109,8 +109,9 @@ class SurveyOptions:
         return self.own and (self.visits > 1 or self.has_second_measurement)
 
     def to_json(self) -> dict[str, object]:
-        """The options as the run file's header keeps them."""
-        return asdict(self)
+        """The options as the run file's header keeps them, in JSON's own types."""
+        lists = {"leaves": self.leaves, "leaf_names": self.leaf_names}
+        return {**asdict(self), **{name: one and list(one) for name, one in lists.items()}}
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:
