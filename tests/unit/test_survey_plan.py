@@ -141,7 +141,7 @@ def test_a_header_keeps_the_options() -> None:
     for wrong in ([0, 1], [0, 1] * 9, ["0"] * 16, [True] * 16, {"0": 1}, 3):
         with pytest.raises(CorruptFile, match=r"plan\.leaves has no whole number for each rank"):
             SurveyOptions.from_json({**stored, "leaves": wrong}, "pairs.jsonl")
-    for wrong in (["west"], ["west", 3], "we", {"0": 1}):
+    for wrong in (["west"], ["west", 3], ["west", "\x1b[2J"], "we", {"0": 1}):
         with pytest.raises(CorruptFile, match=r"plan\.leaf_names has no name for each leaf"):
             SurveyOptions.from_json({**stored, "leaf_names": wrong}, "pairs.jsonl")
     unnamed = SurveyOptions.from_json({**stored, "leaf_names": None}, "pairs.jsonl")

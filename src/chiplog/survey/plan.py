@@ -149,7 +149,8 @@ def stored_leaves(
     count = max(numbers, default=-1) + 1
     if names is None:
         return tuple(numbers), tuple(f"leaf {number}" for number in range(count))
-    words = [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+    known = names if isinstance(names, list) else []
+    words = [one for one in known if isinstance(one, str) and one.isprintable()]
     if not isinstance(names, list) or len(words) != len(names) or len(words) < count:
         raise CorruptFile(f"{source}: line 1: plan.leaf_names has no name for each leaf.")
     return tuple(numbers), tuple(words)
