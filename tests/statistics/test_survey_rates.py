@@ -7,6 +7,7 @@ drifts and changes between two states; single figures have heavy tails and spike
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -55,8 +56,9 @@ def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
     survey = SimulatedSurvey(machine, Noise(), seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
     again = survey.again(first)
-    alone = survey.alone(first, again) if machine.kind == "bandwidth" else None
-    verdict = confirmed(first, again, alone=alone)
+    if machine.kind == "bandwidth":
+        again = replace(again, alone=survey.alone(first, again))
+    verdict = confirmed(first, again)
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,7 @@ from hypothesis import strategies as st
 
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import PairValues
-from chiplog.survey.plan import MOST_ROUNDS_AGAIN
-from chiplog.survey.suspects import rounds_again, suspects
+from chiplog.survey.suspects import pair_rounds, suspects
 from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
 
@@ -24,8 +24,9 @@ def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    alone = survey.alone(first, again) if machine.kind == "bandwidth" else None
-    return confirmed(first, again, alone=alone)
+    if machine.kind == "bandwidth":
+        again = replace(again, alone=survey.alone(first, again))
+    return confirmed(first, again)
 
 
 def accused(verdict: Verdict) -> set[tuple[str, str, str | None, str]]:
@@ -114,10 +115,10 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
     free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first, again)
-    found = accused(confirmed(first, again, alone=survey.alone(first, again)))
+    found = accused(confirmed(first, replace(again, alone=survey.alone(first, again))))
     assert [{name, peer} for _, name, peer, _ in found] == [{"n0004", "n0010"}]
     for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
-        verdict = confirmed(first, again, alone=alone)
+        verdict = confirmed(first, replace(again, alone=alone))
         assert not verdict.accused
         (doubt,) = verdict.inconclusive
         assert {doubt.name, doubt.peer} == {"n0004", "n0010"}
@@ -129,9 +130,9 @@ def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> N
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    assert accused(confirmed(first, again, alone=survey.alone(first, again)))
+    assert accused(confirmed(first, replace(again, alone=survey.alone(first, again))))
     free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
-    assert not confirmed(first, again, alone=free).accused
+    assert not confirmed(first, replace(again, alone=free)).accused
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:
@@ -176,16 +177,23 @@ def test_a_sweep_without_any_figure_concludes_nothing() -> None:
     assert set(verdict.detectable.values()) == {None}
 
 
-def test_few_rounds_are_measured_again_and_among_them_those_of_slow_pairs() -> None:
+def test_all_suspected_pairs_fit_into_few_rounds_of_disjoint_pairs() -> None:
     machine = Machine(96, slow_pairs={(3, 60): 0.2, (7, 90): 0.3})
     first = fit_pairs(SimulatedSurvey(machine, Noise(), 3).full(), machine.leaves)
-    values, drawn = first.values, list(range(10))
-    chosen = rounds_again(first, drawn)
-    assert chosen[:10] == drawn
-    assert len(set(chosen)) == len(chosen) == MOST_ROUNDS_AGAIN
-    for pair in machine.slow_pairs:
-        here = [set(pair) == set(ends) for ends in zip(values.clients, values.servers, strict=True)]
-        assert values.rounds[here][0] in chosen
+    rounds = pair_rounds(first, random.Random(1))
+    assert 1 <= len(rounds) <= 10
+    measured = [pair for pairs in rounds for pair in pairs]
+    assert set(map(tuple, suspects(first).pairs.tolist())) <= set(measured)
+    assert {frozenset(pair) for pair in machine.slow_pairs} <= set(map(frozenset, measured))
+    for pairs in rounds:
+        nodes = [node for pair in pairs for node in pair]
+        assert len(nodes) == len(set(nodes)) >= 90
+
+
+def test_a_machine_without_suspected_pairs_needs_no_rounds_of_them() -> None:
+    machine = Machine(SMALL, 4)
+    first = fit_pairs(SimulatedSurvey(machine, NO_NOISE, 3).full(), machine.leaves)
+    assert pair_rounds(first, random.Random(1)) == []
 
 
 def renumbered(values: PairValues, order: np.ndarray) -> PairValues:  # type: ignore[type-arg]

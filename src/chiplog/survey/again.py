@@ -17,6 +17,7 @@ from chiplog.survey.pair_fit import (
     make_terms,
     slowness,
     solve,
+    spells_of,
 )
 from chiplog.survey.robust import (
     degrees_of_freedom,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chiplog.survey.pair_fit import PairFit
-    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues, SecondMeasurement
     from chiplog.survey.suspects import Suspects
 
 FAMILIES = 4
@@ -107,27 +108,20 @@ class _Fresh:
 
 
 def judge_again(
-    first: PairFit,
-    suspected: Suspects,
-    again: PairValues,
-    family_error: float,
-    alone: PairValues | None = None,
+    first: PairFit, suspected: Suspects, again: SecondMeasurement, family_error: float
 ) -> Again:
-    """Judges each suspect; `family_error` bounds the probability of a false accusation over the whole sweep.
-
-    `alone` are the bandwidths of suspected pairs and their controls, one pair after the other.
-    """
+    """Judges each suspect; `family_error` bounds the probability of a false accusation over the whole sweep."""
     result = Again()
-    fresh = _fit_again(first, suspected, again)
+    fresh = _fit_again(first, suspected, again.rounds)
     if fresh is None:
         _untested(result, suspected)
         return result
     error = family_error / FAMILIES
     _judge_nodes(result, fresh, suspected, error)
     _judge_uplinks(result, fresh, suspected, error)
-    _judge_pairs(result, fresh, suspected, error)
+    _judge_pairs(result, fresh, suspected, again.pairs, error)
     if first.values.kind == "bandwidth":
-        _judge_alone(result, fresh, suspected, alone, error)
+        _judge_alone(result, fresh, suspected, again.alone, error)
     return result
 
 
@@ -289,17 +283,20 @@ def _judge_uplinks(result: Again, fresh: _Fresh, suspected: Suspects, error: flo
         )
 
 
-def _judge_pairs(result: Again, fresh: _Fresh, suspected: Suspects, error: float) -> None:
+def _judge_pairs(
+    result: Again, fresh: _Fresh, suspected: Suspects, beside: PairValues | None, error: float
+) -> None:
+    """`beside` are rounds of suspected pairs, and of others beside them."""
     if not len(suspected.pairs):
         return
-    nodes = len(fresh.values.nodes)
-    centre, spread, count = _control_pairs(fresh, nodes)
+    figures = _figures(fresh, suspected, beside)
+    centre, spread, count = _control_pairs(figures)
     if count < 2 * LEAST_CONTROLS:
         return
     critical = upper_quantile(error / max(1, fresh.first.usable.size), degrees_of_freedom(count))
     hint = upper_quantile(HINT / len(suspected.pairs), degrees_of_freedom(count))
-    slow, repeats = _suspected_pairs(fresh, suspected.pairs, nodes)
-    back, back_repeats = _suspected_pairs(fresh, suspected.pairs[:, ::-1], nodes)
+    slow, repeats = _suspected_pairs(figures, suspected.pairs)
+    back, back_repeats = _suspected_pairs(figures, suspected.pairs[:, ::-1])
     outside = ~np.isfinite(fresh.effects[0])
     unknown = outside[suspected.pairs].sum(axis=1)
     sigma = np.sqrt(spread**2 * (1 + 1 / count) + unknown * _today(fresh) ** 2)
@@ -357,7 +354,8 @@ def _slow_alone(
     """Of each pair that was measured alone often enough, in each direction, whether it was slow there.
 
     It must be slow beyond what its nodes explain. A node that is quick while all send need not be so alone, so a pair
-    must also be slow where only slow nodes explain anything.
+    must also be slow where only slow nodes explain anything. Chance is ruled out by the measurement beside others; here
+    those count that were slow there, whatever they shared.
     """
     first, nodes = fresh.first, len(alone.nodes)
     known = np.isfinite(slowness(alone))
@@ -383,9 +381,9 @@ def _slow_alone(
                 rest[of_class] -= np.median(rest[of_class & is_control])
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
         far.append(low - np.median(low[controls]))
-    freedom = degrees_of_freedom(int(controls.sum()))
-    spread = max(LEAST_SPREAD, scale(far[0][controls]))
-    limit = max(LEAST_HINT, upper_quantile(error / max(1, first.usable.size), freedom) * spread)
+    tests = max(1, int((enough & ~healthy).sum()))
+    critical = upper_quantile(error / tests, degrees_of_freedom(int(controls.sum())))
+    limit = max(LEAST_HINT, critical * max(LEAST_SPREAD, scale(far[0][controls])))
     is_slow = (far[0] > limit) & (far[1] > LEAST_HINT)
     return {
         divmod(int(key), nodes): bool(one)
@@ -404,50 +402,116 @@ def _has(suspected: Suspects, client: int, server: int) -> bool:
     return bool(np.any((suspected.pairs[:, 0] == client) & (suspected.pairs[:, 1] == server)))
 
 
-def _control_pairs(fresh: _Fresh, nodes: int) -> tuple[float, float, int]:
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The figures of the second measurement, each with what nothing else explains of its slowness."""
+
+    keys: IntArray
+    """Client times nodes plus server."""
+    rest: FloatArray
+    is_known: NDArray[np.bool_]
+    """Whether all is known of the effects of the figure's nodes."""
+    is_control: NDArray[np.bool_]
+    """Whether it is of two healthy nodes, and not of a suspected pair."""
+    nodes: int
+
+
+def _figures(fresh: _Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
+    whole = _figures_of(fresh, suspected, fresh.values, is_whole=True)
+    if beside is None or not beside.values.size:
+        return whole
+    more = _figures_of(fresh, suspected, beside, is_whole=False)
+    return _Figures(
+        np.concatenate((whole.keys, more.keys)),
+        np.concatenate((whole.rest, more.rest)),
+        np.concatenate((whole.is_known, more.is_known)),
+        np.concatenate((whole.is_control, more.is_control)),
+        whole.nodes,
+    )
+
+
+def _figures_of(
+    fresh: _Fresh, suspected: Suspects, values: PairValues, *, is_whole: bool
+) -> _Figures:
+    """Of the whole rounds, whose spells are known, or of rounds beside them."""
+    first, nodes = fresh.first, len(values.nodes)
+    logs = slowness(values)
+    these = np.flatnonzero(np.isfinite(logs))
+    ends = np.stack((values.clients[these], values.servers[these]))
+    one, other = first.leaves[ends]
+    crossing = one != other
+    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
+    uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
+    uplinks = np.nan_to_num(uplinks)
+    own, is_known = _by_class(fresh, ends, crossing)
+    rest = (
+        logs[these]
+        - _level(fresh)[crossing.astype(np.int64)]
+        - effects[out, ends[0]]
+        - effects[into, ends[1]]
+        - np.where(crossing, uplinks[out, one] + uplinks[into, other], fresh.terms.within[one])
+        - own
+    )
+    is_healthy = np.zeros(nodes, dtype=bool)
+    is_healthy[fresh.controls] = True
+    suspected_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_suspected = np.isin(_keys(ends[0], ends[1], nodes), suspected_keys)
+    is_control = is_healthy[ends].all(axis=0) & ~is_suspected
+    rounds = values.rounds[these]
+    if is_whole:
+        rest -= _spell_shift(fresh, rounds)
+    else:
+        rest -= _shift_beside(rest, rounds, crossing, is_control)
+    return _Figures(ends[0] * nodes + ends[1], rest, is_known, is_control, nodes)
+
+
+def _shift_beside(
+    rest: FloatArray, rounds: IntArray, crossing: NDArray[np.bool_], is_control: NDArray[np.bool_]
+) -> FloatArray:
+    """(m,) what the controls of each figure's class, and of its spell, have in common.
+
+    The shifts of spells are shrunk by the share of their variance that chance explains.
+    """
+    shift = np.zeros(rest.size)
+    for of_class in (crossing, ~crossing):
+        if (of_class & is_control).any():
+            shift[of_class] = np.median(rest[of_class & is_control])
+    controls = np.flatnonzero(is_control)
+    spells = spells_of(rounds[controls])
+    count = int(spells.max(initial=-1)) + 1
+    if count < 2:
+        return shift
+    left = (rest - shift)[controls]
+    raw = group_medians(left, spells, count)
+    chance = np.pi / 2 * scale(left) ** 2 / np.bincount(spells, minlength=count)
+    excess = max(0.0, float(np.var(raw)) - float(np.median(chance)))
+    raw = (raw - np.median(raw)) * excess / np.maximum(excess + chance, LEAST_SPREAD**2)
+    known, place = np.unique(rounds[controls], return_index=True)
+    nearest = np.searchsorted((known[1:] + known[:-1]) / 2, rounds)
+    return np.asarray(shift + raw[spells[place]][nearest])
+
+
+def _control_pairs(figures: _Figures) -> tuple[float, float, int]:
     """The centre and the spread of the lower quartiles of healthy pairs, and how many pairs these are."""
-    own = np.isin(fresh.values.clients[fresh.core], fresh.controls)
-    own &= np.isin(fresh.values.servers[fresh.core], fresh.controls)
-    core = fresh.core[own]
-    keys = fresh.values.clients[core] * nodes + fresh.values.servers[core]
-    _, number, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    _, number, sizes = np.unique(
+        figures.keys[figures.is_control], return_inverse=True, return_counts=True
+    )
     low = group_order_statistics(
-        fresh.terms.rest()[own], number.reshape(-1), sizes.size, PAIR_QUANTILE
+        figures.rest[figures.is_control], number.reshape(-1), sizes.size, PAIR_QUANTILE
     )[sizes >= LEAST_REPEATS]
     if not low.size:
         return 0.0, 0.0, 0
     return float(np.median(low)), max(LEAST_SPREAD, scale(low)), low.size
 
 
-def _suspected_pairs(fresh: _Fresh, pairs: IntArray, nodes: int) -> tuple[FloatArray, IntArray]:
+def _suspected_pairs(figures: _Figures, pairs: IntArray) -> tuple[FloatArray, IntArray]:
     """(k,) the lower quartile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
-    values, terms = fresh.values, fresh.terms
-    keys = values.clients * nodes + values.servers
-    wanted, order = np.unique(pairs[:, 0] * nodes + pairs[:, 1], return_inverse=True)
-    place = np.minimum(np.searchsorted(wanted, keys), wanted.size - 1)
-    these = np.flatnonzero((wanted[place] == keys) & np.isfinite(fresh.logs))
-    group = place[these]
-    clients, servers = values.clients[these], values.servers[these]
-    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(fresh.first))
-    level = _level(fresh)
-    crossing = fresh.first.leaves[clients] != fresh.first.leaves[servers]
-    uplinks = np.where(
-        np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(fresh.first.uplink_effects)
-    )
-    uplinks = np.nan_to_num(uplinks)
-    leaf = fresh.first.leaves
-    out, into = (1, 2) if terms.is_directed else (0, 0)
-    rest = (
-        fresh.logs[these]
-        - level[crossing.astype(np.int64)]
-        - _spell_shift(fresh, values.rounds[these])
-        - effects[out, clients]
-        - effects[into, servers]
-        - np.where(crossing, uplinks[out, leaf[clients]] + uplinks[into, leaf[servers]], 0.0)
-    )
-    own, is_known = _by_class(fresh, np.stack((clients, servers)), crossing)
-    low = group_order_statistics(rest - own, group, wanted.size, PAIR_QUANTILE)
-    repeats = np.bincount(group[is_known], minlength=wanted.size)
+    wanted, order = np.unique(pairs[:, 0] * figures.nodes + pairs[:, 1], return_inverse=True)
+    place = np.minimum(np.searchsorted(wanted, figures.keys), wanted.size - 1)
+    these = wanted[place] == figures.keys
+    low = group_order_statistics(figures.rest[these], place[these], wanted.size, PAIR_QUANTILE)
+    repeats = np.bincount(place[these & figures.is_known], minlength=wanted.size)
     order = order.reshape(-1)
     return np.nan_to_num(low[order]), repeats[order]
 

@@ -11,8 +11,14 @@ import numpy as np
 from chiplog.survey.leaves import Difference, differences, infer_leaves
 from chiplog.survey.nodes import node_names
 from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
-from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import AGAIN, ALONE, stored_leaves
+from chiplog.survey.pair_values import (
+    PATTERN,
+    Kind,
+    PairValues,
+    SecondMeasurement,
+    pair_values,
+)
+from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, stored_leaves
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
@@ -115,10 +121,9 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     verdicts = {}
     fits = {}
     for kind, sweep in known.items():
-        again = _sweep(dataset, kind, visits[1:]) if len(visits) > 1 else None
+        again = measured_again(dataset, kind) if len(visits) > 1 else None
         fits[kind] = fit_pairs(sweep, None if leaves is None else _each_its_own(leaves))
-        alone = pair_by_pair(dataset) if kind == "bandwidth" else None
-        verdicts[kind] = confirmed(fits[kind], again, names, alone=alone)
+        verdicts[kind] = confirmed(fits[kind], again, names)
         if kind == "bandwidth":
             verdicts[kind] = _of_full_uplinks(verdicts[kind], uplink_fill(fits[kind]))
     count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
@@ -152,16 +157,12 @@ def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]
     return (None, ()) if leaves is None else (np.array(leaves, dtype=np.int64), names or ())
 
 
-def bandwidths_again(dataset: Dataset) -> PairValues:
-    """The bandwidths of the second measurement, pairs at once, each time for itself."""
-    visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
-    return _sweep(dataset, "bandwidth", visits[1:])
-
-
-def pair_by_pair(dataset: Dataset) -> PairValues:
-    """The bandwidths of the second measurement's rounds of one pair after the other, each time for itself."""
-    visits = sorted({one.visit for one in dataset.series})
-    return _sweep(dataset, "bandwidth", visits[1:], (ALONE + AGAIN,))
+def measured_again(dataset: Dataset, kind: Kind) -> SecondMeasurement:
+    """All figures of a kind after the sweep, each time for itself."""
+    later = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})[1:]
+    alone = _sweep(dataset, kind, later, (ALONE + AGAIN,)) if kind == "bandwidth" else None
+    pairs = _sweep(dataset, kind, later, (kind + PAIRS_AGAIN,))
+    return SecondMeasurement(_sweep(dataset, kind, later), pairs, alone)
 
 
 def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:

@@ -173,7 +173,7 @@ def make_terms(
         client_leaves=leaves[clients],
         server_leaves=leaves[servers] + leaf_shift,
         classes=(leaves[clients] != leaves[servers]).astype(np.int64),
-        spells=_spells(values.rounds[usable]),
+        spells=spells_of(values.rounds[usable]),
         leaf_of_end=np.concatenate((leaves, leaves + leaf_shift)) if directed else leaves,
         judged=np.concatenate((judged, judged + leaf_shift)) if directed else judged,
         leaf_ends=max(1, leaf_count + leaf_shift),
@@ -203,7 +203,7 @@ def _judged_leaves(values: PairValues, leaves: IntArray, usable: IntArray) -> In
     return np.flatnonzero(sizes >= LEAST_OF_LEAF)
 
 
-def _spells(rounds: IntArray) -> IntArray:
+def spells_of(rounds: IntArray) -> IntArray:
     """(u,) the number of each pair's spell: as many rounds in a row as have LEAST_IN_SPELL pairs together."""
     _, number, sizes = np.unique(rounds, return_inverse=True, return_counts=True)
     spell_of_round = np.zeros(sizes.size, dtype=np.int64)
@@ -377,13 +377,20 @@ def _result(
 def end_effects(
     terms: Terms, rest: FloatArray, scales: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """(ends,) effects, NaN of an end without pairs, and their standard errors by the spread of its own pairs."""
+    """(ends,) effects, NaN of an end without pairs, and their standard errors by the spread of its own pairs.
+
+    A late node costs each class of pairs another share, so hardly any of its pairs may be near its effect. Where the
+    weights leave less than half of them, the error is that of a median.
+    """
     count = terms.ends.size
     groups = np.concatenate((terms.clients, terms.servers))
     pairs = np.bincount(groups, minlength=count)
-    inverse = np.concatenate((weights, weights)) / np.tile(scales[terms.classes] ** 2, 2)
-    total = np.bincount(groups, inverse, count)
+    inverse = 1 / np.tile(scales[terms.classes] ** 2, 2)
+    every = np.bincount(groups, inverse, count)
+    total = np.bincount(groups, np.concatenate((weights, weights)) * inverse, count)
     own = np.maximum(1.0, _noise_of_ends(terms, rest, scales))
+    is_median = (total < every / 2) & (pairs >= LEAST_IN_SPELL)
+    total = np.where(is_median, every * 2 / np.pi, total)
     errors = np.divide(own, np.sqrt(total), out=np.full(count, np.inf), where=total > 0)
     return np.where(pairs > 0, terms.ends, np.nan), errors
 

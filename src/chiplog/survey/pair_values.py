@@ -39,6 +39,18 @@ class PairValues:
     """(m,) the round in which each was measured."""
 
 
+@dataclass(frozen=True, slots=True)
+class SecondMeasurement:
+    """What was measured after a sweep, each time for itself: fresh figures, by which suspects are judged."""
+
+    rounds: PairValues
+    """Whole rounds of the sweep: of nodes and uplinks."""
+    pairs: PairValues | None = None
+    """Rounds of suspected pairs, and of others beside them."""
+    alone: PairValues | None = None
+    """Bandwidths of pairs that are slow beside others, and of controls, one after the other; None of latencies."""
+
+
 def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:
     """The figures of all pairs that a survey has measured, in the order of its rounds.
 

@@ -25,6 +25,8 @@ OWN_SAMPLE_SECONDS = 2e-3
 """What one sample of each of them takes, about."""
 AGAIN = "-again"
 """Ends the purpose of a record of the second measurement."""
+PAIRS_AGAIN = "-pairs-again"
+"""Ends the purpose of such a record of suspected pairs, and others beside them."""
 KIND = "survey"
 LATENCY_BYTES = 1
 BANDWIDTH_BYTES = 2**20
@@ -44,16 +46,16 @@ Where one sample takes longer than the time, there is only one beside the warm-u
 """
 REPEATS_AGAIN = 5
 """How often a round is measured again in each direction: of a pair, four of five must be slow, so no spike decides."""
+ROUNDS_AGAIN = 6
+"""Rounds of the sweep that are measured again: in these, each node meets so many others, as in a sparse sweep."""
 MOST_ROUNDS_AGAIN = 32
-"""Rounds that are measured again: ROUNDS_AGAIN at random, and those in which suspected pairs meet, the worst first."""
+"""These, and rounds of suspected pairs, the worst first."""
 REPEATS_ALONE = 3
 """How often pairs that are slow beside others are measured one after the other, too, in each direction."""
 MOST_PAIRS_ALONE = 16
 """Slow pairs that are measured so, the worst first."""
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
-ROUNDS_AGAIN = 6
-"""In these, each node meets so many others, as in a sparse sweep."""
 LEAST_RANKS_AGAIN = 6
 """With fewer nodes nobody stands out from the others beyond doubt, so nothing is measured again."""
 FEW_RANKS = 8
@@ -181,7 +183,7 @@ class Sweep:
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
         most = min(self.options.ranks // 2, MOST_PAIRS_ALONE + CONTROLS_ALONE)
         alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
-        again = (*second_requests(self, chosen), *alone_requests(self, [alone], 0))
+        again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], 0))
         return sum(predicted_seconds(one, self.options.transport) for one in again)
 
     @property
@@ -227,19 +229,31 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds, schedule)
 
 
-def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[Request, ...]:
+def second_requests(
+    sweep: Sweep, rounds: Mapping[str, Sequence[int]], pairs: Mapping[str, Sequence[Pairs]]
+) -> tuple[Request, ...]:
     """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
 
-    All is shuffled anew in each visit, so that suspects and healthy nodes alternate.
+    `rounds` are numbers of rounds of the sweep, `pairs` rounds of suspected pairs. All is shuffled anew in each visit,
+    so that suspects and healthy nodes alternate.
     """
     shuffle = random.Random(sweep.options.seed + 1)
     requests: list[Request] = []
     pairs_of = dict(enumerate(sweep.schedule or ()))
+    whole = [
+        (purpose, AGAIN, number, sweep.rounds.index(number), pairs_of.get(number))
+        for purpose, numbers in rounds.items()
+        for number in numbers
+    ]
+    suspected = [
+        (purpose, PAIRS_AGAIN, number, number, links)
+        for purpose, parts in pairs.items()
+        for number, links in enumerate(parts)
+    ]
     for visit in range(1, 1 + 2 * REPEATS_AGAIN):
-        of_visit = [(purpose, number) for purpose, these in rounds.items() for number in these]
-        shuffle.shuffle(of_visit)
+        of_visit = shuffle.sample([*whole, *suspected], len(whole) + len(suspected))
         requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
-        for purpose, number in of_visit:
+        for purpose, again, number, place, links in of_visit:
             requests.append(
                 _request(
                     len(sweep.requests) + len(requests),
@@ -247,9 +261,9 @@ def second_requests(sweep: Sweep, rounds: Mapping[str, Sequence[int]]) -> tuple[
                     purpose,
                     number,
                     sweep.options,
-                    turned=(sweep.rounds.index(number) + visit) % 2,
-                    links=pairs_of.get(number),
-                    again=AGAIN,
+                    turned=(place + visit) % 2,
+                    links=links,
+                    again=again,
                 )
             )
     return tuple(requests)

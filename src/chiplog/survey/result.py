@@ -12,11 +12,11 @@ import numpy as np
 from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY
+from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY, PAIRS_AGAIN
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
-    from chiplog.dataset.series import Dataset
+    from chiplog.dataset.series import Dataset, Series
     from chiplog.survey.lost import LostNode
     from chiplog.survey.topology import Topology
 
@@ -136,7 +136,7 @@ def survey_result(
     rounds = {
         one.round
         for one in dataset.series
-        if one.pattern == PATTERN and one.by_pair and one.tag.get("purpose") != ALONE + AGAIN
+        if one.pattern == PATTERN and one.by_pair and _is_of_sweep(one)
     }
     return SurveyResult(
         path=Path(dataset.source),
@@ -154,6 +154,11 @@ def survey_result(
         lost=lost,
         uplinks=uplink_fill(verdict.fits["bandwidth"]) if "bandwidth" in verdict.fits else None,
     )
+
+
+def _is_of_sweep(one: Series) -> bool:
+    """Whether the round is one of the sweep's, then or again."""
+    return not str(one.tag.get("purpose")).endswith((ALONE + AGAIN, PAIRS_AGAIN))
 
 
 def _ends(values: PairValues) -> set[frozenset[int]]:

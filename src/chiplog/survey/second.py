@@ -1,8 +1,9 @@
-"""The second measurement of a survey: rounds in which its suspects meet healthy nodes, again and in both directions.
+"""The second measurement of a survey: suspects beside healthy nodes, again and in both directions.
 
-Whole rounds are measured, so all healthy nodes are controls, and how many rounds there are does not grow with the
-machine: 1,024 nodes take at most MOST_ROUNDS_AGAIN of 1,023 again. Pairs that are slow in them follow one after the
-other, with controls: only then it shows whether they are slow alone.
+Some whole rounds of the sweep are measured, in which each node meets others, so all healthy nodes are controls; and
+rounds of the suspected pairs, of which hundreds fit into one. So how many rounds there are does not grow with the
+machine. Pairs that are slow in them follow one after the other, with controls: only then it shows whether they are slow
+alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from chiplog.survey.of_run import bandwidths_again, sweep_fits
+from chiplog.survey.of_run import measured_again, sweep_fits
 from chiplog.survey.plan import (
     BANDWIDTH,
     LATENCY,
@@ -18,7 +19,7 @@ from chiplog.survey.plan import (
     alone_requests,
     second_requests,
 )
-from chiplog.survey.suspects import pairs_alone, rounds_again
+from chiplog.survey.suspects import pair_rounds, pairs_alone
 from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
@@ -38,11 +39,13 @@ def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
         range(len(sweep.rounds)), min(ROUNDS_AGAIN, len(sweep.rounds))
     )
     chosen = {}
+    pairs = {}
+    shuffle = random.Random(sweep.options.seed)
     for kind, fit in sweep_fits(dataset).items():
         in_time = _rounds_in_time(dataset, PURPOSES[kind])
-        known = [place for place in drawn if place < len(in_time)]
-        chosen[PURPOSES[kind]] = [in_time[place] for place in rounds_again(fit, known)]
-    return second_requests(sweep, chosen)
+        chosen[PURPOSES[kind]] = [in_time[place] for place in drawn if place < len(in_time)]
+        pairs[PURPOSES[kind]] = pair_rounds(fit, shuffle)
+    return second_requests(sweep, chosen, pairs)
 
 
 def measurement_alone(dataset: Dataset, sweep: Sweep, first_number: int) -> tuple[Request, ...]:
@@ -53,7 +56,7 @@ def measurement_alone(dataset: Dataset, sweep: Sweep, first_number: int) -> tupl
     fit = sweep_fits(dataset).get("bandwidth")
     if fit is None:
         return ()
-    slow = slow_beside_others(fit, bandwidths_again(dataset))
+    slow = slow_beside_others(fit, measured_again(dataset, "bandwidth"))
     parts = pairs_alone(fit, slow, random.Random(sweep.options.seed))
     return alone_requests(sweep, parts, first_number)
 

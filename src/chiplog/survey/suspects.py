@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.plan import CONTROLS_ALONE, MOST_PAIRS_ALONE, MOST_ROUNDS_AGAIN
+from chiplog.survey.plan import (
+    CONTROLS_ALONE,
+    MOST_PAIRS_ALONE,
+    MOST_ROUNDS_AGAIN,
+    ROUNDS_AGAIN,
+)
 from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
 
 if TYPE_CHECKING:
@@ -177,13 +182,23 @@ def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntAr
     return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
 
 
-def rounds_again(fit: PairFit, drawn: Sequence[int]) -> list[int]:
-    """The rounds to measure again: those that were `drawn` at random, then those in which suspected pairs met.
+def pair_rounds(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
+    """Rounds of the suspected pairs, the worst first; nodes that are left over make other pairs, at random.
 
-    There are at most MOST_ROUNDS_AGAIN, suspected pairs the worst first. In whole rounds each suspected node meets
-    healthy ones, and all healthy nodes are controls: they are not chosen as the best ones.
+    None where no pair is a suspect, and at most as many as MOST_ROUNDS_AGAIN leaves.
     """
-    return _with_suspects(fit, dict.fromkeys(drawn), MOST_ROUNDS_AGAIN)
+    suspected = [(client, server) for client, server in suspects(fit).pairs.tolist()]
+    known = {frozenset(pair) for pair in suspected}
+    usable = fit.usable
+    nodes = np.union1d(fit.values.clients[usable], fit.values.servers[usable]).tolist()
+    found = []
+    for part in _disjoint(suspected)[: MOST_ROUNDS_AGAIN - ROUNDS_AGAIN]:
+        busy = {node for pair in part for node in pair}
+        free = [node for node in nodes if node not in busy]
+        shuffle.shuffle(free)
+        others = zip(free[::2], free[1::2], strict=False)
+        found.append((*part, *(pair for pair in others if frozenset(pair) not in known)))
+    return found
 
 
 def pairs_alone(
@@ -215,13 +230,3 @@ def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
         else:
             part.append(pair)
     return [tuple(part) for part in parts]
-
-
-def _with_suspects(fit: PairFit, rounds: dict[int, None], most: int) -> list[int]:
-    values = fit.values
-    for client, server in suspects(fit).pairs.tolist():
-        if len(rounds) >= most:
-            break
-        here = np.flatnonzero((values.clients == client) & (values.servers == server))
-        rounds.update(dict.fromkeys(values.rounds[here[:1]].tolist()))
-    return list(rounds)

@@ -7,7 +7,7 @@ uplinks and pairs of the sweep (docs/explanation/slow-nodes.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ from chiplog.survey.suspects import (
 )
 
 if TYPE_CHECKING:
-    from chiplog.survey.pair_values import FloatArray, PairValues
+    from chiplog.survey.pair_values import FloatArray, SecondMeasurement
 
 __all__ = [
     "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "slow_beside_others", "suspects",
@@ -83,19 +83,17 @@ class Verdict:
 
 def confirmed(
     first: PairFit,
-    again: PairValues | None,
+    again: SecondMeasurement | None,
     leaf_names: tuple[str, ...] = (),
-    *,
-    alone: PairValues | None = None,
 ) -> Verdict:
     """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
 
-    A pair's bandwidth is accused only if it is slow in `alone`, too, where one pair was measured after the other.
+    A pair's bandwidth is accused only if it is slow alone, too, where one pair was measured after the other.
     `leaf_names` are the names of the leaves by number, for uplinks.
     """
     suspected = suspects(first)
     found = scores(first)
-    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR, alone)
+    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR)
     accused: list[Finding] = []
     inconclusive: list[Finding] = []
     namer = _Namer(first, leaf_names)
@@ -108,9 +106,10 @@ def confirmed(
     return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
 
 
-def slow_beside_others(first: PairFit, again: PairValues) -> list[tuple[int, int]]:
+def slow_beside_others(first: PairFit, again: SecondMeasurement) -> list[tuple[int, int]]:
     """The pairs whose bandwidth a second measurement has shown to be slow, the worst first: are they slow alone?"""
-    judged = judge_again(first, suspects(first), again, FAMILY_ERROR).judged
+    beside_others = replace(again, alone=None)
+    judged = judge_again(first, suspects(first), beside_others, FAMILY_ERROR).judged
     found = [one for one in judged if one.reason == UNKNOWN_ALONE]
     found.sort(key=lambda one: -one.slowness)
     return [(one.number, one.other) for one in found if one.other is not None]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.pair_values import PairValues
+from chiplog.survey.pair_values import PairValues, SecondMeasurement
 from chiplog.survey.plan import REPEATS_AGAIN, REPEATS_ALONE, ROUNDS_AGAIN
-from chiplog.survey.suspects import pairs_alone, rounds_again
+from chiplog.survey.suspects import pair_rounds, pairs_alone
 from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
@@ -113,21 +113,26 @@ class SimulatedSurvey:
         """A sweep of random matchings."""
         return self.measure(*sparse_matchings(self.machine.nodes, count, self.rng))
 
-    def again(self, first: PairFit) -> PairValues:
+    def again(self, first: PairFit) -> SecondMeasurement:
         """The second measurement after a sweep: rounds, repeats and directions as `chiplog survey` takes them."""
         known = np.unique(first.values.rounds)
         drawn = self.rng.choice(known, min(ROUNDS_AGAIN, known.size), replace=False)
-        chosen = rounds_again(first, drawn.tolist())
+        ends_of = np.stack((first.values.clients, first.values.servers))
+        chosen = [ends_of[:, first.values.rounds == number] for number in drawn.tolist()]
+        suspected = pair_rounds(first, random.Random(int(self.rng.integers(2**31))))
+        parts = [*chosen, *(np.array(pairs, dtype=np.int64).T for pairs in suspected)]
         ends: list[IntArray] = []
         for visit in range(2 * REPEATS_AGAIN):
-            for place, number in enumerate(self.rng.permutation(chosen).tolist()):
-                here = first.values.rounds == number
-                pair = first.values.clients[here], first.values.servers[here]
-                one, other = pair if (visit + number) % 2 else pair[::-1]
-                ends.append(np.stack((one, other, np.full(one.size, visit * len(chosen) + place))))
-        return self.measure(*np.concatenate(ends, axis=1))
+            for place, number in enumerate(self.rng.permutation(len(parts)).tolist()):
+                pair = parts[number] if (visit + number) % 2 else parts[number][::-1]
+                when = np.full(pair.shape[1], visit * len(parts) + place)
+                is_suspected = np.full(pair.shape[1], number >= len(chosen))
+                ends.append(np.concatenate((pair, [when, is_suspected])))
+        clients, servers, rounds, of_pairs = np.concatenate(ends, axis=1)
+        values = self.measure(clients, servers, rounds)
+        return SecondMeasurement(_some(values, of_pairs == 0), _some(values, of_pairs == 1))
 
-    def alone(self, first: PairFit, again: PairValues) -> PairValues:
+    def alone(self, first: PairFit, again: SecondMeasurement) -> PairValues:
         """The pairs that are slow in both measurements and their controls, one pair after the other."""
         slow = slow_beside_others(first, again)
         parts = pairs_alone(first, slow, random.Random(int(self.rng.integers(2**31))))
@@ -182,6 +187,16 @@ class SimulatedSurvey:
         of_round = rng.normal(0, noise.round, count) + state
         of_round += np.linspace(0, noise.drift, count)
         return np.asarray(today[clients] + today[servers] + single + spikes + of_round[number])
+
+
+def _some(values: PairValues, kept: NDArray[np.bool_]) -> PairValues:
+    return replace(
+        values,
+        clients=values.clients[kept],
+        servers=values.servers[kept],
+        values=values.values[kept],
+        rounds=values.rounds[kept],
+    )
 
 
 def _slow_rounds(count: int, share: float, rng: np.random.Generator) -> FloatArray:
