@@ -43,6 +43,17 @@ FAULTS: dict[str, tuple[Machine, set[Name]]] = {
         {NODE, UPLINK},
     ),
 }
+LARGE: dict[str, tuple[Machine, set[Name]]] = {
+    "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),
+    "one direction of a link at -10 %": (
+        Machine(1024, slow_out={5: 0.1}),
+        {("node", "n0006", None, "out")},
+    ),
+    "a pair at -10 %": (
+        Machine(1024, slow_pairs={(3, 900): 0.1}),
+        {("pair", "n0004", "n0901", "both")},
+    ),
+}
 SPARSE: dict[str, tuple[Machine, set[Name]]] = {
     "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),
     "one direction of a link at -10 %": (
@@ -102,6 +113,12 @@ def test_a_healthy_machine_is_rarely_accused(
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_and_nobody_else_accused(pool: ProcessPoolExecutor, fault: str) -> None:
     _check_power(pool, *FAULTS[fault], sparse=False, sweeps=400 if LONG else 6)
+
+
+@pytest.mark.skipif(not LONG, reason="takes minutes: make statistics")
+@pytest.mark.parametrize("fault", LARGE)
+def test_a_fault_of_a_large_machine_is_found(pool: ProcessPoolExecutor, fault: str) -> None:
+    _check_power(pool, *LARGE[fault], sparse=False, sweeps=100)
 
 
 @pytest.mark.parametrize("fault", SPARSE)

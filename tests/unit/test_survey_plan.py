@@ -116,7 +116,7 @@ def test_declared_leaves_give_rounds_that_fill_uplinks_both_ways_over_two_visits
     assert sending == dict.fromkeys(range(4), 12)
 
 
-def test_suspected_pairs_are_measured_five_times_and_alone_three_times_in_each_direction() -> None:
+def test_suspected_pairs_and_those_alone_are_measured_five_times_in_each_direction() -> None:
     sweep = make_sweep(SurveyOptions("tcp", 8))
     pairs = {BANDWIDTH: [((0, 5), (2, 7))]}
     second = second_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}, pairs)
@@ -127,13 +127,13 @@ def test_suspected_pairs_are_measured_five_times_and_alone_three_times_in_each_d
     }
     before = len(sweep.requests) + len(second)
     requests = alone_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], before)
-    assert [one.id for one in requests] == list(range(before, before + 12))
+    assert [one.id for one in requests] == list(range(before, before + 20))
     alone = [one.series[0] for one in requests if one.tag["purpose"] == f"{ALONE}-again"]
     assert Counter((one.links, one.turned) for one in alone) == {
-        (((0, 1), (4, 2)), 0): 3,
-        (((0, 1), (4, 2)), 1): 3,
-        (((3, 1),), 0): 3,
-        (((3, 1),), 1): 3,
+        (((0, 1), (4, 2)), 0): 5,
+        (((0, 1), (4, 2)), 1): 5,
+        (((3, 1),), 0): 5,
+        (((3, 1),), 1): 5,
     }
     assert {one.at_once for one in alone} == {0}
     assert json.loads(requests[1].line())["series"][0].get("links") != []

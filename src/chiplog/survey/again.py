@@ -335,7 +335,7 @@ def _judge_alone(
     ]
     if not slow_pairs:
         return
-    found = {} if alone is None else _slow_alone(fresh, suspected, alone, error)
+    found = {} if alone is None else _slow_alone(result, fresh, suspected, alone, error)
     for place, one in enumerate(result.judged):
         if one not in slow_pairs or one.other is None:
             continue
@@ -349,7 +349,7 @@ def _judge_alone(
 
 
 def _slow_alone(
-    fresh: _Fresh, suspected: Suspects, alone: PairValues, error: float
+    result: Again, fresh: _Fresh, suspected: Suspects, alone: PairValues, error: float
 ) -> dict[tuple[int, int], bool]:
     """Of each pair that was measured alone often enough, in each direction, whether it was slow there.
 
@@ -383,7 +383,9 @@ def _slow_alone(
         far.append(low - np.median(low[controls]))
     tests = max(1, int((enough & ~healthy).sum()))
     critical = upper_quantile(error / tests, degrees_of_freedom(int(controls.sum())))
-    limit = max(LEAST_HINT, critical * max(LEAST_SPREAD, scale(far[0][controls])))
+    spread = max(LEAST_SPREAD, scale(far[0][controls]))
+    limit = max(LEAST_HINT, critical * spread)
+    result.critical["pair"] = max(result.critical["pair"], (limit, spread))
     is_slow = (far[0] > limit) & (far[1] > LEAST_HINT)
     return {
         divmod(int(key), nodes): bool(one)

@@ -50,10 +50,8 @@ ROUNDS_AGAIN = 6
 """Rounds of the sweep that are measured again: in these, each node meets so many others, as in a sparse sweep."""
 MOST_ROUNDS_AGAIN = 32
 """These, and rounds of suspected pairs, the worst first."""
-REPEATS_ALONE = 3
-"""How often pairs that are slow beside others are measured one after the other, too, in each direction."""
 MOST_PAIRS_ALONE = 16
-"""Slow pairs that are measured so, the worst first."""
+"""Pairs that are slow beside others and measured one after the other, too, as often: the worst ones."""
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
 LEAST_RANKS_AGAIN = 6
@@ -272,11 +270,11 @@ def second_requests(
 def alone_requests(sweep: Sweep, parts: Sequence[Pairs], first_number: int) -> tuple[Request, ...]:
     """The requests that follow a second measurement, numbered from `first_number` on.
 
-    The pairs of each part, which are disjoint, are measured one after the other, REPEATS_ALONE times in each direction.
+    The pairs of each part, which are disjoint, are measured one after the other, REPEATS_AGAIN times in each direction.
     """
     shuffle = random.Random(sweep.options.seed + 2)
     requests: list[Request] = []
-    for repeat in range(2 * REPEATS_ALONE):
+    for repeat in range(2 * REPEATS_AGAIN):
         visit = 1 + 2 * REPEATS_AGAIN + repeat
         for number in shuffle.sample(range(len(parts)), len(parts)):
             requests.append(

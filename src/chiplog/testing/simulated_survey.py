@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chiplog.survey.pair_values import PairValues, SecondMeasurement
-from chiplog.survey.plan import REPEATS_AGAIN, REPEATS_ALONE, ROUNDS_AGAIN
+from chiplog.survey.plan import REPEATS_AGAIN, ROUNDS_AGAIN
 from chiplog.survey.suspects import pair_rounds, pairs_alone
 from chiplog.survey.verdict import slow_beside_others
 
@@ -137,7 +137,7 @@ class SimulatedSurvey:
         slow = slow_beside_others(first, again)
         parts = pairs_alone(first, slow, random.Random(int(self.rng.integers(2**31))))
         ends = [np.zeros((3, 0), dtype=np.int64)]
-        for visit in range(2 * REPEATS_ALONE):
+        for visit in range(2 * REPEATS_AGAIN):
             for place, pairs in enumerate(parts):
                 pair = np.array(pairs, dtype=np.int64).T
                 one, other = pair if (visit + place) % 2 else pair[::-1]
