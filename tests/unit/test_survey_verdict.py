@@ -125,6 +125,24 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
         assert doubt.reason is not None and reason in doubt.reason
 
 
+@pytest.mark.parametrize("slow", ["slow_nodes", "slow_out"])
+def test_a_node_that_is_slow_only_beside_others_shares_a_link_with_them(slow: str) -> None:
+    machine = Machine(SMALL, 4, **{slow: {3: 0.1}})  # type: ignore[arg-type]
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+    way = "out" if slow == "slow_out" else "both"
+    found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+    assert accused(found) == {("node", "n0004", None, way)}
+    for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
+        verdict = confirmed(first, replace(again, alone=alone))
+        assert not verdict.accused
+        (doubt,) = verdict.inconclusive
+        assert doubt.name == "n0004"
+        assert doubt.reason is not None and reason in doubt.reason
+
+
 def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> None:
     machine = Machine(SMALL, 4, slow_nodes={3: -0.1}, slow_pairs={(3, 9): 0.2})
     survey = SimulatedSurvey(machine, QUIET, 3)
@@ -166,7 +184,9 @@ def test_pairs_that_failed_are_left_out() -> None:
     first = fit_pairs(values, machine.leaves)
     assert np.isnan(first.node_effects[:, 9]).all()
     assert 9 not in suspects(first).nodes.tolist()
-    assert accused(confirmed(first, survey.again(first))) == {("node", "n0006", None, "both")}
+    again = survey.again(first)
+    again = replace(again, alone=survey.alone(first, again))
+    assert accused(confirmed(first, again)) == {("node", "n0006", None, "both")}
 
 
 def test_a_sweep_without_any_figure_concludes_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -30,7 +30,6 @@ from chiplog.survey.robust import (
 from chiplog.survey.suspects import (
     BOTH,
     LEAST_CONTROLS,
-    LEAST_EFFECT,
     OUT,
     WAYS,
     scores,
@@ -55,8 +54,6 @@ CLEARLY_ONE_WAY = 3.0
 HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
-NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
-UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 LEAST_SPREAD = 1e-5
 
@@ -79,6 +76,8 @@ class Judged:
 class Again:
     """What the second measurement says of all suspects."""
 
+    fresh: Fresh | None = None
+    """None where it has too few healthy nodes."""
     judged: list[Judged] = field(default_factory=list)
     critical: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of each kind that was judged: the slowness that is accused, and the standard error of a suspect's."""
@@ -87,7 +86,7 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fresh:
+class Fresh:
     """The second measurement, fitted without the suspected pairs."""
 
     first: PairFit
@@ -111,8 +110,8 @@ def judge_again(
     first: PairFit, suspected: Suspects, again: SecondMeasurement, family_error: float
 ) -> Again:
     """Judges each suspect; `family_error` bounds the probability of a false accusation over the whole sweep."""
-    result = Again()
     fresh = _fit_again(first, suspected, again.rounds)
+    result = Again(fresh)
     if fresh is None:
         _untested(result, suspected)
         return result
@@ -120,8 +119,6 @@ def judge_again(
     _judge_nodes(result, fresh, suspected, error)
     _judge_uplinks(result, fresh, suspected, error)
     _judge_pairs(result, fresh, suspected, again.pairs, error)
-    if first.values.kind == "bandwidth":
-        _judge_alone(result, fresh, suspected, again.alone, error)
     return result
 
 
@@ -137,13 +134,13 @@ def _unknown(kind: Literal["node", "uplink"], number: int, reason: str) -> Judge
     return Judged(kind, number, None, BOTH, 0.0, np.inf, False, reason)
 
 
-def _fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> _Fresh | None:
+def _fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh | None:
     logs = slowness(again)
     nodes = len(again.nodes)
     is_suspect = np.zeros(nodes, dtype=bool)
     is_suspect[suspected.nodes] = True
-    keys = _keys(again.clients, again.servers, nodes)
-    suspected_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    keys = pair_keys(again.clients, again.servers, nodes)
+    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     both = is_suspect[again.clients] & is_suspect[again.servers]
     core = np.flatnonzero(np.isfinite(logs) & ~np.isin(keys, suspected_keys) & ~both)
     ends = np.union1d(again.clients[core], again.servers[core])
@@ -169,7 +166,7 @@ def _fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> _Fresh
     spread = [spread_of_controls(row[np.isfinite(row)]) for row in effects[:, reference]]
     uplinks = np.full(terms.leaf_ends, np.nan)
     uplinks[terms.judged] = terms.uplinks[terms.judged]
-    return _Fresh(
+    return Fresh(
         first,
         again,
         logs,
@@ -188,7 +185,7 @@ def _two(ends: FloatArray, size: int, directed: bool) -> FloatArray:
     return ends.reshape(2, size) if directed else np.array([ends[:size], ends[:size]])
 
 
-def _keys(one: IntArray, other: IntArray, nodes: int) -> IntArray:
+def pair_keys(one: IntArray, other: IntArray, nodes: int) -> IntArray:
     """A number for each pair, whichever way round."""
     return np.asarray(np.minimum(one, other) * nodes + np.maximum(one, other))
 
@@ -210,7 +207,7 @@ def _known_uplinks(
     return np.where(one != other, known[0, one] + known[1, other], 0.0)
 
 
-def _judge_nodes(result: Again, fresh: _Fresh, suspected: Suspects, error: float) -> None:
+def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float) -> None:
     ways = 3 if fresh.terms.is_directed else 1
     critical = upper_quantile(error / len(fresh.values.nodes) / ways, fresh.freedom)
     hint = upper_quantile(HINT / max(1, suspected.nodes.size) / ways, fresh.freedom)
@@ -254,7 +251,7 @@ def _way(slow: FloatArray, sigma: FloatArray, critical: float) -> tuple[int, str
     return (worse if missed else 0), BOTH
 
 
-def _judge_uplinks(result: Again, fresh: _Fresh, suspected: Suspects, error: float) -> None:
+def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: float) -> None:
     first, ways = fresh.first, 3 if fresh.terms.is_directed else 1
     found = scores(first)
     leaves = max(1, int(np.isfinite(found.uplink_slowness[0]).sum()))
@@ -284,7 +281,7 @@ def _judge_uplinks(result: Again, fresh: _Fresh, suspected: Suspects, error: flo
 
 
 def _judge_pairs(
-    result: Again, fresh: _Fresh, suspected: Suspects, beside: PairValues | None, error: float
+    result: Again, fresh: Fresh, suspected: Suspects, beside: PairValues | None, error: float
 ) -> None:
     """`beside` are rounds of suspected pairs, and of others beside them."""
     if not len(suspected.pairs):
@@ -324,82 +321,6 @@ def _judge_pairs(
         )
 
 
-def _judge_alone(
-    result: Again, fresh: _Fresh, suspected: Suspects, alone: PairValues | None, error: float
-) -> None:
-    """Takes back what only shows where other pairs send at the same time: links that they share are shared unevenly."""
-    slow_pairs = [
-        one
-        for one in result.judged
-        if one.kind == "pair" and one.is_slow and one.slowness > LEAST_EFFECT
-    ]
-    if not slow_pairs:
-        return
-    found = {} if alone is None else _slow_alone(result, fresh, suspected, alone, error)
-    for place, one in enumerate(result.judged):
-        if one not in slow_pairs or one.other is None:
-            continue
-        ends = (one.number, one.other)
-        ways = [found.get(ends)] + ([found.get(ends[::-1])] if one.way == BOTH else [])
-        known = [way for way in ways if way is not None]
-        if not any(known):
-            result.judged[place] = replace(
-                one, is_slow=False, reason=NOT_ALONE if known else UNKNOWN_ALONE
-            )
-
-
-def _slow_alone(
-    result: Again, fresh: _Fresh, suspected: Suspects, alone: PairValues, error: float
-) -> dict[tuple[int, int], bool]:
-    """Of each pair that was measured alone often enough, in each direction, whether it was slow there.
-
-    It must be slow beyond what its nodes explain. A node that is quick while all send need not be so alone, so a pair
-    must also be slow where only slow nodes explain anything. Chance is ruled out by the measurement beside others; here
-    those count that were slow there, whatever they shared.
-    """
-    first, nodes = fresh.first, len(alone.nodes)
-    known = np.isfinite(slowness(alone))
-    keys, number, sizes = np.unique(
-        (alone.clients * nodes + alone.servers)[known], return_inverse=True, return_counts=True
-    )
-    number = number.reshape(-1)
-    suspects_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
-    is_control = ~np.isin(_keys(alone.clients, alone.servers, nodes)[known], suspects_keys)
-    healthy = np.zeros(sizes.size, dtype=bool)
-    healthy[number[is_control]] = True
-    enough = sizes >= LEAST_REPEATS
-    controls = healthy & enough
-    if controls.sum() < 2 * LEAST_CONTROLS:
-        return {}
-    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
-    far = []
-    for explained in (effects, np.maximum(0.0, effects)):
-        rest = _rest_alone(fresh, alone, explained)[known]
-        crossing = (first.leaves[alone.clients] != first.leaves[alone.servers])[known]
-        for of_class in (crossing, ~crossing):
-            if (of_class & is_control).any():
-                rest[of_class] -= np.median(rest[of_class & is_control])
-        low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
-        far.append(low - np.median(low[controls]))
-    tests = max(1, int((enough & ~healthy).sum()))
-    critical = upper_quantile(error / tests, degrees_of_freedom(int(controls.sum())))
-    spread = max(LEAST_SPREAD, scale(far[0][controls]))
-    limit = max(LEAST_HINT, critical * spread)
-    result.critical["pair"] = max(result.critical["pair"], (limit, spread))
-    is_slow = (far[0] > limit) & (far[1] > LEAST_HINT)
-    return {
-        divmod(int(key), nodes): bool(one)
-        for key, one in zip(keys[enough].tolist(), is_slow[enough].tolist(), strict=True)
-    }
-
-
-def _rest_alone(fresh: _Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
-    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes."""
-    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
-    explained = effects[out, alone.clients] + effects[into, alone.servers]
-    return np.asarray(slowness(alone) - explained)
-
-
 def _has(suspected: Suspects, client: int, server: int) -> bool:
     return bool(np.any((suspected.pairs[:, 0] == client) & (suspected.pairs[:, 1] == server)))
 
@@ -418,7 +339,7 @@ class _Figures:
     nodes: int
 
 
-def _figures(fresh: _Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
+def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
     whole = _figures_of(fresh, suspected, fresh.values, is_whole=True)
     if beside is None or not beside.values.size:
         return whole
@@ -433,7 +354,7 @@ def _figures(fresh: _Fresh, suspected: Suspects, beside: PairValues | None) -> _
 
 
 def _figures_of(
-    fresh: _Fresh, suspected: Suspects, values: PairValues, *, is_whole: bool
+    fresh: Fresh, suspected: Suspects, values: PairValues, *, is_whole: bool
 ) -> _Figures:
     """Of the whole rounds, whose spells are known, or of rounds beside them."""
     first, nodes = fresh.first, len(values.nodes)
@@ -443,7 +364,7 @@ def _figures_of(
     one, other = first.leaves[ends]
     crossing = one != other
     out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
-    effects = np.where(np.isfinite(fresh.effects), fresh.effects, _expected(first))
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(first))
     uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
     uplinks = np.nan_to_num(uplinks)
     own, is_known = _by_class(fresh, ends, crossing)
@@ -457,8 +378,8 @@ def _figures_of(
     )
     is_healthy = np.zeros(nodes, dtype=bool)
     is_healthy[fresh.controls] = True
-    suspected_keys = _keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
-    is_suspected = np.isin(_keys(ends[0], ends[1], nodes), suspected_keys)
+    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_suspected = np.isin(pair_keys(ends[0], ends[1], nodes), suspected_keys)
     is_control = is_healthy[ends].all(axis=0) & ~is_suspected
     rounds = values.rounds[these]
     if is_whole:
@@ -519,7 +440,7 @@ def _suspected_pairs(figures: _Figures, pairs: IntArray) -> tuple[FloatArray, In
 
 
 def _by_class(
-    fresh: _Fresh, ends: IntArray, crossing: NDArray[np.bool_]
+    fresh: Fresh, ends: IntArray, crossing: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """(m,) what the ends' suspected nodes cost in this class of pairs beyond what they cost in all; (m,) known?
 
@@ -539,7 +460,7 @@ def _by_class(
     return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))
 
 
-def _level(fresh: _Fresh) -> FloatArray:
+def _level(fresh: Fresh) -> FloatArray:
     """(2,) the classes' slowness in the second measurement where the median control has no effect."""
     terms, first = fresh.terms, fresh.first
     nodes = len(fresh.values.nodes)
@@ -550,7 +471,7 @@ def _level(fresh: _Fresh) -> FloatArray:
     return np.where(seen, level, first.class_values + shift)
 
 
-def _spell_shift(fresh: _Fresh, rounds: IntArray) -> FloatArray:
+def _spell_shift(fresh: Fresh, rounds: IntArray) -> FloatArray:
     """(m,) the shift of the spell that each round lies in, or of the nearest one."""
     known, place = np.unique(fresh.values.rounds[fresh.core], return_index=True)
     shifts = fresh.terms.spell_values[fresh.terms.spells[place]]
@@ -558,7 +479,7 @@ def _spell_shift(fresh: _Fresh, rounds: IntArray) -> FloatArray:
     return np.asarray(shifts[nearest])
 
 
-def _expected(first: PairFit) -> FloatArray:
+def expected_effects(first: PairFit) -> FloatArray:
     """(3, n) the effect to be expected of each node again: the sweep's, drawn towards 0 as far as it is uncertain.
 
     A suspected pair was chosen by what its nodes left over, so their effects as fitted would repeat that choice.
@@ -572,7 +493,7 @@ def _expected(first: PairFit) -> FloatArray:
     return three_ways(effects * drawn)
 
 
-def _today(fresh: _Fresh) -> float:
+def _today(fresh: Fresh) -> float:
     """The standard deviation by which the effects of healthy nodes differ from the expected ones."""
-    misses = fresh.effects[1:, fresh.controls] - _expected(fresh.first)[1:, fresh.controls]
+    misses = fresh.effects[1:, fresh.controls] - expected_effects(fresh.first)[1:, fresh.controls]
     return float(np.hypot(scale(misses[0]), scale(misses[1]))) / 2**0.5

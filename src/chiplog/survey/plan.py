@@ -52,6 +52,9 @@ MOST_ROUNDS_AGAIN = 32
 """These, and rounds of suspected pairs, the worst first."""
 MOST_PAIRS_ALONE = 16
 """Pairs that are slow beside others and measured one after the other, too, as often: the worst ones."""
+MOST_NODES_ALONE = 4
+"""Nodes, likewise, each with PARTNERS_ALONE healthy ones."""
+PARTNERS_ALONE = 4
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
 LEAST_RANKS_AGAIN = 6
@@ -99,9 +102,14 @@ class SurveyOptions:
             )
 
     @property
+    def judges(self) -> bool:
+        """Whether later figures tell who is slow: a second measurement's, or later visits'."""
+        return (self.again or self.visits > 1) and self.ranks >= LEAST_RANKS_AGAIN
+
+    @property
     def has_second_measurement(self) -> bool:
         """Whether rounds are measured again, chosen by what the sweep has found."""
-        return self.again and self.visits == 1 and self.ranks >= LEAST_RANKS_AGAIN
+        return self.judges and self.visits == 1
 
     @property
     def measures_own(self) -> bool:
@@ -179,7 +187,8 @@ class Sweep:
     def seconds_again(self, rounds: int) -> float:
         """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
-        most = min(self.options.ranks // 2, MOST_PAIRS_ALONE + CONTROLS_ALONE)
+        wanted = MOST_PAIRS_ALONE + MOST_NODES_ALONE * PARTNERS_ALONE + CONTROLS_ALONE
+        most = min(self.options.ranks // 2, wanted)
         alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
         again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], 0))
         return sum(predicted_seconds(one, self.options.transport) for one in again)
@@ -268,14 +277,14 @@ def second_requests(
 
 
 def alone_requests(sweep: Sweep, parts: Sequence[Pairs], first_number: int) -> tuple[Request, ...]:
-    """The requests that follow a second measurement, numbered from `first_number` on.
+    """The requests that follow on all others, numbered from `first_number` on.
 
     The pairs of each part, which are disjoint, are measured one after the other, REPEATS_AGAIN times in each direction.
     """
     shuffle = random.Random(sweep.options.seed + 2)
     requests: list[Request] = []
     for repeat in range(2 * REPEATS_AGAIN):
-        visit = 1 + 2 * REPEATS_AGAIN + repeat
+        visit = max(sweep.options.visits, 1 + 2 * REPEATS_AGAIN) + repeat
         for number in shuffle.sample(range(len(parts)), len(parts)):
             requests.append(
                 _request(

@@ -13,8 +13,10 @@ import numpy as np
 
 from chiplog.survey.plan import (
     CONTROLS_ALONE,
+    MOST_NODES_ALONE,
     MOST_PAIRS_ALONE,
     MOST_ROUNDS_AGAIN,
+    PARTNERS_ALONE,
     ROUNDS_AGAIN,
 )
 from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
@@ -202,22 +204,31 @@ def pair_rounds(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
 
 
 def pairs_alone(
-    fit: PairFit, slow: Sequence[tuple[int, int]], shuffle: random.Random
+    fit: PairFit,
+    slow_nodes: Sequence[int],
+    slow_pairs: Sequence[tuple[int, int]],
+    shuffle: random.Random,
 ) -> list[Pairs]:
-    """Pairs to measure one after the other: the first of the `slow` ones, and others drawn at random beside them.
+    """Pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
 
-    Each part is of disjoint pairs. There are none where no pair is slow.
+    Slow nodes have healthy partners. Each part is of disjoint pairs. There are none where nobody is slow.
     """
-    if not slow:
+    if not slow_nodes and not slow_pairs:
         return []
     found = suspects(fit)
-    suspected = {*slow, *map(tuple, found.pairs.tolist())}
+    suspected = {*slow_pairs, *map(tuple, found.pairs.tolist())}
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     pairs = zip(clients.tolist(), servers.tolist(), strict=True)
     bad = set(found.nodes.tolist())
     others = sorted({pair for pair in pairs if not bad & set(pair)} - suspected)
     controls = shuffle.sample(others, min(CONTROLS_ALONE, len(others)))
-    return _disjoint([*slow[:MOST_PAIRS_ALONE], *controls])
+    healthy = sorted({node for pair in others for node in pair})
+    of_nodes = [
+        (node, partner)
+        for node in slow_nodes[:MOST_NODES_ALONE]
+        for partner in shuffle.sample(healthy, min(PARTNERS_ALONE, len(healthy)))
+    ]
+    return _disjoint([*slow_pairs[:MOST_PAIRS_ALONE], *of_nodes, *controls])
 
 
 def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:

@@ -176,18 +176,20 @@ class _Run:
         self.options = replace(self.options, ranks=started)
 
     def _sweep(self, session: Session, sweep: Sweep, writer: RunWriter) -> bool:
-        """Measures what is missing of the sweep, of the second measurement, and of slow pairs alone; was it all?"""
+        """Measures what is missing of the sweep, of the second measurement, and of who is slow, alone; was it all?"""
         if not self._measure_all(session, sweep.requests, writer):
             return False
-        if not self.options.has_second_measurement:
+        if not self.options.judges:
             return True
         # NumPy, which the ranks' start need not wait for
         from chiplog.survey.second import measurement_alone, second_measurement
 
-        again = second_measurement(self.dataset(), sweep)
-        if not self._measure_all(session, again, writer):
-            return False
-        first_number = len(sweep.requests) + len(again)
+        first_number = len(sweep.requests)
+        if self.options.has_second_measurement:
+            again = second_measurement(self.dataset(), sweep)
+            if not self._measure_all(session, again, writer):
+                return False
+            first_number += len(again)
         alone = measurement_alone(self.dataset(), sweep, first_number)
         return self._measure_all(session, alone, writer)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.survey.again import FAMILIES, UNKNOWN_ALONE, Again, Judged, judge_again
+from chiplog.survey.again import FAMILIES, Again, Judged, judge_again
+from chiplog.survey.alone import UNKNOWN_ALONE, judge_alone
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.suspects import (
@@ -88,12 +89,12 @@ def confirmed(
 ) -> Verdict:
     """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
 
-    A pair's bandwidth is accused only if it is slow alone, too, where one pair was measured after the other.
+    A node's or a pair's bandwidth is accused only if it is slow alone, too, one pair being measured after the other.
     `leaf_names` are the names of the leaves by number, for uplinks.
     """
     suspected = suspects(first)
     found = scores(first)
-    fresh = None if again is None else judge_again(first, suspected, again, FAMILY_ERROR)
+    fresh = None if again is None else _judge(first, suspected, again)
     accused: list[Finding] = []
     inconclusive: list[Finding] = []
     namer = _Namer(first, leaf_names)
@@ -106,13 +107,22 @@ def confirmed(
     return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
 
 
-def slow_beside_others(first: PairFit, again: SecondMeasurement) -> list[tuple[int, int]]:
-    """The pairs whose bandwidth a second measurement has shown to be slow, the worst first: are they slow alone?"""
-    beside_others = replace(again, alone=None)
-    judged = judge_again(first, suspects(first), beside_others, FAMILY_ERROR).judged
+def _judge(first: PairFit, suspected: Suspects, again: SecondMeasurement) -> Again:
+    fresh = judge_again(first, suspected, again, FAMILY_ERROR)
+    if first.values.kind == "bandwidth":
+        judge_alone(fresh, suspected, again.alone, FAMILY_ERROR / FAMILIES)
+    return fresh
+
+
+def slow_beside_others(
+    first: PairFit, again: SecondMeasurement
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """The nodes, and the pairs, whose bandwidth is slow in both measurements, the worst first: are they slow alone?"""
+    judged = _judge(first, suspects(first), replace(again, alone=None)).judged
     found = [one for one in judged if one.reason == UNKNOWN_ALONE]
     found.sort(key=lambda one: -one.slowness)
-    return [(one.number, one.other) for one in found if one.other is not None]
+    nodes = [one.number for one in found if one.other is None]
+    return nodes, [(one.number, one.other) for one in found if one.other is not None]
 
 
 def _judgements(

@@ -133,9 +133,9 @@ class SimulatedSurvey:
         return SecondMeasurement(_some(values, of_pairs == 0), _some(values, of_pairs == 1))
 
     def alone(self, first: PairFit, again: SecondMeasurement) -> PairValues:
-        """The pairs that are slow in both measurements and their controls, one pair after the other."""
-        slow = slow_beside_others(first, again)
-        parts = pairs_alone(first, slow, random.Random(int(self.rng.integers(2**31))))
+        """Who is slow in both measurements, and controls, one pair after the other."""
+        nodes, slow = slow_beside_others(first, again)
+        parts = pairs_alone(first, nodes, slow, random.Random(int(self.rng.integers(2**31))))
         ends = [np.zeros((3, 0), dtype=np.int64)]
         for visit in range(2 * REPEATS_AGAIN):
             for place, pairs in enumerate(parts):

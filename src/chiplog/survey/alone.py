@@ -1,0 +1,169 @@
+"""Nodes and pairs that are slow while other pairs send: are they slow alone, too?
+
+Links that pairs share are shared unevenly, and the same pairs always meet in a round, so each time in the same way.
+What is slow by itself is slow alone, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.survey.again import (
+    LEAST_HINT,
+    LEAST_REPEATS,
+    LEAST_SPREAD,
+    PAIR_QUANTILE,
+    expected_effects,
+    pair_keys,
+)
+from chiplog.survey.pair_fit import slowness
+from chiplog.survey.robust import (
+    degrees_of_freedom,
+    group_medians,
+    group_order_statistics,
+    scale,
+    upper_quantile,
+)
+from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, LEAST_EFFECT, WAYS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.survey.again import Again, Fresh, Judged
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.survey.suspects import Suspects
+
+NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
+UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
+
+
+def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, error: float) -> None:
+    """Takes back, in place, the accusations of nodes and pairs that are not slow in `alone`.
+
+    `error` bounds the probability that anybody is accused who only shares a link. Chance was ruled out beside others;
+    here those count that were slow there, whatever they shared.
+    """
+    slow = [place for place, one in enumerate(result.judged) if _is_to_confirm(one)]
+    if not slow or result.fresh is None:
+        return
+    figures = None if alone is None else _figures(result.fresh, suspected, alone)
+    for place in slow:
+        one = result.judged[place]
+        is_slow = None if figures is None else _is_slow(one, figures, error / len(slow), result)
+        if not is_slow:
+            reason = UNKNOWN_ALONE if is_slow is None else NOT_ALONE
+            result.judged[place] = replace(one, is_slow=False, reason=reason)
+
+
+def _is_to_confirm(one: Judged) -> bool:
+    return one.kind != "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The directed pairs that were measured alone often enough, each relative to the controls of its class."""
+
+    fresh: Fresh
+    clients: IntArray
+    servers: IntArray
+    is_control: NDArray[np.bool_]
+    typical: FloatArray
+    """Median slowness beyond what slow nodes explain."""
+    low: FloatArray
+    """Its lower quartile."""
+    low_beyond: FloatArray
+    """The lower quartile beyond what all nodes' effects beside others explain, quick ones' too."""
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the controls' spread."""
+        return degrees_of_freedom(int(self.is_control.sum()))
+
+
+def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures | None:
+    """None with too few controls."""
+    nodes = len(alone.nodes)
+    known = np.isfinite(slowness(alone))
+    keys, number, sizes = np.unique(
+        (alone.clients * nodes + alone.servers)[known], return_inverse=True, return_counts=True
+    )
+    number = number.reshape(-1)
+    clients, servers = np.divmod(keys, nodes)
+    suspects_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_control = ~np.isin(pair_keys(clients, servers, nodes), suspects_keys)
+    is_control &= np.isin(clients, fresh.controls) & np.isin(servers, fresh.controls)
+    enough = sizes >= LEAST_REPEATS
+    if (is_control & enough).sum() < 2 * LEAST_CONTROLS:
+        return None
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(fresh.first))
+    crossing = fresh.first.leaves[clients] != fresh.first.leaves[servers]
+    found = []
+    for explained in (np.maximum(0.0, effects), effects):
+        rest = _rest(fresh, alone, explained)[known]
+        for of_class in (crossing, ~crossing):
+            if (of_class & is_control).any():
+                rest[of_class[number]] -= np.median(rest[(of_class & is_control)[number]])
+        median = group_medians(rest, number, sizes.size)
+        low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
+        controls = is_control & enough
+        found += [median - np.median(median[controls]), low - np.median(low[controls])]
+    typical, low, _, low_beyond = (one[enough] for one in found)
+    return _Figures(
+        fresh, clients[enough], servers[enough], is_control[enough], typical, low, low_beyond
+    )
+
+
+def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
+    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes."""
+    out, into = _ways(fresh)
+    explained = effects[out, alone.clients] + effects[into, alone.servers]
+    return np.asarray(slowness(alone) - explained)
+
+
+def _ways(fresh: Fresh) -> tuple[int, int]:
+    return (1, 2) if fresh.terms.is_directed else (0, 0)
+
+
+def _is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
+    """None where it was not measured alone."""
+    if one.kind == "node":
+        return _node_is_slow(one, figures, error, result)
+    return _pair_is_slow(one, figures, error, result)
+
+
+def _node_is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
+    """The mean over its pairs, in the direction in which it was slow, with what it alone explains put back."""
+    fresh = figures.fresh
+    effects = np.nan_to_num(np.maximum(0.0, fresh.effects))
+    parts = []
+    for way, ends in zip(_ways(fresh), (figures.clients, figures.servers), strict=True):
+        if one.way in (BOTH, WAYS[way] if way else BOTH):
+            parts.append(figures.typical[ends == one.number] + effects[way, one.number])
+    slow = np.concatenate(parts)
+    if slow.size < 2:
+        return None
+    pairs = scale(figures.typical[figures.is_control])
+    spread = max(LEAST_SPREAD, float(np.hypot(fresh.spread[0], pairs / np.sqrt(slow.size))))
+    limit = max(LEAST_HINT, upper_quantile(error, figures.freedom) * spread)
+    result.critical["node"] = max(result.critical["node"], (limit, spread))
+    return bool(slow.mean() > limit)
+
+
+def _pair_is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
+    """Slow beyond what its nodes explain; also where only slow nodes explain anything.
+
+    A node that is quick while all send need not be so alone.
+    """
+    there = (figures.clients == one.number) & (figures.servers == one.other)
+    if one.way == BOTH:
+        there |= (figures.clients == one.other) & (figures.servers == one.number)
+    if not there.any():
+        return None
+    spread = max(LEAST_SPREAD, scale(figures.low_beyond[figures.is_control]))
+    limit = max(LEAST_HINT, upper_quantile(error / 2, figures.freedom) * spread)
+    result.critical["pair"] = max(result.critical["pair"], (limit, spread))
+    is_slow = (figures.low_beyond[there] > limit) & (figures.low[there] > LEAST_HINT)
+    return bool(is_slow.any())
