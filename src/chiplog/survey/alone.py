@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.again import (
+from chiplog.survey.fresh import (
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -32,7 +32,7 @@ from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, LEAST_EFFECT, WAYS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chiplog.survey.again import Again, Fresh, Judged
+    from chiplog.survey.fresh import Again, Fresh, Judged
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
     from chiplog.survey.suspects import Suspects
 

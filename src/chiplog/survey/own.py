@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.survey.again import FAMILIES, LEAST_SPREAD
+from chiplog.survey.again import FAMILIES
+from chiplog.survey.fresh import LEAST_SPREAD
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import COPY, OTHERS, OWN, WORK
 from chiplog.survey.robust import spread_of_controls, upper_quantile

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.survey.again import FAMILIES, Again, Judged, judge_again
+from chiplog.survey.again import FAMILIES, judge_again
 from chiplog.survey.alone import UNKNOWN_ALONE, judge_alone
+from chiplog.survey.fresh import Again, Judged
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.suspects import (

@@ -1,0 +1,246 @@
+"""Suspected pairs judged by their fresh figures, beside those of healthy pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.survey.fresh import (
+    DOUBT,
+    HINT,
+    LEAST_HINT,
+    LEAST_REPEATS,
+    LEAST_SPREAD,
+    PAIR_QUANTILE,
+    Again,
+    Fresh,
+    Judged,
+    expected_effects,
+    pair_keys,
+    two_ways,
+)
+from chiplog.survey.pair_fit import slowness, spells_of
+from chiplog.survey.robust import (
+    degrees_of_freedom,
+    group_medians,
+    group_order_statistics,
+    scale,
+    upper_quantile,
+)
+from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, OUT, three_ways
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.survey.suspects import Suspects
+
+
+def judge_pairs(
+    result: Again, fresh: Fresh, suspected: Suspects, beside: PairValues | None, error: float
+) -> None:
+    """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
+    if not len(suspected.pairs):
+        return
+    figures = _figures(fresh, suspected, beside)
+    centre, spread, count = _control_pairs(figures)
+    if count < 2 * LEAST_CONTROLS:
+        return
+    critical = upper_quantile(error / max(1, fresh.first.usable.size), degrees_of_freedom(count))
+    hint = upper_quantile(HINT / len(suspected.pairs), degrees_of_freedom(count))
+    slow, repeats = _suspected_pairs(figures, suspected.pairs)
+    back, back_repeats = _suspected_pairs(figures, suspected.pairs[:, ::-1])
+    outside = ~np.isfinite(fresh.effects[0])
+    unknown = outside[suspected.pairs].sum(axis=1)
+    sigma = np.sqrt(spread**2 * (1 + 1 / count) + unknown * _today(fresh) ** 2)
+    result.critical["pair"] = critical * float(np.median(sigma)), spread
+    slow, back = slow - centre, back - centre
+    for place, (client, server) in enumerate(suspected.pairs.tolist()):
+        if repeats[place] < LEAST_REPEATS:
+            result.untested_pairs.append(place)
+            continue
+        is_slow = bool(slow[place] > critical * sigma[place])
+        doubtful = not is_slow and slow[place] > max(LEAST_HINT, hint * sigma[place])
+        reason = DOUBT if doubtful else None
+        one_way = back_repeats[place] >= LEAST_REPEATS and back[place] < slow[place] / 2
+        twin = (
+            back_repeats[place] >= LEAST_REPEATS
+            and (client > server)
+            and _has(suspected, server, client)
+        )
+        if twin and not one_way and back[place] > critical * sigma[place]:
+            continue  # the other way round says it already
+        way = OUT if one_way else BOTH
+        half = critical * float(sigma[place])
+        result.judged.append(
+            Judged("pair", client, server, way, float(slow[place]), half, is_slow, reason)
+        )
+
+
+def _has(suspected: Suspects, client: int, server: int) -> bool:
+    return bool(np.any((suspected.pairs[:, 0] == client) & (suspected.pairs[:, 1] == server)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The figures of the second measurement, each with what nothing else explains of its slowness."""
+
+    keys: IntArray
+    """Client times nodes plus server."""
+    rest: FloatArray
+    is_known: NDArray[np.bool_]
+    """Whether all is known of the effects of the figure's nodes."""
+    is_control: NDArray[np.bool_]
+    """Whether it is of two healthy nodes, and not of a suspected pair."""
+    nodes: int
+
+
+def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
+    whole = _figures_of(fresh, suspected, fresh.values, is_whole=True)
+    if beside is None or not beside.values.size:
+        return whole
+    more = _figures_of(fresh, suspected, beside, is_whole=False)
+    return _Figures(
+        np.concatenate((whole.keys, more.keys)),
+        np.concatenate((whole.rest, more.rest)),
+        np.concatenate((whole.is_known, more.is_known)),
+        np.concatenate((whole.is_control, more.is_control)),
+        whole.nodes,
+    )
+
+
+def _figures_of(
+    fresh: Fresh, suspected: Suspects, values: PairValues, *, is_whole: bool
+) -> _Figures:
+    """Of the whole rounds, whose spells are known, or of rounds beside them."""
+    first, nodes = fresh.first, len(values.nodes)
+    logs = slowness(values)
+    these = np.flatnonzero(np.isfinite(logs))
+    ends = np.stack((values.clients[these], values.servers[these]))
+    one, other = first.leaves[ends]
+    crossing = one != other
+    out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
+    effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(first))
+    uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
+    uplinks = np.nan_to_num(uplinks)
+    own, is_known = _by_class(fresh, ends, crossing)
+    rest = (
+        logs[these]
+        - _level(fresh)[crossing.astype(np.int64)]
+        - effects[out, ends[0]]
+        - effects[into, ends[1]]
+        - np.where(crossing, uplinks[out, one] + uplinks[into, other], fresh.terms.within[one])
+        - own
+    )
+    is_healthy = np.zeros(nodes, dtype=bool)
+    is_healthy[fresh.controls] = True
+    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    is_suspected = np.isin(pair_keys(ends[0], ends[1], nodes), suspected_keys)
+    is_control = is_healthy[ends].all(axis=0) & ~is_suspected
+    rounds = values.rounds[these]
+    if is_whole:
+        rest -= _spell_shift(fresh, rounds)
+    else:
+        rest -= _shift_beside(rest, rounds, crossing, is_control)
+    return _Figures(ends[0] * nodes + ends[1], rest, is_known, is_control, nodes)
+
+
+def _shift_beside(
+    rest: FloatArray, rounds: IntArray, crossing: NDArray[np.bool_], is_control: NDArray[np.bool_]
+) -> FloatArray:
+    """(m,) what the controls of each figure's class, and of its spell, have in common.
+
+    The shifts of spells are shrunk by the share of their variance that chance explains.
+    """
+    shift = np.zeros(rest.size)
+    for of_class in (crossing, ~crossing):
+        if (of_class & is_control).any():
+            shift[of_class] = np.median(rest[of_class & is_control])
+    controls = np.flatnonzero(is_control)
+    spells = spells_of(rounds[controls])
+    count = int(spells.max(initial=-1)) + 1
+    if count < 2:
+        return shift
+    left = (rest - shift)[controls]
+    raw = group_medians(left, spells, count)
+    chance = np.pi / 2 * scale(left) ** 2 / np.bincount(spells, minlength=count)
+    excess = max(0.0, float(np.var(raw)) - float(np.median(chance)))
+    raw = (raw - np.median(raw)) * excess / np.maximum(excess + chance, LEAST_SPREAD**2)
+    return np.asarray(shift + _of_nearest(rounds, rounds[controls], raw[spells]))
+
+
+def _control_pairs(figures: _Figures) -> tuple[float, float, int]:
+    """The centre and the spread of the lower quartiles of healthy pairs, and how many pairs these are."""
+    _, number, sizes = np.unique(
+        figures.keys[figures.is_control], return_inverse=True, return_counts=True
+    )
+    low = group_order_statistics(
+        figures.rest[figures.is_control], number.reshape(-1), sizes.size, PAIR_QUANTILE
+    )[sizes >= LEAST_REPEATS]
+    if not low.size:
+        return 0.0, 0.0, 0
+    return float(np.median(low)), max(LEAST_SPREAD, scale(low)), low.size
+
+
+def _suspected_pairs(figures: _Figures, pairs: IntArray) -> tuple[FloatArray, IntArray]:
+    """(k,) the lower quartile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
+    wanted, order = np.unique(pairs[:, 0] * figures.nodes + pairs[:, 1], return_inverse=True)
+    place = np.minimum(np.searchsorted(wanted, figures.keys), wanted.size - 1)
+    these = wanted[place] == figures.keys
+    low = group_order_statistics(figures.rest[these], place[these], wanted.size, PAIR_QUANTILE)
+    repeats = np.bincount(place[these & figures.is_known], minlength=wanted.size)
+    order = order.reshape(-1)
+    return np.nan_to_num(low[order]), repeats[order]
+
+
+def _by_class(
+    fresh: Fresh, ends: IntArray, crossing: NDArray[np.bool_]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """(m,) what the ends' suspected nodes cost in this class of pairs beyond what they cost in all; (m,) known?
+
+    A late node costs the pairs of its own leaf more than others, in logarithms. Of a class in which it has too few
+    pairs nothing is known.
+    """
+    terms, nodes = fresh.terms, len(fresh.values.nodes)
+    both = np.concatenate((fresh.values.clients[fresh.core], fresh.values.servers[fresh.core]))
+    groups = 2 * both + np.tile(terms.classes, 2)
+    medians = group_medians(np.tile(terms.rest(), 2), groups, 2 * nodes)
+    known = np.bincount(groups, minlength=2 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
+    apart = np.ones(nodes, dtype=bool)
+    apart[fresh.controls] = False
+    apart[np.isnan(fresh.effects[0])] = False
+    wanted = 2 * ends + crossing.astype(np.int64)
+    shifts = np.where(apart[ends] & known[wanted], medians[wanted], 0.0)
+    return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))
+
+
+def _level(fresh: Fresh) -> FloatArray:
+    """(2,) the classes' slowness in the second measurement where the median control has no effect."""
+    terms, first = fresh.terms, fresh.first
+    nodes = len(fresh.values.nodes)
+    ends = two_ways(terms.ends, nodes, terms.is_directed)[:, fresh.controls]
+    level = terms.class_values + float(np.median(ends, axis=1).sum())
+    seen = np.bincount(terms.classes, minlength=2) > 0
+    shift = float(np.median((level - first.class_values)[seen]))
+    return np.where(seen, level, first.class_values + shift)
+
+
+def _spell_shift(fresh: Fresh, rounds: IntArray) -> FloatArray:
+    """(m,) the shift of the spell that each round lies in, or of the nearest one."""
+    shifts = fresh.terms.spell_values[fresh.terms.spells]
+    return _of_nearest(rounds, fresh.values.rounds[fresh.core], shifts)
+
+
+def _of_nearest(rounds: IntArray, known_rounds: IntArray, shifts: FloatArray) -> FloatArray:
+    """(m,) of each round the shift of the nearest one that is known."""
+    known, place = np.unique(known_rounds, return_index=True)
+    nearest = np.searchsorted((known[1:] + known[:-1]) / 2, rounds)
+    return np.asarray(shifts[place][nearest])
+
+
+def _today(fresh: Fresh) -> float:
+    """The standard deviation by which the effects of healthy nodes differ from the expected ones."""
+    misses = fresh.effects[1:, fresh.controls] - expected_effects(fresh.first)[1:, fresh.controls]
+    return float(np.hypot(scale(misses[0]), scale(misses[1]))) / 2**0.5

@@ -1,0 +1,174 @@
+"""The second measurement, fitted without the suspected pairs, and what was judged by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chiplog.survey.pair_fit import (
+    LEAST_LEAVES,
+    LEAST_OF_LEAF,
+    Terms,
+    both_ways,
+    class_scales,
+    end_effects,
+    make_terms,
+    slowness,
+    solve,
+)
+from chiplog.survey.robust import spread_of_controls
+from chiplog.survey.suspects import LEAST_CONTROLS, scores, three_ways
+
+if TYPE_CHECKING:
+    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.survey.suspects import Suspects
+
+LEAST_REPEATS = 3
+"""Figures of a pair from which it is judged: one spike, or two, must not decide."""
+PAIR_QUANTILE = 0.25
+"""A pair is judged by its lower quartile of slowness, so that most of its repeats must be slow."""
+HINT = 0.05
+"""The error rate below which an unproved suspect is still listed as inconclusive."""
+LEAST_HINT = 0.02
+DOUBT = "it is slow in both measurements, but not beyond doubt"
+LEAST_SPREAD = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A suspect and its fresh slowness, a logarithm, with the half width that all intervals of the sweep share."""
+
+    kind: Literal["node", "uplink", "pair"]
+    number: int
+    other: int | None
+    way: str
+    slowness: float
+    half_width: float
+    is_slow: bool
+    reason: str | None
+
+
+@dataclass(slots=True)
+class Again:
+    """What the second measurement says of all suspects."""
+
+    fresh: Fresh | None = None
+    """None where it has too few healthy nodes."""
+    judged: list[Judged] = field(default_factory=list)
+    critical: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Of each kind that was judged: the slowness that is accused, and the standard error of a suspect's."""
+    untested_pairs: list[int] = field(default_factory=list)
+    """Places of the suspected pairs that were not measured often enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The second measurement, fitted without the suspected pairs."""
+
+    first: PairFit
+    values: PairValues
+    logs: FloatArray
+    core: IntArray
+    """Places of the pairs between controls, and between a control and a suspected node."""
+    terms: Terms
+    effects: FloatArray
+    """(3, n) both, out, in; relative to the median control; NaN of a node outside the core."""
+    errors: FloatArray
+    controls: IntArray
+    spread: FloatArray
+    """(3,) the standard deviation of the controls' effects."""
+    freedom: float
+    uplinks: FloatArray
+    """(3, leaves); NaN of a leaf that is not judged."""
+
+
+def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh | None:
+    """None with too few healthy nodes."""
+    logs = slowness(again)
+    nodes = len(again.nodes)
+    is_suspect = np.zeros(nodes, dtype=bool)
+    is_suspect[suspected.nodes] = True
+    keys = pair_keys(again.clients, again.servers, nodes)
+    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    both = is_suspect[again.clients] & is_suspect[again.servers]
+    core = np.flatnonzero(np.isfinite(logs) & ~np.isin(keys, suspected_keys) & ~both)
+    ends = np.union1d(again.clients[core], again.servers[core])
+    control = np.setdiff1d(ends, suspected.nodes)
+    reference = control[~np.isin(first.leaves[control], suspected.uplinks)]
+    if reference.size < LEAST_CONTROLS:
+        reference = control
+    if reference.size < LEAST_CONTROLS:
+        return None
+    judged = _judged_uplinks(first, suspected, ends)
+    directed = both_ways(again, core)
+    fixed = _known_uplinks(first, again, core, judged)
+    terms = make_terms(again, first.leaves, logs, core, judged, is_directed=directed, fixed=fixed)
+    weights = solve(terms)
+    rest = terms.rest()
+    scales = class_scales(rest, terms.classes)
+    flat, flat_errors = end_effects(terms, rest, scales, weights)
+    effects = three_ways(two_ways(flat, nodes, directed))
+    effects -= np.nanmedian(effects[:, reference], axis=1, keepdims=True)
+    pair = two_ways(flat_errors, nodes, directed)
+    errors = three_ways(pair)
+    errors[0] = np.sqrt((pair**2).sum(axis=0)) / 2 if directed else pair[0]
+    spread = [spread_of_controls(row[np.isfinite(row)]) for row in effects[:, reference]]
+    uplinks = np.full(terms.leaf_ends, np.nan)
+    uplinks[terms.judged] = terms.uplinks[terms.judged]
+    return Fresh(
+        first,
+        again,
+        logs,
+        core,
+        terms,
+        effects,
+        errors,
+        reference,
+        np.array([max(LEAST_SPREAD, sigma) for sigma, _ in spread]),
+        min(freedom for _, freedom in spread),
+        three_ways(two_ways(uplinks, first.leaf_count, directed)),
+    )
+
+
+def two_ways(ends: FloatArray, size: int, directed: bool) -> FloatArray:
+    """(2, size) out and in, the same where both directions were fitted together."""
+    return ends.reshape(2, size) if directed else np.array([ends[:size], ends[:size]])
+
+
+def pair_keys(one: IntArray, other: IntArray, nodes: int) -> IntArray:
+    """A number for each pair, whichever way round."""
+    return np.asarray(np.minimum(one, other) * nodes + np.maximum(one, other))
+
+
+def _judged_uplinks(first: PairFit, suspected: Suspects, ends: IntArray) -> IntArray:
+    members = np.bincount(first.leaves[ends], minlength=first.leaf_count)
+    if (members > 0).sum() < LEAST_LEAVES:
+        return np.zeros(0, dtype=np.int64)
+    return suspected.uplinks[members[suspected.uplinks] >= LEAST_OF_LEAF]
+
+
+def _known_uplinks(
+    first: PairFit, again: PairValues, pairs: IntArray, judged: IntArray
+) -> FloatArray:
+    """(pairs,) what the sweep found of the uplinks that are not judged now."""
+    known = np.nan_to_num(first.uplink_effects)
+    known[:, judged] = 0.0
+    one, other = first.leaves[again.clients[pairs]], first.leaves[again.servers[pairs]]
+    return np.where(one != other, known[0, one] + known[1, other], 0.0)
+
+
+def expected_effects(first: PairFit) -> FloatArray:
+    """(3, n) the effect to be expected of each node again: the sweep's, drawn towards 0 as far as it is uncertain.
+
+    A suspected pair was chosen by what its nodes left over, so their effects as fitted would repeat that choice.
+    """
+    found = scores(first)
+    errors = first.node_errors[:, np.isfinite(first.node_effects[0])]
+    chance = float(np.median(errors)) ** 2 if errors.size else 0.0
+    effects = np.nan_to_num(first.node_effects)
+    lasting = max(0.0, float(found.node_spread[1:].max()) ** 2 - chance)
+    drawn = lasting / (lasting + first.node_errors**2 + LEAST_SPREAD**2)
+    return three_ways(effects * drawn)
