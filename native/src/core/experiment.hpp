@@ -46,6 +46,7 @@ class Experiment {
   [[nodiscard]] double most_posted(const SeriesSetup& setup) const;
   void choose_batches();
   void warm_up_batched();
+  void keep_long_warmup();
   void take_samples();
   void warm_up_chunk(std::int64_t rounds);
   [[nodiscard]] std::int64_t warmup_of_chunk() const;

@@ -94,21 +94,23 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
     clients, servers = np.divmod(keys, nodes)
     suspects_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_control = ~np.isin(pair_keys(clients, servers, nodes), suspects_keys)
-    is_control &= np.isin(clients, fresh.controls) & np.isin(servers, fresh.controls)
+    is_control &= ~np.isin(clients, suspected.nodes) & ~np.isin(servers, suspected.nodes)
     enough = sizes >= LEAST_REPEATS
-    if (is_control & enough).sum() < 2 * LEAST_CONTROLS:
-        return None
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(fresh.first))
     crossing = fresh.first.leaves[clients] != fresh.first.leaves[servers]
+    for of_class in (crossing, ~crossing):  # of a class without controls nothing is known
+        enough &= ~of_class | ((of_class & is_control & enough).sum() >= LEAST_CONTROLS)
+    controls = is_control & enough
+    if controls.sum() < 2 * LEAST_CONTROLS:
+        return None
     found = []
     for explained in (np.maximum(0.0, effects), effects):
         rest = _rest(fresh, alone, explained)[known]
         for of_class in (crossing, ~crossing):
-            if (of_class & is_control).any():
-                rest[of_class[number]] -= np.median(rest[(of_class & is_control)[number]])
+            if (of_class & controls).any():
+                rest[of_class[number]] -= np.median(rest[(of_class & controls)[number]])
         median = group_medians(rest, number, sizes.size)
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
-        controls = is_control & enough
         found += [median - np.median(median[controls]), low - np.median(low[controls])]
     typical, low, _, low_beyond = (one[enough] for one in found)
     return _Figures(

@@ -211,24 +211,41 @@ def pairs_alone(
 ) -> list[Pairs]:
     """Pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
 
-    Slow nodes have healthy partners. Each part is of disjoint pairs. There are none where nobody is slow.
+    Slow nodes have healthy partners, of other leaves if there are any; controls are of the classes of the slow ones.
+    Each part is of disjoint pairs. There are none where nobody is slow.
     """
     if not slow_nodes and not slow_pairs:
         return []
     found = suspects(fit)
     suspected = {*slow_pairs, *map(tuple, found.pairs.tolist())}
+    others = _other_pairs(fit, found, suspected)
+    healthy = sorted({node for pair in others for node in pair})
+    leaves = fit.leaves.tolist()
+    wanted = list(slow_pairs[:MOST_PAIRS_ALONE])
+    for node in slow_nodes[:MOST_NODES_ALONE]:
+        partners = [one for one in healthy if leaves[one] != leaves[node]] or healthy
+        drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
+        wanted += [(node, partner) for partner in drawn]
+    classes = {leaves[one] == leaves[other] for one, other in wanted}
+    controls = []
+    for is_within in classes:
+        alike = [pair for pair in others if (leaves[pair[0]] == leaves[pair[1]]) == is_within]
+        controls += shuffle.sample(alike, min(CONTROLS_ALONE // len(classes), len(alike)))
+    return _disjoint([*wanted, *controls])
+
+
+def _other_pairs(
+    fit: PairFit, found: Suspects, suspected: set[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Pairs that nothing speaks against; across suspected uplinks only where there are few others."""
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     pairs = zip(clients.tolist(), servers.tolist(), strict=True)
+    slow_leaves = set(found.uplinks.tolist())
     bad = set(found.nodes.tolist())
     others = sorted({pair for pair in pairs if not bad & set(pair)} - suspected)
-    controls = shuffle.sample(others, min(CONTROLS_ALONE, len(others)))
-    healthy = sorted({node for pair in others for node in pair})
-    of_nodes = [
-        (node, partner)
-        for node in slow_nodes[:MOST_NODES_ALONE]
-        for partner in shuffle.sample(healthy, min(PARTNERS_ALONE, len(healthy)))
-    ]
-    return _disjoint([*slow_pairs[:MOST_PAIRS_ALONE], *of_nodes, *controls])
+    leaves = fit.leaves.tolist()
+    clear = [pair for pair in others if not slow_leaves & {leaves[node] for node in pair}]
+    return clear if len(clear) >= 2 * CONTROLS_ALONE else others
 
 
 def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
