@@ -119,9 +119,12 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
 
 
 def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
-    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes."""
+    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes, and beyond slow uplinks."""
     out, into = _ways(fresh)
     explained = effects[out, alone.clients] + effects[into, alone.servers]
+    one, other = fresh.first.leaves[alone.clients], fresh.first.leaves[alone.servers]
+    uplinks = np.nan_to_num(np.maximum(0.0, fresh.uplinks))
+    explained += np.where(one != other, uplinks[out, one] + uplinks[into, other], 0.0)
     return np.asarray(slowness(alone) - explained)
 
 

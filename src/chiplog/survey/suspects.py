@@ -211,19 +211,22 @@ def pairs_alone(
 ) -> list[Pairs]:
     """Pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
 
-    Slow nodes have healthy partners, of other leaves if there are any; controls are of the classes of the slow ones.
-    Each part is of disjoint pairs. There are none where nobody is slow.
+    Slow nodes have healthy partners: of other leaves, or of their own where its uplink is suspected. Controls are of
+    the classes of the slow ones. Each part is of disjoint pairs. There are none where nobody is slow.
     """
     if not slow_nodes and not slow_pairs:
         return []
     found = suspects(fit)
     suspected = {*slow_pairs, *map(tuple, found.pairs.tolist())}
     others = _other_pairs(fit, found, suspected)
-    healthy = sorted({node for pair in others for node in pair})
+    suspicious = {*found.nodes.tolist(), *slow_nodes}
+    seen = np.union1d(fit.values.clients[fit.usable], fit.values.servers[fit.usable]).tolist()
+    healthy = [node for node in seen if node not in suspicious]
     leaves = fit.leaves.tolist()
     wanted = list(slow_pairs[:MOST_PAIRS_ALONE])
     for node in slow_nodes[:MOST_NODES_ALONE]:
-        partners = [one for one in healthy if leaves[one] != leaves[node]] or healthy
+        is_own = leaves[node] in found.uplinks  # its uplink must not be taken for the node
+        partners = [one for one in healthy if (leaves[one] == leaves[node]) == is_own] or healthy
         drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
         wanted += [(node, partner) for partner in drawn]
     classes = {leaves[one] == leaves[other] for one, other in wanted}
