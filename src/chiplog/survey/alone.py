@@ -41,7 +41,7 @@ UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 
 
 def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, error: float) -> None:
-    """Takes back, in place, the accusations of nodes and pairs that are not slow in `alone`.
+    """Takes back, in place, the accusations of nodes and pairs that are not slow in `alone`; the others get its figure.
 
     `error` bounds the probability that anybody is accused who only shares a link. Chance was ruled out beside others;
     here those count that were slow there, whatever they shared.
@@ -52,10 +52,10 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     figures = None if alone is None else _figures(result.fresh, suspected, alone)
     for place in slow:
         one = result.judged[place]
-        is_slow = None if figures is None else _is_slow(one, figures, error / len(slow), result)
-        if not is_slow:
-            reason = UNKNOWN_ALONE if is_slow is None else NOT_ALONE
-            result.judged[place] = replace(one, is_slow=False, reason=reason)
+        found = None if figures is None else _alone(one, figures, error / len(slow), result)
+        if found is None:
+            found = replace(one, is_slow=False, reason=UNKNOWN_ALONE)
+        result.judged[place] = found
 
 
 def _is_to_confirm(one: Judged) -> bool:
@@ -132,32 +132,33 @@ def _ways(fresh: Fresh) -> tuple[int, int]:
     return (1, 2) if fresh.terms.is_directed else (0, 0)
 
 
-def _is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
-    """None where it was not measured alone."""
+def _alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+    """The same with its slowness alone, or the reason why it is not accused; None where it was not measured alone."""
     if one.kind == "node":
-        return _node_is_slow(one, figures, error, result)
-    return _pair_is_slow(one, figures, error, result)
+        return _node_alone(one, figures, error, result)
+    return _pair_alone(one, figures, error, result)
 
 
-def _node_is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
-    """The mean over its pairs, in the direction in which it was slow, with what it alone explains put back."""
+def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+    """By the mean over its pairs, in the direction in which it was slow, with what it alone explains put back."""
     fresh = figures.fresh
     effects = np.nan_to_num(np.maximum(0.0, fresh.effects))
     parts = []
     for way, ends in zip(_ways(fresh), (figures.clients, figures.servers), strict=True):
-        if one.way in (BOTH, WAYS[way] if way else BOTH):
+        if one.way in (BOTH, WAYS[way]):
             parts.append(figures.typical[ends == one.number] + effects[way, one.number])
     slow = np.concatenate(parts)
     if slow.size < 2:
         return None
     pairs = scale(figures.typical[figures.is_control])
     spread = max(LEAST_SPREAD, float(np.hypot(fresh.spread[0], pairs / np.sqrt(slow.size))))
-    limit = max(LEAST_HINT, upper_quantile(error, figures.freedom) * spread)
+    half = upper_quantile(error, figures.freedom) * spread
+    limit = max(LEAST_HINT, half)
     result.critical["node"] = max(result.critical["node"], (limit, spread))
-    return bool(slow.mean() > limit)
+    return _told(one, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
 
 
-def _pair_is_slow(one: Judged, figures: _Figures, error: float, result: Again) -> bool | None:
+def _pair_alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
     """Slow beyond what its nodes explain; also where only slow nodes explain anything.
 
     A node that is quick while all send need not be so alone.
@@ -168,7 +169,14 @@ def _pair_is_slow(one: Judged, figures: _Figures, error: float, result: Again) -
     if not there.any():
         return None
     spread = max(LEAST_SPREAD, scale(figures.low_beyond[figures.is_control]))
-    limit = max(LEAST_HINT, upper_quantile(error / 2, figures.freedom) * spread)
+    half = upper_quantile(error / 2, figures.freedom) * spread
+    limit = max(LEAST_HINT, half)
     result.critical["pair"] = max(result.critical["pair"], (limit, spread))
     is_slow = (figures.low_beyond[there] > limit) & (figures.low[there] > LEAST_HINT)
-    return bool(is_slow.any())
+    return _told(one, float(figures.typical[there].mean()), half, is_slow=bool(is_slow.any()))
+
+
+def _told(one: Judged, slow: float, half: float, *, is_slow: bool) -> Judged:
+    if not is_slow:
+        return replace(one, is_slow=False, reason=NOT_ALONE)
+    return replace(one, slowness=slow, half_width=half)
