@@ -95,6 +95,8 @@ class _Figures:
     is_control: NDArray[np.bool_]
     """Whether it is of two healthy nodes, and not of a suspected pair."""
     nodes: int
+    quantile: float
+    """Of the slowness of a pair's repeats, by which it is judged."""
 
 
 def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
@@ -108,6 +110,7 @@ def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _F
         np.concatenate((whole.is_known, more.is_known)),
         np.concatenate((whole.is_control, more.is_control)),
         whole.nodes,
+        whole.quantile,
     )
 
 
@@ -144,7 +147,8 @@ def _figures_of(
         rest -= _spell_shift(fresh, rounds)
     else:
         rest -= _shift_beside(rest, rounds, crossing, is_control)
-    return _Figures(ends[0] * nodes + ends[1], rest, is_known, is_control, nodes)
+    quantile = PAIR_QUANTILE[values.kind]
+    return _Figures(ends[0] * nodes + ends[1], rest, is_known, is_control, nodes, quantile)
 
 
 def _shift_beside(
@@ -172,12 +176,12 @@ def _shift_beside(
 
 
 def _control_pairs(figures: _Figures) -> tuple[float, float, int]:
-    """The centre and the spread of the lower quartiles of healthy pairs, and how many pairs these are."""
+    """The centre and the spread of healthy pairs by that quantile, and how many pairs these are."""
     _, number, sizes = np.unique(
         figures.keys[figures.is_control], return_inverse=True, return_counts=True
     )
     low = group_order_statistics(
-        figures.rest[figures.is_control], number.reshape(-1), sizes.size, PAIR_QUANTILE
+        figures.rest[figures.is_control], number.reshape(-1), sizes.size, figures.quantile
     )[sizes >= LEAST_REPEATS]
     if not low.size:
         return 0.0, 0.0, 0
@@ -185,11 +189,11 @@ def _control_pairs(figures: _Figures) -> tuple[float, float, int]:
 
 
 def _suspected_pairs(figures: _Figures, pairs: IntArray) -> tuple[FloatArray, IntArray]:
-    """(k,) the lower quartile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
+    """(k,) that quantile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
     wanted, order = np.unique(pairs[:, 0] * figures.nodes + pairs[:, 1], return_inverse=True)
     place = np.minimum(np.searchsorted(wanted, figures.keys), wanted.size - 1)
     these = wanted[place] == figures.keys
-    low = group_order_statistics(figures.rest[these], place[these], wanted.size, PAIR_QUANTILE)
+    low = group_order_statistics(figures.rest[these], place[these], wanted.size, figures.quantile)
     repeats = np.bincount(place[these & figures.is_known], minlength=wanted.size)
     order = order.reshape(-1)
     return np.nan_to_num(low[order]), repeats[order]

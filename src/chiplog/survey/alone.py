@@ -110,7 +110,7 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
             if (of_class & controls).any():
                 rest[of_class[number]] -= np.median(rest[(of_class & controls)[number]])
         median = group_medians(rest, number, sizes.size)
-        low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE)
+        low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE["bandwidth"])
         found += [median - np.median(median[controls]), low - np.median(low[controls])]
     typical, low, _, low_beyond = (one[enough] for one in found)
     return _Figures(

@@ -22,14 +22,17 @@ from chiplog.survey.robust import spread_of_controls
 from chiplog.survey.suspects import LEAST_CONTROLS, scores, three_ways
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from chiplog.survey.pair_fit import PairFit
-    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
     from chiplog.survey.suspects import Suspects
 
 LEAST_REPEATS = 3
 """Figures of a pair from which it is judged: one spike, or two, must not decide."""
-PAIR_QUANTILE = 0.25
-"""A pair is judged by its lower quartile of slowness, so that most of its repeats must be slow."""
+PAIR_QUANTILE: Mapping[Kind, float] = {"bandwidth": 0.25, "latency": 0.0}
+"""A pair is judged by the lower quartile of its bandwidths' slowness, so that most of its repeats must be slow. What a
+busy machine adds to a latency is never below 0 and may be many times the latency, so its minimum is taken."""
 HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
