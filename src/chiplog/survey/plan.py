@@ -52,7 +52,7 @@ MOST_ROUNDS_AGAIN = 32
 """These, and rounds of suspected pairs, the worst first."""
 MOST_PAIRS_ALONE = 16
 """Pairs that are slow beside others and measured one after the other, too, as often: the worst ones."""
-MOST_NODES_ALONE = 4
+MOST_NODES_ALONE = 16
 """Nodes, likewise, each with PARTNERS_ALONE healthy ones."""
 PARTNERS_ALONE = 4
 CONTROLS_ALONE = 12
