@@ -51,7 +51,7 @@ LARGE: dict[str, tuple[Machine, set[Name]]] = {
     ),
     "a pair at -10 %": (
         Machine(1024, slow_pairs={(3, 900): 0.1}),
-        {("pair", "n0004", "n0901", "both")},
+        {("pair", "n0901", "n0004", "both")},
     ),
 }
 SPARSE: dict[str, tuple[Machine, set[Name]]] = {
