@@ -7,8 +7,12 @@ from collections.abc import Mapping
 
 _PARTS = ("machine", "mpi", "options", "plan")
 _SINGLE = ("chiplog", "transport", "ranks", "placement")
-_UNLIKE = frozenset({"plan.seed", "plan.kind", "options.seed", "options.rendezvous"})
+_UNLIKE = frozenset(
+    {"plan.seed", "plan.kind", "plan.leaf_names", "options.seed", "options.rendezvous"}
+)
 """What may differ from run to run and explains nothing."""
+_OF_EACH_RANK = "plan.leaves"
+"""The declared leaf of each rank: how many leaves there are is enough."""
 
 
 def fingerprint_of(header: Mapping[str, object]) -> dict[str, str]:
@@ -16,6 +20,8 @@ def fingerprint_of(header: Mapping[str, object]) -> dict[str, str]:
 
     >>> fingerprint_of({"machine": {"kernel": "6.1"}, "mpi": None, "ranks": 4})
     {'machine.kernel': '6.1', 'ranks': '4'}
+    >>> fingerprint_of({"plan": {"leaves": [0, 0, 1, 1], "leaf_names": ["west", "east"]}})
+    {'plan.leaves': '2'}
     """
     found: dict[str, str] = {}
     for name in _PARTS:
@@ -33,6 +39,8 @@ def _flatten(name: str, part: Mapping[str, object], found: dict[str, str]) -> No
         inner = f"{name}.{key}"
         if isinstance(value, Mapping):
             _flatten(inner, value, found)
+        elif inner == _OF_EACH_RANK and isinstance(value, list):
+            found[inner] = str(len(set(map(str, value))))
         elif value is not None:
             found[inner] = value if isinstance(value, str) else json.dumps(value)
 

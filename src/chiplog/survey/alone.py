@@ -1,7 +1,7 @@
 """Nodes and pairs that are slow while other pairs send: are they slow alone, too?
 
 Links that pairs share are shared unevenly, and the same pairs always meet in a round, so each time in the same way.
-What is slow by itself is slow alone, too.
+A node or a link that is at fault itself is slow alone, too.
 """
 
 from __future__ import annotations
