@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chiplog.survey.pair_fit import PairFit, fit_pairs
-from chiplog.survey.pair_values import PairValues
+from chiplog.survey.pair_values import PairValues, SecondMeasurement
 from chiplog.survey.suspects import pair_rounds, suspects
 from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
@@ -208,6 +208,16 @@ def test_all_suspected_pairs_fit_into_few_rounds_of_disjoint_pairs() -> None:
     for pairs in rounds:
         nodes = [node for pair in pairs for node in pair]
         assert len(nodes) == len(set(nodes)) >= 90
+
+
+def test_too_few_repeats_promise_to_find_no_pair() -> None:
+    machine = Machine(SMALL, 4, slow_pairs={(3, 12): 0.5})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    one_visit = survey.full()
+    verdict = confirmed(first, SecondMeasurement(one_visit))
+    assert not verdict.accused
+    assert verdict.detectable["pair"] is None
 
 
 def test_a_machine_without_suspected_pairs_needs_no_rounds_of_them() -> None:

@@ -42,11 +42,11 @@ def judge_pairs(
     result: Again, fresh: Fresh, suspected: Suspects, beside: PairValues | None, error: float
 ) -> None:
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
-    if not len(suspected.pairs):
-        return
     figures = _figures(fresh, suspected, beside)
     centre, spread, count = _control_pairs(figures)
-    if count < 2 * LEAST_CONTROLS:
+    if count < 2 * LEAST_CONTROLS:  # too few repeats, as with --visits 3: no pair is ever accused
+        result.critical["pair"] = np.inf, np.inf
+    if count < 2 * LEAST_CONTROLS or not len(suspected.pairs):
         return
     critical = upper_quantile(error / max(1, fresh.first.usable.size), degrees_of_freedom(count))
     hint = upper_quantile(HINT / len(suspected.pairs), degrees_of_freedom(count))

@@ -223,6 +223,9 @@ def _detectable(
             critical, error = fresh.critical[kind]
             slow = max(slow, critical + POWER_QUANTILE * error)
         slow = max(slow, LEAST_EFFECT)
+        if not np.isfinite(slow):
+            result[kind] = None
+            continue
         result[kind] = float(np.expm1(slow) if first.values.kind == "latency" else -np.expm1(-slow))
     return result
 
