@@ -17,6 +17,8 @@ from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
 
 SMALL = 16
+UNEASY = Noise(0.02, 0.001, 0.012, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+"""What nodes share on a day hides a node at -5 % in one of 16."""
 NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -151,6 +153,46 @@ def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> N
     assert accused(confirmed(first, replace(again, alone=survey.alone(first, again))))
     free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
     assert not confirmed(first, replace(again, alone=free)).accused
+
+
+def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={3: 0.05})
+    for seed in (0, 1, 4):
+        survey = SimulatedSurvey(machine, UNEASY, seed)
+        first = fit_pairs(survey.full(), machine.leaves)
+        again = survey.again(first)
+        (doubt,) = confirmed(first, again).inconclusive
+        assert doubt.name == "n0004"
+        assert doubt.reason is not None and "not beyond doubt" in doubt.reason
+        survey.noise = QUIET
+        found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+        assert accused(found) == {("node", "n0004", None, "both")}
+        assert found.accused[0].low < -0.05 < found.accused[0].high
+        free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+        assert not confirmed(first, replace(again, alone=free)).accused
+
+
+def test_a_pair_of_nodes_with_quiet_cpus_is_not_slow_though_all_others_are_often_slower() -> None:
+    machine = Machine(SMALL, 4, "latency", within=2e-5, across=4e-5)
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(_with_busy_cpus(survey.full(), quiet=(8, 9)), machine.leaves)
+    again = survey.again(first)
+    assert again.pairs is not None
+    again = replace(
+        again,
+        rounds=_with_busy_cpus(again.rounds, quiet=(8, 9)),
+        pairs=_with_busy_cpus(again.pairs, quiet=(8, 9)),
+    )
+    assert [8, 9] in suspects(first).pairs.tolist()
+    assert not confirmed(first, again).accused
+
+
+def _with_busy_cpus(values: PairValues, *, quiet: tuple[int, ...]) -> PairValues:
+    """Most latencies of other nodes' pairs are longer; their minima are the same."""
+    rng = np.random.default_rng(1)
+    apart = np.isin(values.clients, quiet) | np.isin(values.servers, quiet)
+    late = (rng.random(values.values.size) < 0.7) & ~apart
+    return replace(values, values=np.where(late, 2.5 * values.values, values.values))
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, SecondMeasurement
     from chiplog.survey.suspects import Suspects
 
-FAMILIES = 4
-"""Nodes, uplinks, pairs, and what nodes do alone share the error rate."""
+FAMILIES = 5
+"""Nodes beside others, uplinks, pairs, nodes' bandwidth alone, and their CPU and memory share the error rate."""
 CLEARLY_ONE_WAY = 3.0
 """Standard deviations between a node's two directions from which one alone is accused."""
 

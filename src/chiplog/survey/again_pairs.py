@@ -43,20 +43,22 @@ def judge_pairs(
 ) -> None:
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
     figures = _figures(fresh, suspected, beside)
-    centre, spread, count = _control_pairs(figures)
+    centre, spread, count = _control_pairs(figures, figures.rest)
     if count < 2 * LEAST_CONTROLS:  # too few repeats, as with --visits 3: no pair is ever accused
         result.critical["pair"] = np.inf, np.inf
     if count < 2 * LEAST_CONTROLS or not len(suspected.pairs):
         return
     critical = upper_quantile(error / max(1, fresh.first.usable.size), degrees_of_freedom(count))
     hint = upper_quantile(HINT / len(suspected.pairs), degrees_of_freedom(count))
-    slow, repeats = _suspected_pairs(figures, suspected.pairs)
-    back, back_repeats = _suspected_pairs(figures, suspected.pairs[:, ::-1])
+    slow, repeats = _suspected_pairs(figures, figures.rest, suspected.pairs)
+    back, back_repeats = _suspected_pairs(figures, figures.rest, suspected.pairs[:, ::-1])
     outside = ~np.isfinite(fresh.effects[0])
     unknown = outside[suspected.pairs].sum(axis=1)
     sigma = np.sqrt(spread**2 * (1 + 1 / count) + unknown * _today(fresh) ** 2)
     result.critical["pair"] = critical * float(np.median(sigma)), spread
     slow, back = slow - centre, back - centre
+    if fresh.first.values.kind == "latency":
+        slow, sigma = _by_floor(figures, suspected.pairs, slow, sigma)
     for place, (client, server) in enumerate(suspected.pairs.tolist()):
         if repeats[place] < LEAST_REPEATS:
             result.untested_pairs.append(place)
@@ -79,6 +81,20 @@ def judge_pairs(
         )
 
 
+def _by_floor(
+    figures: _Figures, pairs: IntArray, slow: FloatArray, sigma: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(k,) the slowness of each latency and its standard error; by its minimum as it is, where that says less.
+
+    What nodes and spells explain is fitted to typical figures, and busy CPUs move these more than the minima.
+    """
+    centre, spread, count = _control_pairs(figures, figures.plain)
+    plain = _suspected_pairs(figures, figures.plain, pairs)[0] - centre
+    error = spread * float(np.sqrt(1 + 1 / count))
+    weaker = plain / error < slow / sigma
+    return np.where(weaker, plain, slow), np.where(weaker, error, sigma)
+
+
 def _has(suspected: Suspects, client: int, server: int) -> bool:
     return bool(np.any((suspected.pairs[:, 0] == client) & (suspected.pairs[:, 1] == server)))
 
@@ -90,6 +106,8 @@ class _Figures:
     keys: IntArray
     """Client times nodes plus server."""
     rest: FloatArray
+    plain: FloatArray
+    """The slowness beyond its class only."""
     is_known: NDArray[np.bool_]
     """Whether all is known of the effects of the figure's nodes."""
     is_control: NDArray[np.bool_]
@@ -107,6 +125,7 @@ def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _F
     return _Figures(
         np.concatenate((whole.keys, more.keys)),
         np.concatenate((whole.rest, more.rest)),
+        np.concatenate((whole.plain, more.plain)),
         np.concatenate((whole.is_known, more.is_known)),
         np.concatenate((whole.is_control, more.is_control)),
         whole.nodes,
@@ -147,8 +166,9 @@ def _figures_of(
         rest -= _spell_shift(fresh, rounds)
     else:
         rest -= _shift_beside(rest, rounds, crossing, is_control)
+    plain = logs[these] - first.class_values[crossing.astype(np.int64)]
     quantile = PAIR_QUANTILE[values.kind]
-    return _Figures(ends[0] * nodes + ends[1], rest, is_known, is_control, nodes, quantile)
+    return _Figures(ends[0] * nodes + ends[1], rest, plain, is_known, is_control, nodes, quantile)
 
 
 def _shift_beside(
@@ -175,25 +195,27 @@ def _shift_beside(
     return np.asarray(shift + _of_nearest(rounds, rounds[controls], raw[spells]))
 
 
-def _control_pairs(figures: _Figures) -> tuple[float, float, int]:
+def _control_pairs(figures: _Figures, values: FloatArray) -> tuple[float, float, int]:
     """The centre and the spread of healthy pairs by that quantile, and how many pairs these are."""
     _, number, sizes = np.unique(
         figures.keys[figures.is_control], return_inverse=True, return_counts=True
     )
     low = group_order_statistics(
-        figures.rest[figures.is_control], number.reshape(-1), sizes.size, figures.quantile
+        values[figures.is_control], number.reshape(-1), sizes.size, figures.quantile
     )[sizes >= LEAST_REPEATS]
     if not low.size:
         return 0.0, 0.0, 0
     return float(np.median(low)), max(LEAST_SPREAD, scale(low)), low.size
 
 
-def _suspected_pairs(figures: _Figures, pairs: IntArray) -> tuple[FloatArray, IntArray]:
+def _suspected_pairs(
+    figures: _Figures, values: FloatArray, pairs: IntArray
+) -> tuple[FloatArray, IntArray]:
     """(k,) that quantile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
     wanted, order = np.unique(pairs[:, 0] * figures.nodes + pairs[:, 1], return_inverse=True)
     place = np.minimum(np.searchsorted(wanted, figures.keys), wanted.size - 1)
     these = wanted[place] == figures.keys
-    low = group_order_statistics(figures.rest[these], place[these], wanted.size, figures.quantile)
+    low = group_order_statistics(values[these], place[these], wanted.size, figures.quantile)
     repeats = np.bincount(place[these & figures.is_known], minlength=wanted.size)
     order = order.reshape(-1)
     return np.nan_to_num(low[order]), repeats[order]

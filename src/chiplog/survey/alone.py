@@ -1,7 +1,8 @@
 """Nodes and pairs that are slow while other pairs send: are they slow alone, too?
 
 Links that pairs share are shared unevenly, and the same pairs always meet in a round, so each time in the same way.
-A node or a link that is at fault itself is slow alone, too.
+A node or a link that is at fault itself is slow alone, too. And a node that busy CPUs, or another fault, leave in doubt
+beside others may be beyond doubt alone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chiplog.survey.fresh import (
+    DOUBT,
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -25,6 +27,7 @@ from chiplog.survey.robust import (
     group_medians,
     group_order_statistics,
     scale,
+    spread_of_controls,
     upper_quantile,
 )
 from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, LEAST_EFFECT, WAYS
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from chiplog.survey.suspects import Suspects
 
 NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
+LEAST_PARTNERS = 2
+"""Healthy partners alone from which a node in doubt is judged."""
 UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 
 
@@ -44,10 +49,12 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     """Takes back, in place, the accusations of nodes and pairs that are not slow in `alone`; the others get its figure.
 
     `error` bounds the probability that anybody is accused who only shares a link. Chance was ruled out beside others;
-    here those count that were slow there, whatever they shared.
+    here those count that were slow there, whatever they shared. Nodes in doubt are accused if they are slow beyond
+    doubt alone: `error` then is that of all nodes of the sweep.
     """
     slow = [place for place, one in enumerate(result.judged) if _is_to_confirm(one)]
-    if not slow or result.fresh is None:
+    doubted = [place for place, one in enumerate(result.judged) if is_doubted(one)]
+    if result.fresh is None or not (slow or doubted):
         return
     figures = None if alone is None else _figures(result.fresh, suspected, alone)
     for place in slow:
@@ -56,10 +63,19 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
         if found is None:
             found = replace(one, is_slow=False, reason=UNKNOWN_ALONE)
         result.judged[place] = found
+    if figures is None:
+        return
+    for place in doubted:
+        result.judged[place] = _doubted_alone(result.judged[place], figures, suspected, error)
 
 
 def _is_to_confirm(one: Judged) -> bool:
     return one.kind != "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
+
+
+def is_doubted(one: Judged) -> bool:
+    """Whether it is a node that may be beyond doubt alone."""
+    return one.kind == "node" and one.reason == DOUBT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,8 @@ class _Figures:
     """Its lower quartile."""
     low_beyond: FloatArray
     """The lower quartile beyond what all nodes' effects beside others explain, quick ones' too."""
+    plain: FloatArray
+    """Median slowness, whatever explains it but slow uplinks."""
 
     @property
     def freedom(self) -> float:
@@ -104,7 +122,7 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
     if controls.sum() < 2 * LEAST_CONTROLS:
         return None
     found = []
-    for explained in (np.maximum(0.0, effects), effects):
+    for explained in (np.maximum(0.0, effects), effects, np.zeros_like(effects)):
         rest = _rest(fresh, alone, explained)[known]
         for of_class in (crossing, ~crossing):
             if (of_class & controls).any():
@@ -112,9 +130,9 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
         median = group_medians(rest, number, sizes.size)
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE["bandwidth"])
         found += [median - np.median(median[controls]), low - np.median(low[controls])]
-    typical, low, _, low_beyond = (one[enough] for one in found)
+    typical, low, _, low_beyond, plain, _ = (one[enough] for one in found)
     return _Figures(
-        fresh, clients[enough], servers[enough], is_control[enough], typical, low, low_beyond
+        fresh, clients[enough], servers[enough], is_control[enough], typical, low, low_beyond, plain
     )
 
 
@@ -156,6 +174,45 @@ def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> 
     limit = max(LEAST_HINT, half)
     result.critical["node"] = max(result.critical["node"], (limit, spread))
     return _told(one, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
+
+
+def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: float) -> Judged:
+    """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
+
+    A pair has the differences of two nodes and noise, so a node's own are at most half of a pair's variance. The median
+    over its pairs leaves a single slow one out.
+    """
+    nodes = len(figures.fresh.values.nodes)
+    keys = pair_keys(figures.clients, figures.servers, nodes)
+    apart = np.union1d(suspected.nodes, [one.number])
+    is_partner = ~np.isin(figures.clients, apart) | ~np.isin(figures.servers, apart)
+    is_partner &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
+    way = WAYS.index(one.way)
+    is_own = (way != 2) & (figures.clients == one.number)
+    is_own |= (way != 1) & (figures.servers == one.number)
+    own = _by_pair(figures.plain, keys, is_own & is_partner)
+    controls = (
+        figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
+    )
+    healthy = _by_pair(figures.plain, keys, controls)
+    if own.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
+        return one
+    spread, freedom = spread_of_controls(healthy)
+    ends = np.unique(np.divmod(np.unique(keys[controls]), nodes)).size
+    freedom *= ends / (2 * healthy.size)  # pairs that share nodes say less
+    share = 1 / 2 + np.pi / 2 * (1 / own.size + 1 / healthy.size)
+    sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
+    half = upper_quantile(error / (len(WAYS) * nodes), max(1.0, freedom)) * sigma
+    slow = float(np.median(own) - np.median(healthy))
+    if slow <= max(LEAST_HINT, half):
+        return one
+    return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
+
+
+def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> FloatArray:
+    """The means over both directions of each pair."""
+    _, number, sizes = np.unique(keys[kept], return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(number.reshape(-1), values[kept]) / sizes)
 
 
 def _pair_alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chiplog.survey.again import FAMILIES, judge_again
-from chiplog.survey.alone import UNKNOWN_ALONE, judge_alone
+from chiplog.survey.alone import UNKNOWN_ALONE, is_doubted, judge_alone
 from chiplog.survey.fresh import Again, Judged
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
@@ -118,10 +118,13 @@ def _judge(first: PairFit, suspected: Suspects, again: SecondMeasurement) -> Aga
 def slow_beside_others(
     first: PairFit, again: SecondMeasurement
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """The nodes, and the pairs, whose bandwidth is slow in both measurements, the worst first: are they slow alone?"""
+    """The nodes, and the pairs, whose bandwidth is slow in both measurements, the worst first: are they slow alone?
+
+    Nodes that are in doubt follow on those that are not.
+    """
     judged = _judge(first, suspects(first), replace(again, alone=None)).judged
-    found = [one for one in judged if one.reason == UNKNOWN_ALONE]
-    found.sort(key=lambda one: -one.slowness)
+    found = [one for one in judged if one.reason == UNKNOWN_ALONE or is_doubted(one)]
+    found.sort(key=lambda one: (is_doubted(one), -one.slowness))
     nodes = [one.number for one in found if one.other is None]
     return nodes, [(one.number, one.other) for one in found if one.other is not None]
 
