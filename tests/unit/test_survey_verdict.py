@@ -172,6 +172,18 @@ def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() 
         assert not confirmed(first, replace(again, alone=free)).accused
 
 
+def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alone() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={12: 0.05}, slow_uplinks={0: 0.1})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    survey.machine = replace(machine, slow_uplinks={})  # one pair alone doesn't fill it
+    found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+    assert accused(found) == {("node", "n0013", None, "both"), ("uplink", "leaf 0", None, "both")}
+    (node,) = (one for one in found.accused if one.kind == "node")
+    assert node.low < -0.05 < node.high
+
+
 def test_a_pair_of_nodes_with_quiet_cpus_is_not_slow_though_all_others_are_often_slower() -> None:
     machine = Machine(SMALL, 4, "latency", within=2e-5, across=4e-5)
     survey = SimulatedSurvey(machine, QUIET, 3)

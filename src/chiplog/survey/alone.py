@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
 LEAST_PARTNERS = 2
-"""Healthy partners alone from which a node in doubt is judged."""
+"""Healthy partners alone from which a node is judged."""
 UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 
 
@@ -94,11 +94,22 @@ class _Figures:
     """The lower quartile beyond what all nodes' effects beside others explain, quick ones' too."""
     plain: FloatArray
     """Median slowness, whatever explains it but slow uplinks."""
+    is_clear: NDArray[np.bool_]
+    """Whether it crosses no suspected uplink: what such a one costs a pair that has it alone is not known."""
 
     @property
     def freedom(self) -> float:
         """The degrees of freedom of the controls' spread."""
         return degrees_of_freedom(int(self.is_control.sum()))
+
+    def keys(self) -> IntArray:
+        """A number for each pair, whichever way round."""
+        return pair_keys(self.clients, self.servers, len(self.fresh.values.nodes))
+
+    def best(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Of these the ones that cross no suspected uplink, if there are some pairs of them."""
+        clear = kept & self.is_clear
+        return clear if np.unique(self.keys()[clear]).size >= LEAST_PARTNERS else kept
 
 
 def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures | None:
@@ -131,9 +142,10 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE["bandwidth"])
         found += [median - np.median(median[controls]), low - np.median(low[controls])]
     typical, low, _, low_beyond, plain, _ = (one[enough] for one in found)
-    return _Figures(
-        fresh, clients[enough], servers[enough], is_control[enough], typical, low, low_beyond, plain
-    )
+    ends = clients[enough], servers[enough]
+    behind = np.isin(fresh.first.leaves[np.stack(ends)], suspected.uplinks).any(axis=0)
+    is_clear = ~(behind & crossing[enough])
+    return _Figures(fresh, *ends, is_control[enough], typical, low, low_beyond, plain, is_clear)
 
 
 def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
@@ -164,7 +176,8 @@ def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> 
     parts = []
     for way, ends in zip(_ways(fresh), (figures.clients, figures.servers), strict=True):
         if one.way in (BOTH, WAYS[way]):
-            parts.append(figures.typical[ends == one.number] + effects[way, one.number])
+            own = figures.best(ends == one.number)
+            parts.append(figures.typical[own] + effects[way, one.number])
     slow = np.concatenate(parts)
     if slow.size < 2:
         return None
@@ -183,14 +196,14 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     over its pairs leaves a single slow one out.
     """
     nodes = len(figures.fresh.values.nodes)
-    keys = pair_keys(figures.clients, figures.servers, nodes)
+    keys = figures.keys()
     apart = np.union1d(suspected.nodes, [one.number])
     is_partner = ~np.isin(figures.clients, apart) | ~np.isin(figures.servers, apart)
     is_partner &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
-    own = _by_pair(figures.plain, keys, is_own & is_partner)
+    own = _by_pair(figures.plain, keys, figures.best(is_own & is_partner))
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )

@@ -211,8 +211,9 @@ def pairs_alone(
 ) -> list[Pairs]:
     """Pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
 
-    Slow nodes have healthy partners: of other leaves, or of their own where its uplink is suspected. Controls are of
-    the classes of the slow ones. Each part is of disjoint pairs. There are none where nobody is slow.
+    Slow nodes have healthy partners: of other leaves, or of their own where its uplink is suspected. Suspected uplinks
+    are avoided. Controls are of the classes of the slow ones. Each part is of disjoint pairs. There are none where
+    nobody is slow.
     """
     if not slow_nodes and not slow_pairs:
         return []
@@ -227,6 +228,8 @@ def pairs_alone(
     for node in slow_nodes[:MOST_NODES_ALONE]:
         is_own = leaves[node] in found.uplinks  # its uplink must not be taken for the node
         partners = [one for one in healthy if (leaves[one] == leaves[node]) == is_own] or healthy
+        clear = [one for one in partners if is_own or leaves[one] not in found.uplinks]
+        partners = clear if len(clear) >= PARTNERS_ALONE else partners
         drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
         wanted += [(node, partner) for partner in drawn]
     classes = {leaves[one] == leaves[other] for one, other in wanted}
