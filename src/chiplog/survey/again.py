@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, SecondMeasurement
     from chiplog.survey.suspects import Suspects
 
-FAMILIES = 5
-"""Nodes beside others, uplinks, pairs, nodes' bandwidth alone, and their CPU and memory share the error rate."""
+FAMILIES = 8
+"""Nodes, uplinks and pairs, of bandwidths and of latencies; nodes' bandwidth alone; and their CPU and memory: so many
+share the error rate of a survey."""
 CLEARLY_ONE_WAY = 3.0
 """Standard deviations between a node's two directions from which one alone is accused."""
 
