@@ -170,6 +170,16 @@ def test_a_rank_in_the_barrier_helps_those_that_are_not(
     accepted(run_preloaded(library, 2, program, "pending-work", 2**24), "pending-work")
 
 
+@pytest.mark.parametrize("size", [1, 2**20])
+@pytest.mark.parametrize("nodes", [0, 2])
+def test_a_communicator_may_be_freed_while_messages_are_under_way(
+    library: BuiltLibrary, program: Path, nodes: int, size: int
+) -> None:
+    times = 3000 if LONG else 60
+    case = "freed-under-way"
+    accepted(run_preloaded(library, 2, program, case, times, 2, size, 3, nodes=nodes), case)
+
+
 AFTER = ["1", "3"]
 """A communicator's first barriers are the MPI's own: what goes wrong may depend on whether it has had more."""
 

@@ -395,6 +395,49 @@ void pending_work(const Numbers& given) {
   MPI_Win_free(&window);
 }
 
+// {how often, ranks, bytes a message, barriers of a communicator}: it is freed while messages are under way there. Some
+// MPIs delete its attributes when the last of these is done, in whichever call that is.
+void freed_under_way(const Numbers& given) {
+  const int ranks = given[1];
+  const auto bytes = static_cast<std::size_t>(given[2]);
+  const int next = (rank_in(MPI_COMM_WORLD) + 1) % ranks;
+  const int last = (rank_in(MPI_COMM_WORLD) + ranks - 1) % ranks;
+  std::vector<char> sent(bytes, 'x');
+  std::vector<char> received(bytes);
+  std::vector<char> buffer(bytes + MPI_BSEND_OVERHEAD);
+  enum Kind { plain, buffered, persistent, kinds };
+  for (int time = 0; time < given[0]; ++time) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int barrier = 0; barrier < given[3]; ++barrier) MPI_Barrier(copy);
+    MPI_Request requests[2];
+    const int kind = time % kinds;
+    if (kind == persistent) {
+      MPI_Recv_init(received.data(), given[2], MPI_CHAR, last, time, copy, &requests[0]);
+      MPI_Send_init(sent.data(), given[2], MPI_CHAR, next, time, copy, &requests[1]);
+      MPI_Startall(2, requests);
+    } else {
+      MPI_Irecv(received.data(), given[2], MPI_CHAR, last, time, copy, &requests[0]);
+      if (kind == buffered) MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
+      (kind == buffered ? MPI_Ibsend : MPI_Isend)(sent.data(), given[2], MPI_CHAR, next, time, copy, &requests[1]);
+    }
+    MPI_Comm_free(&copy);
+    if (kind == buffered) {
+      MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+      void* detached = nullptr;
+      int size = 0;
+      MPI_Buffer_detach(&detached, &size);
+    }
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (kind == persistent) {
+      MPI_Request_free(&requests[0]);
+      MPI_Request_free(&requests[1]);
+    }
+    require(received == sent, "the message arrives");
+  }
+  meet(ranks, 1, 200, 2);
+}
+
 void one_dies(const Numbers&) {
   for (int barrier = 0; barrier < 10; ++barrier) MPI_Barrier(MPI_COMM_WORLD);
   if (rank_in(MPI_COMM_WORLD) == ranks_in(MPI_COMM_WORLD) - 1) raise(SIGKILL);
@@ -518,6 +561,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"inherited-handlers", inherited_handlers},
     {"some-ranks", cartesian_communicator_of_some_ranks},
     {"pending-work", pending_work},
+    {"freed-under-way", freed_under_way},
     {"dies", one_dies},
     {"late-callbacks", late_callbacks},
     {"finalize-callback", callback_of_finalize},
@@ -551,7 +595,7 @@ int main(int argc, char** argv) {
   const auto chosen = cases.find(name);
   if (chosen == cases.end()) return 2;
   int provided = MPI_THREAD_SINGLE;
-  const bool has_threads = name == "threads" || name == "overlapping";
+  const bool has_threads = name == "threads" || name == "overlapping" || name == "freed-under-way";
   MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (has_threads) require(provided == MPI_THREAD_MULTIPLE, "this MPI serves many threads");
   Numbers numbers;

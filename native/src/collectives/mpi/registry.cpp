@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "collectives/mpi/set_up.hpp"
 #include "collectives/mpi/world.hpp"
@@ -39,6 +40,7 @@ enum class Phase { before, open, closed };
 std::mutex mutex;  // of all below
 std::atomic<Phase> phase{Phase::before};
 std::map<MPI_Comm, Entry*> settled;
+std::vector<std::unique_ptr<Barrier>> retired;  // of communicators that are gone
 std::unique_ptr<World> world;
 int keyval = MPI_KEYVAL_INVALID;
 
@@ -57,6 +59,13 @@ bool mpi_is_up() {
 void announce_change() {
   changes_so_far.fetch_add(1, std::memory_order_relaxed);
   if (is_one_thread()) process_recent = {};
+}
+
+// To end a barrier takes calls of the MPI, and `forget` may be called where there must be none.
+void end_retired() {
+  std::vector<std::unique_ptr<Barrier>> ended;  // without the mutex: the calls may lead to `forget`
+  const std::lock_guard lock(mutex);
+  ended.swap(retired);
 }
 
 // Whether it was served by a barrier of the library's.
@@ -79,9 +88,13 @@ void take_in_messages([[maybe_unused]] MPI_Comm communicator) {
 #endif
 }
 
+// Makes no call of the MPI: where messages were under way when a communicator was freed, MPICH deletes its attributes
+// when the last one is done, in the midst of another call and with its locks held.
 int forget(MPI_Comm communicator, int, void* value, void*) {
   const std::unique_ptr<Entry> entry(static_cast<Entry*>(value));
   if (entry->is_settled) (void)remove_from_table(communicator);
+  const std::lock_guard lock(mutex);
+  if (entry->barrier != nullptr) retired.push_back(std::move(entry->barrier));
   announce_change();
   return MPI_SUCCESS;
 }
@@ -202,6 +215,7 @@ void after_own_barrier(MPI_Comm communicator) {
   Entry* entry = attribute_of(communicator);
   if (entry == nullptr || entry->is_settled) return;
   if (--entry->own_left > 0) return remember(communicator, *entry);
+  end_retired();
   entry->barrier = set_up(communicator, *world);
   entry->is_settled = true;
   const std::lock_guard lock(mutex);
@@ -215,7 +229,10 @@ MPI_Comm begin_to_free(MPI_Comm communicator) {
   return std::exchange(being_freed, communicator);
 }
 
-void freed(MPI_Comm freed_before) { being_freed = freed_before; }
+void freed(MPI_Comm freed_before) {
+  being_freed = freed_before;
+  end_retired();
+}
 
 void after_initialisation() {
   if (phase_now() == Phase::open && settings().every_rank) world->connect();
@@ -225,10 +242,13 @@ void before_finalisation() {
   if (phase.exchange(Phase::closed) != Phase::open || !mpi_is_up()) return;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& [communicator, entry] : settled) entry->barrier.reset();
+    for (const auto& [communicator, entry] : settled) {
+      if (entry->barrier != nullptr) retired.push_back(std::move(entry->barrier));
+    }
     settled.clear();
     announce_change();
   }
+  end_retired();
   world->disconnect();
   world.reset();
 }
