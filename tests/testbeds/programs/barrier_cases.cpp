@@ -444,6 +444,18 @@ void one_dies(const Numbers&) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// The others outlive it: their next barrier ends, with an error.
+void one_dies_and_others_go_on(const Numbers&) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int barrier = 0; barrier < 10; ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank_in(MPI_COMM_WORLD) == ranks_in(MPI_COMM_WORLD) - 1) raise(SIGKILL);
+  if (MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS) return;
+  if (rank_in(MPI_COMM_WORLD) == 0) std::printf("a rank died ok\n");
+  std::fflush(stdout);
+  sleep_us(1000000);  // the others' output, too, before the job ends
+  std::_Exit(0);      // to finalise after a death may take for ever
+}
+
 // A callback of the program's that is called while a communicator is freed, and meets the others there once more.
 // Before that it frees a communicator of its own.
 int barrier_while_freed(MPI_Comm communicator, int, void* own, void*) {
@@ -563,6 +575,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"pending-work", pending_work},
     {"freed-under-way", freed_under_way},
     {"dies", one_dies},
+    {"outlived", one_dies_and_others_go_on},
     {"late-callbacks", late_callbacks},
     {"finalize-callback", callback_of_finalize},
     {"spawned", spawned_without_it},

@@ -123,12 +123,26 @@ void ask_for_threads() {
 #endif
 }
 
-// Where attributes can't be had, nothing is served.
+// Whether a process may outlive others of its job, and its barriers end with an error then (ULFM). In memory it would
+// wait for ever.
+bool outlives_others() {
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+  void* is_on = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, &is_on, &found) != MPI_SUCCESS || found == 0) return false;
+  return *static_cast<int*>(is_on) != 0;
+#else
+  return false;
+#endif
+}
+
+// Where attributes can't be had, or processes may outlive others, nothing is served.
 Phase open() {
   const std::lock_guard lock(mutex);
   if (phase.load() != Phase::before || !mpi_is_up()) return phase.load();
   int closing = MPI_KEYVAL_INVALID;
-  const bool made = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr) == MPI_SUCCESS &&
+  const bool made = !outlives_others() &&
+                    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr) == MPI_SUCCESS &&
                     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close, &closing, nullptr) == MPI_SUCCESS &&
                     PMPI_Comm_set_attr(MPI_COMM_SELF, closing, nullptr) == MPI_SUCCESS;
   if (made) {
