@@ -51,7 +51,9 @@ class SimulatedLauncher:
     def __post_init__(self) -> None:
         self._random = np.random.default_rng(self.seed)
 
-    def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
+    def launch(
+        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float
+    ) -> Result:
         """One launch."""
         self.log.append(list(entries))
         began = self.seconds
@@ -65,6 +67,10 @@ class SimulatedLauncher:
                     failure = Failure(place, one.name, "it ends with code 139", in_trials)
                     return Result(result.samples, result.slow, result.refused, failure, 1.0)
             self._race(place, entry, drift, effort, result)
+            if self.seconds > began + limit_seconds:
+                self.seconds = began + limit_seconds
+                kept = {key: one for key, one in result.samples.items() if key[0] < place}
+                return replace(result, samples=kept, wall_seconds=limit_seconds, is_cut=True)
         return replace(result, wall_seconds=self.seconds - began)
 
     def _race(self, place: int, entry: Entry, drift: float, effort: Effort, result: Result) -> None:

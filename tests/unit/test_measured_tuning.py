@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sys
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from needs import processes_named
-from simulated_race import SimulatedLauncher, candidates
+from simulated_race import SimulatedLauncher, Truth, candidates
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.tune.choice import Native
@@ -105,13 +104,39 @@ def test_a_default_that_fails_ends_the_race() -> None:
         race(launcher).run()
 
 
-def test_what_the_budget_does_not_confirm_keeps_the_default() -> None:
-    ticks = itertools.count()
-    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=60.0)
+def within(budget_seconds: float, truth: Truth = truth) -> tuple[Raced, SimulatedLauncher]:
+    """A race and its launcher, by simulated time."""
+    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=budget_seconds)
     launcher = SimulatedLauncher(truth, 1, **QUIET)
-    raced = Race(launcher, candidates(4), options, clock=lambda: 5.0 * next(ticks)).run()
+    return Race(launcher, candidates(4), options, clock=lambda: launcher.seconds).run(), launcher
+
+
+def test_what_the_budget_does_not_confirm_keeps_the_default() -> None:
+    raced, _ = within(8.0)
     assert raced.ran_out
     assert not changed(raced)
+
+
+@pytest.mark.parametrize("budget_seconds", [0.5, 5.0, 10.0, 20.0, 40.0, 80.0])
+def test_a_race_ends_within_its_budget(budget_seconds: float) -> None:
+    raced, launcher = within(budget_seconds)
+    assert launcher.seconds <= budget_seconds
+    assert raced.ran_out or changed(raced) == changed(within(1e9)[0])
+
+
+def slow_if_large(name: str, size: int) -> float:
+    """As `truth`, in proportion to the size above 4 KiB: the largest sizes take nearly all of the time."""
+    return truth(name, size) * max(1.0, size / 4096) ** 2
+
+
+def test_a_short_budget_confirms_the_sizes_that_take_little_time() -> None:
+    enough, _ = within(1e9, slow_if_large)
+    short, launcher = within(0.7 * enough.seconds, slow_if_large)
+    assert launcher.seconds <= 0.7 * enough.seconds
+    assert short.ran_out
+    assert enough.seconds / 2 < short.wanted_seconds < 2 * enough.seconds
+    confirmed = changed(short)
+    assert confirmed and max(confirmed) < max(changed(enough))
 
 
 def test_a_candidate_that_the_model_rules_out_is_not_tried() -> None:

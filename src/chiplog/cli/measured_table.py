@@ -11,6 +11,7 @@ from rich.table import Table
 from chiplog.report import format
 from chiplog.tune.measured.choices import Verdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
+from chiplog.tune.measured.statistics import LOOKS
 from chiplog.tune.measured.tuning import Measured
 
 MOST_ROWS = 30
@@ -47,6 +48,11 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
         print(measured.caution)
     if measured.raced.ran_out:
         print("The budget ended first: sizes that were not confirmed keep the default (--budget).")
+        if math.isfinite(measured.raced.wanted_seconds):
+            wanted = f"--budget {measured.raced.wanted_seconds:.0f}"
+            print(
+                f"With {wanted} all that seemed faster has the {LOOKS[0]} launches of a first look."
+            )
 
 
 def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:

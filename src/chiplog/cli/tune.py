@@ -184,7 +184,9 @@ def _measure(
         write_json(json_file, content)
     else:
         print_measured(found, operation, details=details)
-    note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in found.settings().items()))
+    settings = " ".join(f"{name}={value}" for name, value in found.settings().items())
+    without = "has no rule: without it, all is the same"
+    note(f"{out} {f'is in force with {settings}' if found.summary.changed else without}")
 
 
 def epilog() -> str:

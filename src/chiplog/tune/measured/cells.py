@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -144,6 +144,18 @@ def _longest_runs(states: Sequence[CellState]) -> Iterator[Run]:
         if best is not None:
             yield Run(best, tuple(states[place : place + length]))
         place += max(1, length)
+
+
+def affordable(
+    runs: Sequence[Run], cost: Callable[[Run, CellState], float], most: float
+) -> list[Run]:
+    """The ranges without their costliest last sizes, as many as it takes for the costs not to exceed `most`."""
+    left = list(runs)
+    while left and sum(cost(run, state) for run in left for state in run.states) > most:
+        place = max(range(len(left)), key=lambda one: cost(left[one], left[one].states[-1]))
+        shorter = Run(left[place].candidate, left[place].states[:-1])
+        left[place : place + 1] = [shorter] if shorter.states else []
+    return left
 
 
 def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:

@@ -55,6 +55,8 @@ class Result:
     wall_seconds: float = 0.0
     modes: Mapping[int, str] = field(default_factory=dict)
     """How each cell was timed: `window` or `barrier`."""
+    is_cut: bool = False
+    """Whether it was ended at its limit; later cells have no samples then."""
 
 
 @dataclass(frozen=True)
@@ -74,5 +76,7 @@ class Effort:
 class Launcher(Protocol):
     """Starts the ranks."""
 
-    def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
-        """One launch; a failure is part of the result."""
+    def launch(
+        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float
+    ) -> Result:
+        """One launch, which is ended at its limit; a failure is part of the result."""

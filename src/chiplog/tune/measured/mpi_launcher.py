@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
@@ -29,6 +30,8 @@ class Ended:
     output: str
     reason: str | None
     seconds: float
+    is_cut: bool = False
+    """Whether it was ended at its limit."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,12 @@ class MpiLauncher:
     environment: Mapping[str, str] | None = None
     silent_seconds: float = SILENT_SECONDS
 
-    def launch(self, entries: Sequence[Entry], effort: Effort, seed: int) -> Result:
+    def launch(
+        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float = math.inf
+    ) -> Result:
         """One launch of the race."""
-        ended = self._run(arguments_of(entries, effort, seed), {})
-        return read_result(ended.output, entries, ended.reason, ended.seconds)
+        ended = self._run(arguments_of(entries, effort, seed), {}, limit_seconds)
+        return read_result(ended.output, entries, ended.reason, ended.seconds, is_cut=ended.is_cut)
 
     def cvars(self, word: str, environment: Mapping[str, str]) -> list[Mapping[str, object]]:
         """The MPI's control variables whose names contain `word`; RunFailed where it can't be asked."""
@@ -61,18 +66,31 @@ class MpiLauncher:
                 return int(line["ranks"])
         raise RunFailed(f"no ranks could be started: {ended.reason or 'they said nothing'}.")
 
-    def _run(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Ended:
+    def _run(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        limit_seconds: float = math.inf,
+    ) -> Ended:
         if self.words:
             command, own = [*self.words, str(self.program.path), *arguments], {}
         else:
             started = launch_command(self.program, self.ranks, list(arguments))
             command, own = list(started.command), dict(started.environment)
         every = {**os.environ, **own, **(self.environment or {}), **environment}
-        return run_watched(command, every, self.silent_seconds)
+        return run_watched(command, every, self.silent_seconds, limit_seconds)
 
 
-def run_watched(command: Sequence[str], environment: Mapping[str, str], silent: float) -> Ended:
-    """The command to its end; it and all it started are ended where it prints nothing for `silent` seconds."""
+def run_watched(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    silent_seconds: float,
+    limit_seconds: float = math.inf,
+) -> Ended:
+    """The command to its end, or to its limit.
+
+    It and all it started are ended where it prints nothing for `silent_seconds`, too.
+    """
     began = time.monotonic()
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         try:
@@ -82,18 +100,19 @@ def run_watched(command: Sequence[str], environment: Mapping[str, str], silent: 
         with group:
             if group.process.stdin is not None:
                 group.process.stdin.close()
-            code = _wait(group, stdout, silent)
+            code = _wait(group, stdout, silent_seconds, began + limit_seconds)
         seconds = time.monotonic() - began
         reason = None
-        if code is None:
-            reason = f"it hangs: nothing for {silent:g} s"
-        elif code != 0:
+        is_cut = code is None and seconds >= limit_seconds
+        if code is None and not is_cut:
+            reason = f"it hangs: nothing for {silent_seconds:g} s"
+        elif code is not None and code != 0:
             said = first_words(_text(stderr)) or first_words(_text(stdout))
             reason = f"it ends with code {code}: {said or 'it says nothing'}"
-        return Ended(_text(stdout), reason, seconds)
+        return Ended(_text(stdout), reason, seconds, is_cut)
 
 
-def _wait(group: ProcessGroup, stdout: IO[bytes], silent: float) -> int | None:
+def _wait(group: ProcessGroup, stdout: IO[bytes], silent_seconds: float, end: float) -> int | None:
     size, heard = -1, time.monotonic()
     while True:
         code = group.wait(POLL_SECONDS)
@@ -102,7 +121,9 @@ def _wait(group: ProcessGroup, stdout: IO[bytes], silent: float) -> int | None:
         now = os.fstat(stdout.fileno()).st_size
         if now != size:
             size, heard = now, time.monotonic()
-        elif time.monotonic() - heard > silent:
+        elif time.monotonic() - heard > silent_seconds:
+            return None
+        if time.monotonic() > end:
             return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,21 @@ def read_lines(output: str) -> list[Mapping[str, Any]]:
 
 
 def read_result(
-    output: str, entries: Sequence[Entry], reason: str | None, wall_seconds: float
+    output: str,
+    entries: Sequence[Entry],
+    reason: str | None,
+    wall_seconds: float,
+    *,
+    is_cut: bool = False,
 ) -> Result:
-    """`reason` says how the launch failed, None if it did not; a launch without its last line failed, too."""
+    """`reason` says how the launch failed, None if it did not; a launch without its last line failed, too.
+
+    One that was ended at its limit did not fail.
+    """
     lines = read_lines(output)
     try:
-        return _result(lines, entries, reason, wall_seconds)
+        found = _result(lines, entries, reason, wall_seconds)
+        return replace(found, failure=None, is_cut=True) if is_cut else found
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise RunFailed(
             f"the race program printed something else than expected: {error}."

@@ -24,6 +24,7 @@ from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import (
     CellState,
     Run,
+    affordable,
     first_and_later,
     held_out_sizes,
     keep_promising,
@@ -53,12 +54,13 @@ FIRST_CUTOFF = 2.0
 NO_CUTOFF = 1e12
 """Confirmation keeps all samples: without the slow ones, the rest would look faster than it is."""
 SCREENING_SHARE = 0.5
-"""Of the budget, after which no further screening begins."""
+"""Of the budget, at which screening ends."""
 FAILURES_OF_DEFAULT = 2
 
 Tell = Callable[[str], None]
 Log = Callable[[str, Sequence[Entry], Result], None]
-"""Keeps what a launch measured; the first argument is `screen` or `confirm`."""
+"""Keeps what a launch measured; the first argument is `screen`, `confirm`, or `cut` for a confirmation that the end of
+the budget has cut, which does not count."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,8 @@ class Raced:
     """Of samples and trials at held-out sizes, in all launches."""
     ran_out: bool = False
     """Whether the budget ended before all was measured."""
+    wanted_seconds: float = math.nan
+    """The budget with which all that seemed faster would be confirmed a first time, if it is known."""
 
 
 class Race:
@@ -134,6 +138,7 @@ class Race:
         self._random = np.random.default_rng(options.seed)
         self._began = clock()
         self._default_failures = 0
+        self._costs: dict[Point, float] = {}
         self.raced = Raced(options, {})
         for ranks in options.ranks:
             for size in options.sizes:
@@ -221,26 +226,63 @@ class Race:
     # Confirmation
 
     def _confirm(self) -> None:
+        self._afford()
         points = self._points()
         self.raced.confirmed = {point: [] for point in points}
         active = points
         launches = 0
         for look in LOOKS:
             while launches < look and active:
-                if self._clock() - self._began > self._options.budget_seconds:
+                if self._left() < self._expected_seconds(active):
                     self.raced.ran_out = True
                     return
                 self._confirm_once(active, f"confirmation {launches + 1} of {look}")
                 launches += 1
             active = [point for point in active if self._is_open(point, len(points))]
 
+    def _afford(self) -> None:
+        """Leaves out the costliest sizes, if the budget is too short for what it takes to decide anything."""
+        start, launches = self._start_seconds(), LOOKS[0]
+        runs, left = self.raced.runs, self._left()
+
+        def cost(run: Run, state: CellState) -> float:
+            held_out = state is not run.states[0]
+            return self._seconds_at(state, run.candidate) * (1 + held_out)
+
+        whole = sum(cost(run, state) for run in runs for state in run.states)
+        if runs and launches * (start + whole) > left:
+            self.raced.ran_out = True
+            self.raced.wanted_seconds = self._options.budget_seconds - left
+            self.raced.wanted_seconds += launches * (start + whole)
+            self.raced.runs = affordable(runs, cost, left / launches - start)
+
+    def _start_seconds(self) -> float:
+        return float(np.median(self.raced.overheads)) if self.raced.overheads else 0.0
+
+    def _seconds_at(self, state: CellState, candidate: Candidate) -> float:
+        """What a confirmation of a size takes, by what screening has seen there."""
+        effort = self._options.effort
+        names = (DEFAULT_NAME, candidate.name)
+        typical = [float(np.median(state.seconds[one])) for one in names if one in state.seconds]
+        turns = min(
+            max(effort.cell_seconds / max(sum(typical), 1e-9), effort.least), effort.samples
+        )
+        return turns * sum(typical) + sum(map(trial_seconds, typical))
+
+    def _expected_seconds(self, points: Sequence[Point]) -> float:
+        return self._start_seconds() + sum(self._costs[point] for point in points)
+
     def _points(self) -> list[Point]:
         found = []
         for run in self.raced.runs:
-            found += [Point(state.cell, run.candidate, False) for state in run.states]
+            for state in run.states:
+                found.append(Point(state.cell, run.candidate, False))
+                self._costs[found[-1]] = self._seconds_at(state, run.candidate)
             for size in held_out_sizes(run, self._random):
-                cell = Cell(self._options.operation, run.states[0].cell.ranks, size)
+                after = next(one for one in run.states if one.cell.message_bytes > size)
+                cell = Cell(self._options.operation, after.cell.ranks, size)
                 found.append(Point(cell, run.candidate, True))
+                self._costs[found[-1]] = self._seconds_at(after, run.candidate)
         return found
 
     def _confirm_once(self, points: Sequence[Point], what: str) -> None:
@@ -269,25 +311,41 @@ class Race:
 
     # Launches
 
+    def _left(self, share: float = 1.0) -> float:
+        """Seconds of that share of the budget that are left."""
+        return self._began + share * self._options.budget_seconds - self._clock()
+
     def _is_late(self) -> bool:
-        passed = self._clock() - self._began
-        return passed > SCREENING_SHARE * self._options.budget_seconds
+        return self._left(SCREENING_SHARE) <= 0
 
     def _launch(
         self, stage: str, entries: Sequence[Entry], effort: Effort, what: str
     ) -> list[tuple[Sequence[Entry], Result]]:
-        """One launch, and after a failure further ones with what is left; what each of them measured."""
+        """One launch, and after a failure further ones with what is left; what each of them measured.
+
+        Screening keeps what it has when the time is over. A confirmation that is cut does not count: who takes long
+        would be measured less often.
+        """
         found: list[tuple[Sequence[Entry], Result]] = []
         left = list(entries)
+        is_screening = stage == "screen"
         while left:
+            limit = self._left(SCREENING_SHARE if is_screening else 1.0)
+            if limit <= 0:
+                self.raced.ran_out = True
+                break
             self.raced.launches += 1
             seed = int(self._random.integers(1, 1 << 30))
             self._tell(f"{what}: {len(left)} cells, {self._clock() - self._began:.0f} s")
-            result = self._launcher.launch(left, effort, seed)
-            self._log(stage, left, result)
-            self.raced.overheads.append(overhead_of(result))
-            found.append((left, result))
-            if result.failure is None:
+            result = self._launcher.launch(left, effort, seed, limit)
+            is_lost = result.is_cut and not is_screening
+            self._log("cut" if is_lost else stage, left, result)
+            if not result.is_cut:
+                self.raced.overheads.append(overhead_of(result))
+            if not is_lost:
+                found.append((left, result))
+            self.raced.ran_out |= result.is_cut
+            if result.is_cut or result.failure is None:
                 break
             left = self._after_failure(left, result)
         return found

@@ -157,7 +157,7 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
                     state.learn(name, seconds, samples.get(DEFAULT_NAME))
                 for name, value in one["slow"].items():
                     state.is_slow(name, float(value))
-            else:
+            elif line["stage"] == "confirm":
                 name = next(n for n in one["candidates"] if n != DEFAULT_NAME)
                 held_out = cell not in raced.cells
                 _confirm(raced, Point(cell, by_name[name], held_out), samples)
