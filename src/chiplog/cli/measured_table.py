@@ -47,7 +47,7 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
     if measured.caution and one.changed:
         print(measured.caution)
     if measured.raced.ran_out:
-        print("The budget ended first: what was not confirmed keeps the default (--budget).")
+        print("The budget ended first: sizes that are not sure keep the default (--budget).")
         if math.isfinite(measured.raced.wanted_seconds):
             wanted = f"--budget {measured.raced.wanted_seconds:.0f}"
             print(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
