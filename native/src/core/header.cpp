@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace chiplog {
@@ -75,6 +76,15 @@ int ranks_beside_rank_0(const std::vector<RankFacts>& ranks) {
   return static_cast<int>(std::count_if(ranks.begin(), ranks.end(), [&](const RankFacts& rank) {
     return rank.host == ranks.front().host && rank.boot == ranks.front().boot;
   }));
+}
+
+// The number of the kernel that each rank runs on, in the order in which they appear: hosts that share one are containers
+// or network namespaces of one machine.
+Json kernels_list(const std::vector<RankFacts>& ranks) {
+  std::map<std::string, std::size_t> number;
+  Json list = Json::array();
+  for (const RankFacts& rank : ranks) list.push_back(number.try_emplace(rank.boot, number.size()).first->second);
+  return list;
 }
 
 Json place_object(const RankFacts& rank) {
@@ -174,6 +184,7 @@ std::string header_json(const RunSettings& settings, Endpoint& endpoint, const W
                   {"clock", clock_object(clock)},
                   {"hosts", hosts},
                   {"nodes", nodes},
+                  {"kernels", endpoint.hosts() == Hosts::simulated ? Json(nullptr) : kernels_list(ranks)},
                   {"binding", binding},
                   {"places", places},
                   {"placement", world.binding.placement},

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,10 +69,12 @@ inline std::int64_t pairs_of_round(const SeriesSetup& setup) {
   return setup.links != nullptr ? static_cast<std::int64_t>(setup.links->size()) : setup.ranks / 2;
 }
 
-// Each pair begins with the server's word that it is there. Then all begin together, or each when the one before ends.
+// Each pair begins with the server's word that it is there. Pairs at once begin together then; otherwise a server says
+// it when the client of the pair before tells it that it is its turn, and the first one ends when the last client does.
 inline std::int64_t messages_to_start(const SeriesSetup& setup) {
   const std::int64_t pairs = pairs_of_round(setup);
-  return setup.settings[at_once] != 0 ? messages_to_start_together(pairs) : 2 * pairs - 1;
+  if (setup.settings[at_once] != 0) return messages_to_start_together(pairs);
+  return pairs + (pairs > 1 ? pairs : 0);
 }
 
 inline WireCount all_pairs_passive_wire_count(const SeriesSetup& setup) {
@@ -98,12 +101,32 @@ inline std::optional<SettingRefusal> refuse_round(const SeriesSetup& setup) {
                                      " ranks, not " + std::to_string(round)};
 }
 
+// How the pairs of a round take turns, as one rank sees it: whose turn comes before its own, and whose after it.
+struct Turns {
+  std::optional<Rank> client_before;     // of the pair before, which says that it is the server's turn
+  std::optional<Rank> server_after;      // of the pair after, the first one after the last
+  std::optional<Rank> client_that_ends;  // of the last pair: in the first one, the server stays until then
+};
+
+// None where pairs are at once, or where there is only one.
+inline Turns turns_in_round(const SeriesSetup& setup) {
+  const std::vector<Link> links = links_of_round(setup);
+  if (setup.settings[at_once] != 0 || links.size() < 2) return {};
+  const auto own = std::find_if(links.begin(), links.end(), [&setup](const Link& link) {
+    return setup.self == link.client || setup.self == link.server;
+  });
+  const bool is_first = own == links.begin();
+  const auto after = own + 1 == links.end() ? links.begin() : own + 1;
+  return {is_first ? std::nullopt : std::optional((own - 1)->client), after->server,
+          is_first ? std::optional(links.back().client) : std::nullopt};
+}
+
 // `exchange()` is timed by each client, at the same time as the others or after those before it.
 template <MessageView M, Clock C, class Exchange>
 Part in_round(Workspace<M, C>& work, const SeriesSetup& setup, Exchange exchange) {
-  std::vector<Rank> clients;
-  for (const Link& link : links_of_round(setup)) clients.push_back(link.client);
   if (setup.settings[at_once] != 0) {
+    std::vector<Rank> clients;
+    for (const Link& link : links_of_round(setup)) clients.push_back(link.client);
     return [&work, setup, clients = std::move(clients), exchange] {
       start_together(work, setup, clients);
       const Ticks begin = work.clock.now();
@@ -111,18 +134,37 @@ Part in_round(Workspace<M, C>& work, const SeriesSetup& setup, Exchange exchange
       return Interval{begin, work.clock.now()};
     };
   }
-  return [&work, setup, clients = std::move(clients), exchange] {
+  return [&work, partner = setup.partner, after = turns_in_round(setup).server_after, exchange] {
     auto& [messages, clock, out, in] = work;
-    const auto own = std::find(clients.begin(), clients.end(), setup.self);
-    messages.recv(setup.partner, in, no_bytes);
-    if (own != clients.begin()) messages.recv(*(own - 1), in, no_bytes);
+    messages.recv(partner, in, no_bytes);
     settle_together(work, 1);
     const Ticks begin = clock.now();
     exchange();
     const Ticks end = clock.now();
-    if (own + 1 != clients.end()) messages.send(*(own + 1), out, no_bytes);
+    if (after) messages.send(*after, out, no_bytes);
     return Interval{begin, end};
   };
+}
+
+// Nothing of a pair is under way in another's turn: its server says that it is there when its turn has come, not as soon
+// as it could. So no sample disturbs one on a core that they share, nor does a pair's next sample while others have
+// theirs.
+template <MessageView M, Clock C, class Answer>
+Part in_turn(Workspace<M, C>& work, const SeriesSetup& setup, Answer answer) {
+  return [&work, client = setup.partner, turns = turns_in_round(setup), answer] {
+    auto& [messages, clock, out, in] = work;
+    if (turns.client_before) messages.recv(*turns.client_before, in, no_bytes);
+    messages.send(client, out, no_bytes);
+    answer();
+    if (turns.client_that_ends) messages.recv(*turns.client_that_ends, in, no_bytes);
+    return Interval{};
+  };
+}
+
+// The server of an operation that leaves it out: there until its client is done.
+template <MessageView M, Clock C>
+Part passive_in_turn(Workspace<M, C>& work, const SeriesSetup& setup) {
+  return in_turn(work, setup, [&work, client = setup.partner] { work.messages.recv(client, work.in, no_bytes); });
 }
 
 }  // namespace detail
@@ -164,13 +206,15 @@ struct AllPairsOneWay {
 
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
-    return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      messages.send(setup.partner, out, no_bytes);
-      for (std::int64_t i = 0; i < setup.batch; ++i) messages.recv(setup.partner, in, setup.message_bytes);
-      messages.send(setup.partner, out, no_bytes);
-      return Interval{};
-    };
+    return detail::in_turn(work, setup, [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+      for (std::int64_t i = 0; i < count; ++i) work.messages.recv(peer, work.in, bytes);
+      work.messages.send(peer, work.out, no_bytes);
+    });
+  }
+
+  template <MessageView M, Clock C>
+  static Part passive_server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return detail::passive_in_turn(work, setup);
   }
 };
 
@@ -211,16 +255,17 @@ struct AllPairs {
 
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
-    return [&work, setup] {
-      auto& [messages, clock, out, in] = work;
-      const std::size_t bytes = setup.message_bytes;
-      messages.send(setup.partner, out, no_bytes);
-      for (std::int64_t i = 0; i < setup.batch; ++i) {
-        messages.recv(setup.partner, in, bytes);
-        messages.send(setup.partner, out, bytes);
+    return detail::in_turn(work, setup, [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+      for (std::int64_t i = 0; i < count; ++i) {
+        work.messages.recv(peer, work.in, bytes);
+        work.messages.send(peer, work.out, bytes);
       }
-      return Interval{};
-    };
+    });
+  }
+
+  template <MessageView M, Clock C>
+  static Part passive_server(Workspace<M, C>& work, const SeriesSetup& setup) {
+    return detail::passive_in_turn(work, setup);
   }
 };
 

@@ -15,7 +15,8 @@ namespace chiplog {
 //   static Part client(Workspace<M, C>& work, const SeriesSetup&);  what the client does in a sample; `work` outlives
 //   it
 //   ... server(...)                                                 the same of a server
-// and, where it can't run over all views, the variable template `runs_over<M>`.
+// and, where it can't run over all views, the variable template `runs_over<M>`, and, where servers of operations that
+// leave them out take turns, `passive_server(...)`.
 template <class... P>
 struct PatternList {
   static constexpr std::array<const Pattern*, sizeof...(P)> facts{&P::pattern...};
@@ -57,7 +58,13 @@ struct PatternList {
       static_assert(has_both_parts<One, M, C>, "a pattern has a client and a server, which give a Part");
       return {};
     } else if constexpr (M::has_passive_targets) {
-      if (role == Role::server) return patterns::passive_server(work, setup);
+      if (role == Role::server) {
+        if constexpr (requires { One::passive_server(work, setup); }) {
+          return One::passive_server(work, setup);
+        } else {
+          return patterns::passive_server(work, setup);
+        }
+      }
       return patterns::passive_client(work, setup, One::client(work, setup));
     } else {
       return role == Role::client ? One::client(work, setup) : One::server(work, setup);

@@ -24,8 +24,10 @@ from chiplog.survey.fresh import (
 from chiplog.survey.pair_fit import slowness, spells_of
 from chiplog.survey.robust import (
     degrees_of_freedom,
+    excess_quantile,
     group_medians,
     group_order_statistics,
+    mean_excess,
     scale,
     upper_quantile,
 )
@@ -43,28 +45,32 @@ def judge_pairs(
 ) -> None:
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
     figures = _figures(fresh, suspected, beside)
-    centre, spread, count = _control_pairs(figures, figures.rest)
-    if count < 2 * LEAST_CONTROLS:  # too few repeats, as with --visits 3: no pair is ever accused
+    controls = _controls(figures, figures.rest)
+    if controls is None:  # too few repeats, as with --visits 3: no pair is ever accused
         result.critical["pair"] = np.inf, np.inf
-    if count < 2 * LEAST_CONTROLS or not len(suspected.pairs):
+    if controls is None or not len(suspected.pairs):
         return
-    critical = upper_quantile(error / max(1, fresh.first.usable.size), degrees_of_freedom(count))
-    hint = upper_quantile(HINT / len(suspected.pairs), degrees_of_freedom(count))
+    kind = figures.kind_of(suspected.pairs)
+    critical = controls.quantiles(error / max(1, fresh.first.usable.size))[kind]
+    hint = controls.quantiles(HINT / len(suspected.pairs))[kind]
     slow, repeats = _suspected_pairs(figures, figures.rest, suspected.pairs)
     back, back_repeats = _suspected_pairs(figures, figures.rest, suspected.pairs[:, ::-1])
     outside = ~np.isfinite(fresh.effects[0])
     unknown = outside[suspected.pairs].sum(axis=1)
-    sigma = np.sqrt(spread**2 * (1 + 1 / count) + unknown * _today(fresh) ** 2)
-    result.critical["pair"] = critical * float(np.median(sigma)), spread
-    slow, back = slow - centre, back - centre
+    sigma = np.sqrt(controls.errors[kind] ** 2 + unknown * _today(fresh) ** 2)
+    result.critical["pair"] = max(
+        (float(np.median((critical * sigma)[kind == one])), float(controls.spreads[one]))
+        for one in np.unique(kind)
+    )
+    slow, back = slow - controls.centres[kind], back - controls.centres[kind]
     if fresh.first.values.kind == "latency":
         slow, sigma = _by_floor(figures, suspected.pairs, slow, sigma)
     for place, (client, server) in enumerate(suspected.pairs.tolist()):
         if repeats[place] < LEAST_REPEATS:
             result.untested_pairs.append(place)
             continue
-        is_slow = bool(slow[place] > critical * sigma[place])
-        doubtful = not is_slow and slow[place] > max(LEAST_HINT, hint * sigma[place])
+        is_slow = bool(slow[place] > critical[place] * sigma[place])
+        doubtful = not is_slow and slow[place] > max(LEAST_HINT, hint[place] * sigma[place])
         reason = DOUBT if doubtful else None
         one_way = back_repeats[place] >= LEAST_REPEATS and back[place] < slow[place] / 2
         twin = (
@@ -72,10 +78,10 @@ def judge_pairs(
             and (client > server)
             and _has(suspected, server, client)
         )
-        if twin and not one_way and back[place] > critical * sigma[place]:
+        if twin and not one_way and back[place] > critical[place] * sigma[place]:
             continue  # the other way round says it already
         way = OUT if one_way else BOTH
-        half = critical * float(sigma[place])
+        half = float(critical[place] * sigma[place])
         result.judged.append(
             Judged("pair", client, server, way, float(slow[place]), half, is_slow, reason)
         )
@@ -88,9 +94,11 @@ def _by_floor(
 
     What nodes and spells explain is fitted to typical figures, and busy CPUs move these more than the minima.
     """
-    centre, spread, count = _control_pairs(figures, figures.plain)
-    plain = _suspected_pairs(figures, figures.plain, pairs)[0] - centre
-    error = spread * float(np.sqrt(1 + 1 / count))
+    controls = _controls(figures, figures.plain)
+    assert controls is not None  # there are some by what is left beyond nodes and spells
+    kind = figures.kind_of(pairs)
+    plain = _suspected_pairs(figures, figures.plain, pairs)[0] - controls.centres[kind]
+    error = controls.errors[kind]
     weaker = plain / error < slow / sigma
     return np.where(weaker, plain, slow), np.where(weaker, error, sigma)
 
@@ -112,9 +120,45 @@ class _Figures:
     """Whether all is known of the effects of the figure's nodes."""
     is_control: NDArray[np.bool_]
     """Whether it is of two healthy nodes, and not of a suspected pair."""
-    nodes: int
+    cpus: IntArray
+    """(n,) as of PairValues; each node on one of its own where no two share one."""
     quantile: float
     """Of the slowness of a pair's repeats, by which it is judged."""
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return self.cpus.size
+
+    def kind_of(self, pairs: IntArray) -> IntArray:
+        """(k,) 1 of pairs (k, 2) whose nodes share a CPU, else 0: two kinds that spread differently."""
+        one, other = self.cpus[pairs].T
+        return np.asarray((one == other) & (one >= 0), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Controls:
+    """Healthy pairs by their quantile; (2,) each: of pairs whose nodes share no CPU, and of those that share one."""
+
+    centres: FloatArray
+    spreads: FloatArray
+    errors: FloatArray
+    """What a healthy pair's difference from the centre is measured by: its standard error, or the mean excess."""
+    counts: IntArray
+    """From how many pairs the errors are known."""
+    are_minima: bool
+
+    def quantiles(self, probability: float) -> FloatArray:
+        """(2,) how many errors a healthy pair's difference exceeds with this probability.
+
+        Minima of what is only ever added have a longer tail than normal values.
+        """
+        if self.are_minima:
+            found = [excess_quantile(probability, one) for one in self.counts.tolist()]
+        else:
+            freedom = map(degrees_of_freedom, self.counts.tolist())
+            found = [upper_quantile(probability, one) for one in freedom]
+        return np.array(found)
 
 
 def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
@@ -128,7 +172,7 @@ def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _F
         np.concatenate((whole.plain, more.plain)),
         np.concatenate((whole.is_known, more.is_known)),
         np.concatenate((whole.is_control, more.is_control)),
-        whole.nodes,
+        whole.cpus,
         whole.quantile,
     )
 
@@ -168,7 +212,8 @@ def _figures_of(
         rest -= _shift_beside(rest, rounds, crossing, is_control)
     plain = logs[these] - first.class_values[crossing.astype(np.int64)]
     quantile = PAIR_QUANTILE[values.kind]
-    return _Figures(ends[0] * nodes + ends[1], rest, plain, is_known, is_control, nodes, quantile)
+    cpus = np.arange(nodes) if values.cpus is None or values.kind != "latency" else values.cpus
+    return _Figures(ends[0] * nodes + ends[1], rest, plain, is_known, is_control, cpus, quantile)
 
 
 def _shift_beside(
@@ -195,17 +240,30 @@ def _shift_beside(
     return np.asarray(shift + _of_nearest(rounds, rounds[controls], raw[spells]))
 
 
-def _control_pairs(figures: _Figures, values: FloatArray) -> tuple[float, float, int]:
-    """The centre and the spread of healthy pairs by that quantile, and how many pairs these are."""
-    _, number, sizes = np.unique(
+def _controls(figures: _Figures, values: FloatArray) -> _Controls | None:
+    """None with too few healthy pairs; of a kind that has too few, those of both kinds are taken."""
+    known, number, sizes = np.unique(
         figures.keys[figures.is_control], return_inverse=True, return_counts=True
     )
     low = group_order_statistics(
         values[figures.is_control], number.reshape(-1), sizes.size, figures.quantile
-    )[sizes >= LEAST_REPEATS]
-    if not low.size:
-        return 0.0, 0.0, 0
-    return float(np.median(low)), max(LEAST_SPREAD, scale(low)), low.size
+    )
+    enough = sizes >= LEAST_REPEATS
+    low, kind = low[enough], figures.kind_of(np.stack(np.divmod(known[enough], figures.nodes), 1))
+    if low.size < 2 * LEAST_CONTROLS:
+        return None
+    of_kinds = [low[kind == one] for one in (0, 1)]
+    chosen = [of_kind if of_kind.size >= 2 * LEAST_CONTROLS else low for of_kind in of_kinds]
+    are_minima = figures.quantile == 0
+    spreads = np.array([max(LEAST_SPREAD, scale(one)) for one in chosen])
+    counts = np.array([one.size for one in chosen])
+    errors = spreads * np.sqrt(1 + 1 / counts)
+    if are_minima:
+        excesses = [mean_excess(one) for one in chosen]
+        errors = np.array([max(LEAST_SPREAD, mean) for mean, _ in excesses])
+        counts = np.array([count for _, count in excesses])
+    centres = np.array([np.median(one) for one in chosen])
+    return _Controls(centres, spreads, errors, counts, are_minima)
 
 
 def _suspected_pairs(

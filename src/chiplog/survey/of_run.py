@@ -19,6 +19,7 @@ from chiplog.survey.pair_values import (
     pair_values,
 )
 from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, stored_leaves
+from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
@@ -176,7 +177,7 @@ def _sweep(
     """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
 
     A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
-    repeats of a pair count together.
+    repeats of a pair count together. What it changes that two nodes share a CPU is taken out of them.
     """
     parts = []
     first_round = 0
@@ -191,13 +192,23 @@ def _sweep(
     servers = np.concatenate([one.servers for one in parts])
     if kind == "latency":
         clients, servers = np.minimum(clients, servers), np.maximum(clients, servers)
-    return replace(
+    values = replace(
         parts[0],
         clients=clients,
         servers=servers,
         values=np.concatenate([one.values for one in parts]),
         rounds=np.concatenate([one.rounds for one in parts]),
     )
+    return evened(values, _time_on_one_cpu(dataset)) if kind == "latency" else values
+
+
+def _time_on_one_cpu(dataset: Dataset) -> float:
+    """By the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
+    if cpus_of_ranks(dataset.header) is None:
+        return 1.0
+    first = min(one.visit for one in dataset.series if one.pattern == PATTERN)
+    series = tuple(one for one in dataset.series if one.visit == first)
+    return time_on_one_cpu(pair_values(replace(dataset, series=series), "latency"))
 
 
 def _in_time(rounds: IntArray) -> IntArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chiplog.survey.nodes import node_names
+from chiplog.survey.shared_cpus import cpus_of_ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +38,16 @@ class PairValues:
     kind: Kind
     rounds: IntArray
     """(m,) the round in which each was measured."""
+    cpus: IntArray | None = None
+    """(n,) a number for the CPU that each node is bound to, below 0 without one; None where no two share one."""
+
+    @property
+    def share_a_cpu(self) -> NDArray[np.bool_]:
+        """(m,) whether the pair's two nodes are bound to one CPU."""
+        if self.cpus is None:
+            return np.zeros(self.values.shape, dtype=np.bool_)
+        one, other = self.cpus[self.clients], self.cpus[self.servers]
+        return np.asarray((one == other) & (one >= 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,7 @@ def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> Pai
         values=np.array([_value(kind, parts, message_bytes) for parts in pooled.values()]),
         kind=kind,
         rounds=np.array(list(rounds.values()), dtype=np.int64),
+        cpus=cpus_of_ranks(dataset.header),
     )
 
 

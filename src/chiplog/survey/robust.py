@@ -73,6 +73,23 @@ def upper_quantile(probability: float, freedom: float) -> float:
     return float(-ndtri(probability) if np.isinf(freedom) else -stdtrit(freedom, probability))
 
 
+def mean_excess(values: FloatArray) -> tuple[float, int]:
+    """By how much those values that are above the median exceed it, on average, and how many these are."""
+    above = values - np.median(values)
+    above = above[above > 0]
+    return (float(above.mean()), above.size) if above.size else (0.0, 1)
+
+
+def excess_quantile(probability: float, count: int) -> float:
+    """What a value's excess over the median exceeds with at most this probability, in mean excesses of `count` values.
+
+    That holds where the density above the median is log-concave, as those of the normal, the exponential and of minima
+    of one-sided noise are: then no tail is longer than the exponential one with the same mean excess. The ratio of an
+    exponential value to the mean of `count` others exceeds q with probability (1 + q / count) ** -count.
+    """
+    return float(count * np.expm1(-np.log(min(1.0, 2 * probability)) / count))
+
+
 def tukey_weights(standardized: FloatArray) -> FloatArray:
     """Weights between 1, in the middle, and 0, beyond TUKEY_CUT."""
     squares = np.minimum((standardized / TUKEY_CUT) ** 2, 1.0)

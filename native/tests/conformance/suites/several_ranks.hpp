@@ -2,14 +2,19 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <new>
 #include <stdexcept>
 #include <string>
 
 #include "../worlds.hpp"
 #include "core/payload.hpp"
+#include "patterns/all_pairs.hpp"
+#include "patterns/views/plain_messages.hpp"
 
 namespace chiplog::conformance {
 namespace {
@@ -56,6 +61,62 @@ TYPED_TEST(SeveralRanks, ExchangeMessagesEveryTwoOfSix) {
     }
   });
   for (const std::string& outcome : outcomes) EXPECT_EQ(outcome, "");
+}
+
+// What the ranks of one case see, whether they are processes or fibers.
+struct SharedCount {
+  std::atomic<int> under_way{0};
+  std::atomic<int> most{0};
+
+  static SharedCount& make() {
+    void* memory = mmap(nullptr, sizeof(SharedCount), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return *new (memory) SharedCount;
+  }
+  void begin() {
+    const int now = ++under_way;
+    int before = most.load();
+    while (before < now && !most.compare_exchange_weak(before, now)) {
+    }
+  }
+};
+
+// Also from one sample to the next: otherwise the first pairs would have their next ones while the last have theirs.
+TYPED_TEST(SeveralRanks, TakeTurnsWhereThePairsOfARoundAreNotAtOnce) {
+  constexpr int ranks = 6;
+  constexpr int samples = 20;
+  SharedCount& count = SharedCount::make();
+  const auto body = [&count]<class T>(Bootstrap& bootstrap, T& transport) {
+    using Pairs = patterns::AllPairs;
+    RawClock clock;
+    const RankSettings self{.rank = bootstrap.rank(), .ranks = ranks, .time_limit = time_limit};
+    Workspace<views::PlainMessages<T>, RawClock> work(transport, clock, self, 64);
+    SeriesSetup setup{.pattern = &Pairs::pattern, .ranks = ranks};
+    setup.settings[patterns::detail::at_once] = 0;
+    const Position position = setup.pattern->position(setup, bootstrap.rank());
+    setup.self = bootstrap.rank();
+    setup.partner = position.partner;
+    const auto exchange = [&] {
+      count.begin();
+      for (int i = 0; i < 5; ++i) {
+        work.messages.send(setup.partner, work.out, 1);
+        work.messages.recv(setup.partner, work.in, 1);
+      }
+      --count.under_way;
+    };
+    const auto answer = [&] {
+      for (int i = 0; i < 5; ++i) {
+        work.messages.recv(setup.partner, work.in, 1);
+        work.messages.send(setup.partner, work.out, 1);
+      }
+    };
+    const Part part = position.role == Role::client ? patterns::detail::in_round(work, setup, exchange)
+                                                    : patterns::detail::in_turn(work, setup, answer);
+    for (int i = 0; i < samples; ++i) part();
+  };
+  for (const std::string& outcome : TypeParam::run(ranks, body)) EXPECT_EQ(outcome, "");
+  EXPECT_EQ(count.most.load(), 1);
+  munmap(&count, sizeof(SharedCount));
 }
 
 TYPED_TEST(SeveralRanks, EndTheWaitForASilentRank) {

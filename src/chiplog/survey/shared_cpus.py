@@ -1,0 +1,60 @@
+"""Nodes that share a CPU, as containers and network namespaces of one machine do.
+
+A message between two such nodes wakes nobody on another CPU, so its latency is another one: 12.6 us, not 26 us, on a
+machine of two CPUs. That says nothing of links, leaves or nodes, so latencies are judged without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+
+NO_CPU = -1
+LEAST_PAIRS = 8
+"""Pairs that share a CPU, and others, from which it is known what that changes."""
+
+
+def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
+    """(ranks,) a number for the CPU that each rank is bound to, NO_CPU without one; None where no two share one."""
+    kernels, binding = _list(header.get("kernels")), _list(header.get("binding"))
+    ranks = header.get("ranks")
+    if len(kernels) != ranks or len(binding) != ranks:
+        return None
+    number: dict[tuple[str, str], int] = {}
+    cpus = np.full(len(kernels), NO_CPU, dtype=np.int64)
+    for rank, (kernel, allowed) in enumerate(zip(kernels, map(_list, binding), strict=True)):
+        if len(allowed) == 1:
+            cpus[rank] = number.setdefault((str(kernel), str(allowed[0])), len(number))
+    return cpus if len(number) < np.count_nonzero(cpus != NO_CPU) else None
+
+
+def time_on_one_cpu(sweep: PairValues) -> float:
+    """How many times as long the latencies of pairs that share a CPU are as others'; 1 where few pairs do, or all.
+
+    By the medians of a sweep.
+    """
+    shared = sweep.share_a_cpu
+    known = np.isfinite(sweep.values)
+    one, two = sweep.values[known & shared], sweep.values[known & ~shared]
+    if min(one.size, two.size) < LEAST_PAIRS:
+        return 1.0
+    return float(np.median(one) / np.median(two))
+
+
+def evened(values: PairValues, times: float) -> PairValues:
+    """The latencies as they would be if no two nodes shared a CPU; `times` as `time_on_one_cpu` says."""
+    if times == 1:
+        return values
+    figures: FloatArray = np.where(values.share_a_cpu, values.values / times, values.values)
+    return replace(values, values=figures)
+
+
+def _list(value: object) -> Sequence[object]:
+    """The list that a header holds; empty where it holds something else."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()

@@ -1,0 +1,102 @@
+"""Nodes that share a CPU: their latencies are of another kind, and neither name leaves nor hide or make slow pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chiplog.survey.leaves import infer_leaves
+from chiplog.survey.pair_fit import fit_pairs
+from chiplog.survey.pair_values import PairValues
+from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
+from chiplog.survey.verdict import Verdict, confirmed
+from chiplog.testing.simulated_survey import QUIET, Machine, SimulatedSurvey
+
+NODES = 32
+IN_TURN = np.arange(NODES) % 2
+ON_ONE_CPU = 0.5
+
+
+def header(kernels: object, binding: object) -> dict[str, object]:
+    return {"ranks": 4, "kernels": kernels, "binding": binding}
+
+
+@pytest.mark.parametrize(
+    ("kernels", "binding", "expected"),
+    [
+        ([0, 0, 0, 0], [[0], [1], [0], [1]], [0, 1, 0, 1]),
+        ([0, 0, 1, 1], [[0], [0], [0], [1]], [0, 0, 1, 2]),
+        ([0, 0, 0, 0], [[0], [0], [0, 1], [0, 1]], [0, 0, -1, -1]),
+        ([0, 1, 2, 3], [[0], [0], [0], [0]], None),
+        ([0, 0, 0, 0], [[0], [1], [2], [3]], None),
+        ([0, 0, 0, 0], [[0, 1]] * 4, None),
+        (None, [[0]] * 4, None),
+        ([0, 0], [[0]] * 4, None),
+        ("0000", "0000", None),
+        ([0, 0, 0, 0], [0, None, {}, "1"], None),
+    ],
+)
+def test_which_ranks_share_a_cpu(kernels: object, binding: object, expected: object) -> None:
+    found = cpus_of_ranks(header(kernels, binding))
+    assert (None if found is None else found.tolist()) == expected
+
+
+class SharedCpus(SimulatedSurvey):
+    """A machine of two CPUs, each of which has half of the nodes; between CPUs latencies spread more."""
+
+    def __init__(self, machine: Machine, spread: float, seed: int) -> None:
+        super().__init__(machine, QUIET, seed)
+        self.spread = spread
+
+    def measure(self, clients: object, servers: object, rounds: object) -> PairValues:
+        values = super().measure(clients, servers, rounds)  # type: ignore[arg-type]
+        values = replace(values, cpus=IN_TURN)
+        woken = np.exp(np.abs(self.rng.normal(0, self.spread, values.values.size)))
+        times = np.where(values.share_a_cpu, ON_ONE_CPU, woken)
+        return replace(values, values=values.values * times)
+
+
+def judged(machine: Machine, spread: float, seed: int) -> Verdict:
+    survey = SharedCpus(machine, spread, seed)
+    sweep = survey.full()
+    times = time_on_one_cpu(sweep)
+    first = fit_pairs(evened(sweep, times), machine.leaves)
+    again = survey.again(first)
+    assert again.pairs is not None
+    fresh = replace(again, rounds=evened(again.rounds, times), pairs=evened(again.pairs, times))
+    return confirmed(first, fresh)
+
+
+def test_what_sharing_changes_is_taken_out() -> None:
+    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    assert time_on_one_cpu(sweep) == pytest.approx(ON_ONE_CPU, rel=0.1)
+    even = evened(sweep, time_on_one_cpu(sweep))
+    shared = sweep.share_a_cpu
+    assert np.median(even.values[shared]) == pytest.approx(np.median(even.values[~shared]))
+    assert np.array_equal(even.values[~shared], sweep.values[~shared])
+
+
+def test_few_pairs_that_share_a_cpu_are_left_as_they_are() -> None:
+    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    two = np.where(np.arange(NODES) < 2, 0, np.arange(NODES))
+    assert time_on_one_cpu(replace(sweep, cpus=two)) == 1
+
+
+def test_cpus_are_no_leaves() -> None:
+    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    assert infer_leaves(sweep) is not None
+    assert infer_leaves(evened(sweep, time_on_one_cpu(sweep))) is None
+
+
+# By the spread of all pairs, the wide kind would have pairs many standard deviations from the centre.
+@pytest.mark.parametrize("seed", range(20))
+def test_a_kind_of_pairs_that_spreads_more_accuses_nobody(seed: int) -> None:
+    assert judged(Machine(NODES, 8, "latency"), 0.3, seed).accused == ()
+
+
+def test_a_slow_pair_of_the_quiet_kind_is_found() -> None:
+    machine = Machine(NODES, 8, "latency", slow_pairs={(3, 13): 0.2})
+    (one,) = judged(machine, 0.3, 1).accused
+    assert (one.kind, one.name, one.peer) == ("pair", "n0004", "n0014")
