@@ -78,8 +78,8 @@ int ranks_beside_rank_0(const std::vector<RankFacts>& ranks) {
   }));
 }
 
-// The number of the kernel that each rank runs on, in the order in which they appear: hosts that share one are containers
-// or network namespaces of one machine.
+// The number of the kernel that each rank runs on, in the order in which they appear: hosts that share one are
+// containers or network namespaces of one machine.
 Json kernels_list(const std::vector<RankFacts>& ranks) {
   std::map<std::string, std::size_t> number;
   Json list = Json::array();

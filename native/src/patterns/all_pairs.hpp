@@ -146,9 +146,9 @@ Part in_round(Workspace<M, C>& work, const SeriesSetup& setup, Exchange exchange
   };
 }
 
-// Nothing of a pair is under way in another's turn: its server says that it is there when its turn has come, not as soon
-// as it could. So no sample disturbs one on a core that they share, nor does a pair's next sample while others have
-// theirs.
+// Nothing of a pair is under way in another's turn: its server says that it is there when its turn has come, not as
+// soon as it could. So no sample disturbs one on a core that they share, nor does a pair's next sample while others
+// have theirs.
 template <MessageView M, Clock C, class Answer>
 Part in_turn(Workspace<M, C>& work, const SeriesSetup& setup, Answer answer) {
   return [&work, client = setup.partner, turns = turns_in_round(setup), answer] {
@@ -206,10 +206,11 @@ struct AllPairsOneWay {
 
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
-    return detail::in_turn(work, setup, [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
-      for (std::int64_t i = 0; i < count; ++i) work.messages.recv(peer, work.in, bytes);
-      work.messages.send(peer, work.out, no_bytes);
-    });
+    return detail::in_turn(work, setup,
+                           [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+                             for (std::int64_t i = 0; i < count; ++i) work.messages.recv(peer, work.in, bytes);
+                             work.messages.send(peer, work.out, no_bytes);
+                           });
   }
 
   template <MessageView M, Clock C>
@@ -255,12 +256,13 @@ struct AllPairs {
 
   template <MessageView M, Clock C>
   static Part server(Workspace<M, C>& work, const SeriesSetup& setup) {
-    return detail::in_turn(work, setup, [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
-      for (std::int64_t i = 0; i < count; ++i) {
-        work.messages.recv(peer, work.in, bytes);
-        work.messages.send(peer, work.out, bytes);
-      }
-    });
+    return detail::in_turn(work, setup,
+                           [&work, peer = setup.partner, bytes = setup.message_bytes, count = setup.batch] {
+                             for (std::int64_t i = 0; i < count; ++i) {
+                               work.messages.recv(peer, work.in, bytes);
+                               work.messages.send(peer, work.out, bytes);
+                             }
+                           });
   }
 
   template <MessageView M, Clock C>
