@@ -21,6 +21,7 @@ from chiplog.survey.verdict import FAMILY_ERROR, confirmed
 from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
 
 Name = tuple[str, str, str | None, str]
+USUAL_NOISE = Noise()
 NODE: Name = ("node", "n0006", None, "both")
 UPLINK: Name = ("uplink", "leaf 2", None, "both")
 FAULTS: dict[str, tuple[Machine, set[Name]]] = {
@@ -63,8 +64,8 @@ SPARSE: dict[str, tuple[Machine, set[Name]]] = {
 }
 
 
-def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
-    survey = SimulatedSurvey(machine, Noise(), seed)
+def accused(machine: Machine, *, sparse: bool, seed: int, noise: Noise = USUAL_NOISE) -> set[Name]:
+    survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
     again = survey.again(first)
     if machine.kind == "bandwidth":
@@ -74,16 +75,22 @@ def accused(machine: Machine, *, sparse: bool, seed: int) -> set[Name]:
 
 
 def all_accused(
-    pool: ProcessPoolExecutor, machine: Machine, sweeps: int, *, sparse: bool, first_seed: int
+    pool: ProcessPoolExecutor,
+    machine: Machine,
+    sweeps: int,
+    *,
+    sparse: bool,
+    first_seed: int,
+    noise: Noise = USUAL_NOISE,
 ) -> list[set[Name]]:
-    run = partial(_accused_of_seed, machine, sparse)
+    run = partial(_accused_of_seed, machine, sparse, noise)
     return list(
         pool.map(run, range(first_seed, first_seed + sweeps), chunksize=max(1, sweeps // 16))
     )
 
 
-def _accused_of_seed(machine: Machine, sparse: bool, seed: int) -> set[Name]:
-    return accused(machine, sparse=sparse, seed=seed)
+def _accused_of_seed(machine: Machine, sparse: bool, noise: Noise, seed: int) -> set[Name]:
+    return accused(machine, sparse=sparse, seed=seed, noise=noise)
 
 
 def is_possible(times: int, runs: int, probability: float) -> bool:
@@ -108,6 +115,20 @@ def test_a_healthy_machine_is_rarely_accused(
     false = sum(bool(one) for one in found)
     print(f"{nodes} nodes, sparse={sparse}: {false} of {sweeps} sweeps accused somebody")
     assert is_possible(false, sweeps, FAMILY_ERROR)
+
+
+# The shortest of some exponential waits is exponential, too: Student's t accused a pair in 10 of 600 sweeps.
+@pytest.mark.parametrize("wait", [0.1, 0.3])
+def test_waits_on_a_busy_machine_rarely_make_a_slow_pair(
+    pool: ProcessPoolExecutor, wait: float
+) -> None:
+    sweeps = 1000 if LONG else 100
+    noise = Noise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3, wait)
+    machine = Machine(32, 8, "latency")
+    found = all_accused(pool, machine, sweeps, sparse=False, first_seed=70_000, noise=noise)
+    false = sum(bool(one) for one in found)
+    print(f"waits of {wait}: {false} of {sweeps} sweeps accused somebody")
+    assert is_possible(false, sweeps, FAMILY_ERROR / 4)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -41,6 +41,8 @@ class Noise:
     slow_state: float = 0.05
     tail: float = 4.0
     """Degrees of freedom of the t distribution that a pair's noise has."""
+    wait: float = 0.0
+    """The mean of what a busy machine adds to a figure, exponentially distributed."""
 
 
 QUIET = Noise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
@@ -186,7 +188,10 @@ class SimulatedSurvey:
         state = noise.slow_state * _slow_rounds(count, noise.slow_share, rng)
         of_round = rng.normal(0, noise.round, count) + state
         of_round += np.linspace(0, noise.drift, count)
-        return np.asarray(today[clients] + today[servers] + single + spikes + of_round[number])
+        waits = rng.exponential(noise.wait, pairs) if noise.wait else 0.0
+        return np.asarray(
+            today[clients] + today[servers] + single + spikes + of_round[number] + waits
+        )
 
 
 def _some(values: PairValues, kept: NDArray[np.bool_]) -> PairValues:
