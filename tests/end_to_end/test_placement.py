@@ -31,6 +31,7 @@ def test_the_file_says_how_ranks_were_bound_and_placements_that_bind_alike_are_m
     told = any("bind these ranks alike" in warning["fact"] for warning in warnings)
     assert told is not differ
     assert len(set(run.header["nodes"])) == 1  # type: ignore[arg-type]
+    assert run.header["kernels"] == [0] * 4
     (groups,) = {one.between for one in run.series}
     assert groups is not None
     assert all(name.startswith(run.header["nodes"][0]) for name in groups)  # type: ignore[index]

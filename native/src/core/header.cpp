@@ -184,7 +184,7 @@ std::string header_json(const RunSettings& settings, Endpoint& endpoint, const W
                   {"clock", clock_object(clock)},
                   {"hosts", hosts},
                   {"nodes", nodes},
-                  {"kernels", endpoint.hosts() == Hosts::simulated ? Json(nullptr) : kernels_list(ranks)},
+                  {"kernels", endpoint.hosts() == Hosts::real ? kernels_list(ranks) : Json(nullptr)},
                   {"binding", binding},
                   {"places", places},
                   {"placement", world.binding.placement},

@@ -37,6 +37,7 @@ TEST(Session, HeaderHasAllThatReadersRequire) {
     EXPECT_TRUE(run.header().contains(member)) << member;
   }
   EXPECT_EQ(run.header().at("run_id").get<std::string>().size(), 16U);
+  EXPECT_TRUE(run.header().at("kernels").is_null());
 }
 
 TEST(Session, EveryLineEndsInItsChecksum) {
