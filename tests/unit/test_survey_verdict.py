@@ -70,6 +70,23 @@ def test_two_faults_are_both_found() -> None:
     }
 
 
+@pytest.mark.parametrize("leaf_size", [4, 8])
+def test_a_node_that_a_slow_uplink_hides_is_found_alone(leaf_size: int) -> None:
+    faults = {"slow_nodes": {5: 0.05}, "slow_uplinks": {5 // leaf_size: 0.1}}
+    machine = Machine(32, leaf_size, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    assert accused(judged(machine)) == {
+        ("node", "n0006", None, "both"),
+        ("uplink", f"leaf {5 // leaf_size}", None, "both"),
+    }
+
+
+def test_healthy_nodes_behind_a_slow_uplink_are_not_spoken_of() -> None:
+    for seed in range(5):
+        verdict = judged(Machine(32, 8, slow_uplinks={1: 0.1}, uplinks_hide=True), UNEASY, seed)
+        assert accused(verdict) <= {("uplink", "leaf 1", None, "both")}
+        assert not [one for one in verdict.inconclusive if "hide" in (one.reason or "")]
+
+
 # In logarithms, 100 us cost pairs within a leaf more than others: these must not look like slow pairs.
 def test_a_late_node_is_accused_and_none_of_its_pairs() -> None:
     machine = Machine(SMALL, 4, "latency", late_nodes={5: 100e-6}, within=20e-6, across=40e-6)

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chiplog.survey.again_pairs import judge_pairs
-from chiplog.survey.fresh import DOUBT, HINT, LEAST_HINT, Again, Fresh, Judged, fit_again
-from chiplog.survey.robust import degrees_of_freedom, upper_quantile
-from chiplog.survey.suspects import BOTH, WAYS, scores
+from chiplog.survey.fresh import (
+    DOUBT,
+    HIDDEN,
+    HINT,
+    LEAST_HINT,
+    Again,
+    Fresh,
+    Judged,
+    fit_again,
+)
+from chiplog.survey.robust import degrees_of_freedom, group_medians, upper_quantile
+from chiplog.survey.suspects import BOTH, WAYS, WORTH_MEASURING, scores
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_fit import PairFit
@@ -35,6 +44,8 @@ def judge_again(
     error = family_error / FAMILIES
     _judge_nodes(result, fresh, suspected, error)
     _judge_uplinks(result, fresh, suspected, error)
+    if first.values.kind == "bandwidth":  # which is measured alone, too
+        _ask_for_hidden(result, first)
     judge_pairs(result, fresh, suspected, again.pairs, error)
     return result
 
@@ -122,3 +133,37 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
         result.judged.append(
             Judged("uplink", leaf, None, named, float(slow[way]), half, is_slow, reason)
         )
+
+
+def _ask_for_hidden(result: Again, first: PairFit) -> None:
+    """Adds the nodes behind slow uplinks that their pairs within the leaf show slow, to be measured alone.
+
+    A full uplink lets no node of its leaf send as fast as it could, so between leaves all of them look alike.
+    """
+    slow_leaves = [one.number for one in result.judged if one.kind == "uplink" and one.is_slow]
+    found = slow_within_leaf(first)
+    known = {one.number: place for place, one in enumerate(result.judged) if one.kind == "node"}
+    for node in np.flatnonzero(np.isin(first.leaves, slow_leaves)).tolist():
+        place = known.get(node)
+        if found[node] <= WORTH_MEASURING or (place is not None and _is_open(result.judged[place])):
+            continue
+        hidden = Judged("node", node, None, BOTH, float(found[node]), np.inf, False, HIDDEN)
+        if place is None:
+            result.judged.append(hidden)
+        else:
+            result.judged[place] = hidden
+
+
+def _is_open(one: Judged) -> bool:
+    return one.is_slow or one.reason == DOUBT
+
+
+def slow_within_leaf(first: PairFit) -> FloatArray:
+    """(n,) the slowness of each node by the median of its pairs within its leaf in the sweep; 0 without some."""
+    within = first.classes == 0
+    clients = first.values.clients[first.usable][within]
+    servers = first.values.servers[first.usable][within]
+    ends = np.concatenate((clients, servers))
+    own = np.concatenate((first.node_effects[0, clients], first.node_effects[1, servers]))
+    rest = np.tile(first.residuals[within], 2) + own
+    return np.nan_to_num(group_medians(rest, ends, len(first.values.nodes)))

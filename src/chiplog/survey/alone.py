@@ -14,6 +14,7 @@ import numpy as np
 
 from chiplog.survey.fresh import (
     DOUBT,
+    HIDDEN,
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -74,8 +75,8 @@ def _is_to_confirm(one: Judged) -> bool:
 
 
 def is_doubted(one: Judged) -> bool:
-    """Whether it is a node that may be beyond doubt alone."""
-    return one.kind == "node" and one.reason == DOUBT
+    """Whether it is a node that may be beyond doubt alone: one in doubt beside others, or behind a slow uplink."""
+    return one.kind == "node" and one.reason in (DOUBT, HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     keys = figures.keys()
     apart = np.union1d(suspected.nodes, [one.number])
     is_partner = ~np.isin(figures.clients, apart) | ~np.isin(figures.servers, apart)
-    is_partner &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
+    if one.reason != HIDDEN:  # whose pairs within the leaf are suspected because of it
+        is_partner &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
@@ -218,7 +220,7 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     half = upper_quantile(error / (len(WAYS) * nodes), max(1.0, freedom)) * sigma
     slow = float(np.median(own) - np.median(healthy))
     if slow <= max(LEAST_HINT, half):
-        return one
+        return replace(one, reason=None) if one.reason == HIDDEN else one
     return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
 
 

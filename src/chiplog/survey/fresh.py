@@ -37,6 +37,7 @@ HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
 DOUBT = "it is slow in both measurements, but not beyond doubt"
+HIDDEN = "its leaf's uplink is slow, which may hide that the node is, too"
 LEAST_SPREAD = 1e-5
 
 

@@ -61,6 +61,8 @@ class Machine:
     slow_pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
     late_nodes: Mapping[int, float] = field(default_factory=dict)
     """Seconds that each message to or from a node takes more; of latency only."""
+    uplinks_hide: bool = False
+    """Whether a slow uplink is all that the pairs across it show, as where it is full."""
     within: float = 1e9
     """The figure of a pair within a leaf, in bytes a second or in seconds."""
     across: float = 1e9
@@ -168,6 +170,8 @@ class SimulatedSurvey:
             slow += -np.log1p(-how_much) * (clients == node)
         for leaf, how_much in machine.slow_uplinks.items():
             touched = (machine.leaves[clients] == leaf) | (machine.leaves[servers] == leaf)
+            if machine.uplinks_hide:
+                slow[crossing & touched] = 0.0
             slow += -np.log1p(-how_much) * (crossing & touched)
         for (one, other), how_much in machine.slow_pairs.items():
             there = (clients == one) & (servers == other)
