@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chiplog.dataset.series import Dataset
 from chiplog.survey.leaves import infer_leaves
 from chiplog.survey.pair_fit import fit_pairs
 from chiplog.survey.pair_values import PairValues
+from chiplog.survey.result import survey_result
 from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, SimulatedSurvey
@@ -100,3 +102,9 @@ def test_a_slow_pair_of_the_quiet_kind_is_found() -> None:
     machine = Machine(NODES, 8, "latency", slow_pairs={(3, 13): 0.2})
     (one,) = judged(machine, 0.3, 1).accused
     assert (one.kind, one.name, one.peer) == ("pair", "n0004", "n0014")
+
+
+def test_a_survey_that_was_ended_before_its_first_record_has_no_figures() -> None:
+    shared = header([0] * 4, [[0]] * 4) | {"hosts": ["n1", "n2", "n3", "n4"]}
+    found = survey_result(Dataset(shared, (), False, "run.jsonl"))
+    assert (found.latency, found.bandwidth, found.verdict.accused) == (None, None, ())

@@ -31,12 +31,12 @@ def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
     clock = header.get("clock")
     if isinstance(clock, Mapping) and clock.get("name") == "virtual":
         return None
-    hosts, binding = _list(header.get("hosts")), _list(header.get("binding"))
+    hosts, binding = header_list(header.get("hosts")), header_list(header.get("binding"))
     if len(hosts) != len(binding):
         return None
     cpus: dict[str, set[object]] = {}
     ranks: dict[str, int] = {}
-    for host, allowed in zip(map(str, hosts), map(_list, binding), strict=True):
+    for host, allowed in zip(map(str, hosts), map(header_list, binding), strict=True):
         if not allowed:
             return None
         ranks[host] = ranks.get(host, 0) + 1
@@ -46,6 +46,6 @@ def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
     return worst if worst is not None and worst.ranks > worst.cpus else None
 
 
-def _list(value: object) -> Sequence[object]:
+def header_list(value: object) -> Sequence[object]:
     """The list that a header holds; empty where it holds something else."""
     return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()

@@ -177,7 +177,7 @@ def _sweep(
     """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
 
     A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
-    repeats of a pair count together. What it changes that two nodes share a CPU is taken out of them.
+    repeats of a pair count together. Those of nodes that share a CPU are evened.
     """
     parts = []
     first_round = 0
@@ -206,7 +206,7 @@ def _time_on_one_cpu(dataset: Dataset) -> float:
     """By the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
     if cpus_of_ranks(dataset.header) is None:
         return 1.0
-    first = min(one.visit for one in dataset.series if one.pattern == PATTERN)
+    first = min((one.visit for one in dataset.series if one.pattern == PATTERN), default=0)
     series = tuple(one for one in dataset.series if one.visit == first)
     return time_on_one_cpu(pair_values(replace(dataset, series=series), "latency"))
 

@@ -6,11 +6,13 @@ machine of two CPUs. That says nothing of links, leaves or nodes, so latencies a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from chiplog.dataset.oversubscription import header_list
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
@@ -22,13 +24,13 @@ LEAST_PAIRS = 8
 
 def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
     """(ranks,) a number for the CPU that each rank is bound to, NO_CPU without one; None where no two share one."""
-    kernels, binding = _list(header.get("kernels")), _list(header.get("binding"))
+    kernels, binding = header_list(header.get("kernels")), header_list(header.get("binding"))
     ranks = header.get("ranks")
     if len(kernels) != ranks or len(binding) != ranks:
         return None
     number: dict[tuple[str, str], int] = {}
     cpus = np.full(len(kernels), NO_CPU, dtype=np.int64)
-    for rank, (kernel, allowed) in enumerate(zip(kernels, map(_list, binding), strict=True)):
+    for rank, (kernel, allowed) in enumerate(zip(kernels, map(header_list, binding), strict=True)):
         if len(allowed) == 1:
             cpus[rank] = number.setdefault((str(kernel), str(allowed[0])), len(number))
     return cpus if len(number) < np.count_nonzero(cpus != NO_CPU) else None
@@ -53,8 +55,3 @@ def evened(values: PairValues, times: float) -> PairValues:
         return values
     figures: FloatArray = np.where(values.share_a_cpu, values.values / times, values.values)
     return replace(values, values=figures)
-
-
-def _list(value: object) -> Sequence[object]:
-    """The list that a header holds; empty where it holds something else."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()
