@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
 
 NO_CPU = -1
-LEAST_PAIRS = 8
-"""Pairs that share a CPU, and others, from which it is known what that changes."""
+LEAST_PAIRS = 3
+"""Pairs that share a CPU, and others, from which it is known what that changes: one wild figure moves no median."""
 
 
 def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
