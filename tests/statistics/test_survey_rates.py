@@ -7,7 +7,6 @@ drifts and changes between two states; single figures have heavy tails and spike
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -70,7 +69,7 @@ def accused(machine: Machine, *, sparse: bool, seed: int, noise: Noise = USUAL_N
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
     again = survey.again(first)
     if machine.kind == "bandwidth":
-        again = replace(again, alone=survey.alone(first, again))
+        again = survey.alone(first, again)
     verdict = confirmed(first, again)
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 

@@ -126,8 +126,8 @@ def test_suspected_pairs_and_those_alone_are_measured_five_times_in_each_directi
         (((0, 5), (2, 7)), 1): 5,
     }
     before = len(sweep.requests) + len(second)
-    requests = alone_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], before)
-    assert [one.id for one in requests] == list(range(before, before + 20))
+    requests = alone_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], [((0, 4), (1, 5))], before)
+    assert [one.id for one in requests] == list(range(before, before + 30))
     alone = [one.series[0] for one in requests if one.tag["purpose"] == f"{ALONE}-again"]
     assert Counter((one.links, one.turned) for one in alone) == {
         (((0, 1), (4, 2)), 0): 5,
@@ -136,6 +136,9 @@ def test_suspected_pairs_and_those_alone_are_measured_five_times_in_each_directi
         (((3, 1),), 1): 5,
     }
     assert {one.at_once for one in alone} == {0}
+    full = [one.series[0] for one in requests if one.tag["purpose"] == "uplink-again"]
+    assert Counter(one.turned for one in full) == {0: 5, 1: 5}
+    assert {(one.links, one.at_once) for one in full} == {(((0, 4), (1, 5)), 1)}
     assert json.loads(requests[1].line())["series"][0].get("links") != []
 
 

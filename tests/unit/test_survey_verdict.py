@@ -27,7 +27,7 @@ def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
     if machine.kind == "bandwidth":
-        again = replace(again, alone=survey.alone(first, again))
+        again = survey.alone(first, again)
     return confirmed(first, again)
 
 
@@ -54,6 +54,34 @@ def test_an_uplink_is_accused_and_none_of_its_nodes() -> None:
     assert accused(judged(Machine(SMALL, 4, slow_uplinks={1: 0.1}))) == {
         ("uplink", "leaf 1", None, "both")
     }
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("leaf_size", [4, 8, 16])
+def test_the_effect_of_an_uplink_is_that_on_all_of_its_pairs_together(
+    leaf_size: int, seed: int
+) -> None:
+    machine = Machine(64, leaf_size, slow_uplinks={1: 0.1})
+    survey = SimulatedSurvey(machine, QUIET, seed)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    survey.machine = replace(machine, shares_are_uneven=True)
+    uplinks = survey.alone(first, again).uplinks
+    (one,) = confirmed(first, replace(again, uplinks=uplinks)).accused
+    assert (one.kind, one.name) == ("uplink", "leaf 1")
+    assert -0.14 < one.low < -0.1 < one.high < -0.06
+
+
+def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
+    machine = Machine(SMALL, 4, slow_uplinks={1: 0.1})
+    survey = SimulatedSurvey(machine, QUIET, 3)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    assert accused(confirmed(first, again)) == {("uplink", "leaf 1", None, "both")}
+    free = confirmed(first, SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again))
+    assert not free.accused
+    (doubt,) = free.inconclusive
+    assert doubt.reason is not None and "not alone" in doubt.reason
 
 
 def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
@@ -134,10 +162,10 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
     free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first, again)
-    found = accused(confirmed(first, replace(again, alone=survey.alone(first, again))))
+    found = accused(confirmed(first, survey.alone(first, again)))
     assert [{name, peer} for _, name, peer, _ in found] == [{"n0004", "n0010"}]
-    for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
-        verdict = confirmed(first, replace(again, alone=alone))
+    for alone, reason in ((free, "not alone: they may share"), (again, "was not measured alone")):
+        verdict = confirmed(first, alone)
         assert not verdict.accused
         (doubt,) = verdict.inconclusive
         assert {doubt.name, doubt.peer} == {"n0004", "n0010"}
@@ -152,10 +180,10 @@ def test_a_node_that_is_slow_only_beside_others_shares_a_link_with_them(slow: st
     again = survey.again(first)
     free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
     way = "out" if slow == "slow_out" else "both"
-    found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+    found = confirmed(first, survey.alone(first, again))
     assert accused(found) == {("node", "n0004", None, way)}
-    for alone, reason in ((free, "not alone: they may share"), (None, "was not measured alone")):
-        verdict = confirmed(first, replace(again, alone=alone))
+    for alone, reason in ((free, "not alone: they may share"), (again, "was not measured alone")):
+        verdict = confirmed(first, alone)
         assert not verdict.accused
         (doubt,) = verdict.inconclusive
         assert doubt.name == "n0004"
@@ -167,9 +195,9 @@ def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> N
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    assert accused(confirmed(first, replace(again, alone=survey.alone(first, again))))
+    assert accused(confirmed(first, survey.alone(first, again)))
     free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
-    assert not confirmed(first, replace(again, alone=free)).accused
+    assert not confirmed(first, free).accused
 
 
 def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
@@ -182,11 +210,11 @@ def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() 
         assert doubt.name == "n0004"
         assert doubt.reason is not None and "not beyond doubt" in doubt.reason
         survey.noise = QUIET
-        found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+        found = confirmed(first, survey.alone(first, again))
         assert accused(found) == {("node", "n0004", None, "both")}
         assert found.accused[0].low < -0.05 < found.accused[0].high
         free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
-        assert not confirmed(first, replace(again, alone=free)).accused
+        assert not confirmed(first, free).accused
 
 
 def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alone() -> None:
@@ -194,8 +222,9 @@ def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alo
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
+    alone = survey.alone(first, again)
     survey.machine = replace(machine, slow_uplinks={})  # one pair alone doesn't fill it
-    found = confirmed(first, replace(again, alone=survey.alone(first, again)))
+    found = confirmed(first, replace(alone, alone=survey.alone(first, again).alone))
     assert accused(found) == {("node", "n0013", None, "both"), ("uplink", "leaf 0", None, "both")}
     (node,) = (one for one in found.accused if one.kind == "node")
     assert node.low < -0.05 < node.high
@@ -256,7 +285,7 @@ def test_pairs_that_failed_are_left_out() -> None:
     assert np.isnan(first.node_effects[:, 9]).all()
     assert 9 not in suspects(first).nodes.tolist()
     again = survey.again(first)
-    again = replace(again, alone=survey.alone(first, again))
+    again = survey.alone(first, again)
     assert accused(confirmed(first, again)) == {("node", "n0006", None, "both")}
 
 

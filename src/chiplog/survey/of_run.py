@@ -18,7 +18,7 @@ from chiplog.survey.pair_values import (
     SecondMeasurement,
     pair_values,
 )
-from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, stored_leaves
+from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK, stored_leaves
 from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
@@ -161,9 +161,12 @@ def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]
 def measured_again(dataset: Dataset, kind: Kind) -> SecondMeasurement:
     """All figures of a kind after the sweep, each time for itself."""
     later = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})[1:]
-    alone = _sweep(dataset, kind, later, (ALONE + AGAIN,)) if kind == "bandwidth" else None
+    alone, uplinks = (
+        _sweep(dataset, kind, later, (one + AGAIN,)) if kind == "bandwidth" else None
+        for one in (ALONE, UPLINK)
+    )
     pairs = _sweep(dataset, kind, later, (kind + PAIRS_AGAIN,))
-    return SecondMeasurement(_sweep(dataset, kind, later), pairs, alone)
+    return SecondMeasurement(_sweep(dataset, kind, later), pairs, alone, uplinks)
 
 
 def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:

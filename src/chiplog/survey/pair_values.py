@@ -60,6 +60,8 @@ class SecondMeasurement:
     """Rounds of suspected pairs, and of others beside them."""
     alone: PairValues | None = None
     """Bandwidths of pairs that are slow beside others, and of controls, one after the other; None of latencies."""
+    uplinks: PairValues | None = None
+    """Bandwidths of pairs that fill one uplink in each round, of slow ones and of controls; None of latencies."""
 
 
 def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:

@@ -15,6 +15,8 @@ from chiplog.survey.rounds import Pairs, rounds_by_leaf
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
 """Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
+UPLINK: Final = "uplink"
+"""Bandwidth again, of pairs that fill one uplink at once: the purpose of such a record, with AGAIN."""
 OWN: Final = "own"
 """What each node does alone: the purpose of a record of three patterns."""
 WORK: Final = "fixed_work"
@@ -37,6 +39,7 @@ STOPS = {
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
     ALONE: StopRule(1e-3, 3, 3, 100_000_000),
     ALONE + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
+    UPLINK + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
     OWN: StopRule(1e-3, 8, 16, 50_000_000),
 }
@@ -57,6 +60,10 @@ MOST_NODES_ALONE = 16
 PARTNERS_ALONE = 4
 CONTROLS_ALONE = 12
 """Other pairs that are measured beside them."""
+MOST_UPLINKS_ALONE = 4
+"""Uplinks that are slow while others are full, and are filled alone, too, as often: the worst ones."""
+CONTROL_LEAVES = 3
+"""Other leaves whose uplinks are filled beside them."""
 LEAST_RANKS_AGAIN = 6
 """With fewer nodes nobody stands out from the others beyond doubt, so nothing is measured again."""
 FEW_RANKS = 8
@@ -190,7 +197,9 @@ class Sweep:
         wanted = MOST_PAIRS_ALONE + MOST_NODES_ALONE * PARTNERS_ALONE + CONTROLS_ALONE
         most = min(self.options.ranks // 2, wanted)
         alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
-        again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], 0))
+        leaves = len(set(self.options.leaves or ()))
+        uplinks = [alone] * (min(leaves, MOST_UPLINKS_ALONE + CONTROL_LEAVES) if leaves > 2 else 0)
+        again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], uplinks, 0))
         return sum(predicted_seconds(one, self.options.transport) for one in again)
 
     @property
@@ -276,25 +285,30 @@ def second_requests(
     return tuple(requests)
 
 
-def alone_requests(sweep: Sweep, parts: Sequence[Pairs], first_number: int) -> tuple[Request, ...]:
+def alone_requests(
+    sweep: Sweep, parts: Sequence[Pairs], uplinks: Sequence[Pairs], first_number: int
+) -> tuple[Request, ...]:
     """The requests that follow on all others, numbered from `first_number` on.
 
-    The pairs of each part, which are disjoint, are measured one after the other, REPEATS_AGAIN times in each direction.
+    The pairs of each part, which are disjoint, are measured one after the other, those of each of `uplinks` at once;
+    all REPEATS_AGAIN times in each direction.
     """
     shuffle = random.Random(sweep.options.seed + 2)
     requests: list[Request] = []
+    whole = [(ALONE, *one) for one in enumerate(parts)]
+    whole += [(UPLINK, *one) for one in enumerate(uplinks)]
     for repeat in range(2 * REPEATS_AGAIN):
         visit = max(sweep.options.visits, 1 + 2 * REPEATS_AGAIN) + repeat
-        for number in shuffle.sample(range(len(parts)), len(parts)):
+        for purpose, number, links in shuffle.sample(whole, len(whole)):
             requests.append(
                 _request(
                     first_number + len(requests),
                     visit,
-                    ALONE,
+                    purpose,
                     number,
                     sweep.options,
-                    turned=(number + repeat) % 2,
-                    links=parts[number],
+                    turned=repeat % 2,
+                    links=links,
                     again=AGAIN,
                 )
             )
@@ -337,13 +351,13 @@ def _request(
         options.latency_bytes if is_latency else options.bandwidth_bytes,
         options.ranks,
         direction=None if is_latency else ONE_WAY,
-        at_once=int(purpose == BANDWIDTH),
+        at_once=int(purpose in (BANDWIDTH, UPLINK)),
         turned=turned,
         links=links,
     )
     check_payload = purpose == WARM_UP
     tag = {"purpose": purpose + again}
-    stop = STOPS.get(purpose + again, STOPS[purpose])
+    stop = STOPS[purpose + again if purpose + again in STOPS else purpose]
     return Request(number, visit, (series,), stop, tag, check_payload=check_payload)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.survey.of_run import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
-from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY, PAIRS_AGAIN
+from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY, PAIRS_AGAIN, UPLINK
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ def survey_result(
 
 def _is_of_sweep(one: Series) -> bool:
     """Whether the round is one of the sweep's, then or again."""
-    return not str(one.tag.get("purpose")).endswith((ALONE + AGAIN, PAIRS_AGAIN))
+    apart = (ALONE + AGAIN, UPLINK + AGAIN, PAIRS_AGAIN)
+    return not str(one.tag.get("purpose")).endswith(apart)
 
 
 def _ends(values: PairValues) -> set[frozenset[int]]:

@@ -2,8 +2,8 @@
 
 Some whole rounds of the sweep are measured, in which each node meets others, so all healthy nodes are controls; and
 rounds of the suspected pairs, of which hundreds fit into one. So how many rounds there are does not grow with the
-machine. Nodes and pairs that are slow in them follow one pair after the other, with controls: only then it shows
-whether they are slow alone.
+machine. Nodes and pairs that are slow in them follow one pair after the other, and slow uplinks each filled by itself,
+with controls: only then it shows whether they are slow alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from chiplog.survey.plan import (
     second_requests,
 )
 from chiplog.survey.suspects import pair_rounds, pairs_alone
+from chiplog.survey.uplinks_alone import uplinks_alone
 from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
@@ -49,16 +50,18 @@ def second_measurement(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
 
 
 def measurement_alone(dataset: Dataset, sweep: Sweep, first_number: int) -> tuple[Request, ...]:
-    """The requests that follow on all others, which are in `dataset`; none where no node and no pair is slow.
+    """The requests that follow on all others, which are in `dataset`; none where nobody's bandwidth is slow.
 
     The same samples and options give the same requests, numbered from `first_number` on.
     """
     fit = sweep_fits(dataset).get("bandwidth")
     if fit is None:
         return ()
-    nodes, pairs = slow_beside_others(fit, measured_again(dataset, "bandwidth"))
-    parts = pairs_alone(fit, nodes, pairs, random.Random(sweep.options.seed))
-    return alone_requests(sweep, parts, first_number)
+    slow = slow_beside_others(fit, measured_again(dataset, "bandwidth"))
+    shuffle = random.Random(sweep.options.seed)
+    parts = pairs_alone(fit, slow.nodes, slow.pairs, shuffle)
+    uplinks = uplinks_alone(fit, slow.uplinks, shuffle)
+    return alone_requests(sweep, parts, uplinks, first_number)
 
 
 def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:

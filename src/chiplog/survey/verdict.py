@@ -29,6 +29,7 @@ from chiplog.survey.suspects import (
     scores,
     suspects,
 )
+from chiplog.survey.uplinks_alone import judge_uplinks_alone
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, SecondMeasurement
@@ -90,7 +91,8 @@ def confirmed(
 ) -> Verdict:
     """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
 
-    A node's or a pair's bandwidth is accused only if it is slow alone, too, one pair being measured after the other.
+    A node's or a pair's bandwidth is accused only if it is slow alone, too, one pair being measured after the other;
+    an uplink's effect is that with no other uplink full, where that was measured.
     `leaf_names` are the names of the leaves by number, for uplinks.
     """
     suspected = suspects(first)
@@ -112,21 +114,32 @@ def _judge(first: PairFit, suspected: Suspects, again: SecondMeasurement) -> Aga
     fresh = judge_again(first, suspected, again, FAMILY_ERROR)
     if first.values.kind == "bandwidth":
         judge_alone(fresh, suspected, again.alone, FAMILY_ERROR / FAMILIES)
+        judge_uplinks_alone(fresh, suspected, again.uplinks, FAMILY_ERROR / FAMILIES)
     return fresh
 
 
-def slow_beside_others(
-    first: PairFit, again: SecondMeasurement
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """The nodes, and the pairs, whose bandwidth is slow in both measurements, the worst first: are they slow alone?
+@dataclass(frozen=True, slots=True)
+class SlowBesideOthers:
+    """Numbers of the nodes, pairs and uplinks that are to be measured alone, the worst first."""
 
-    Nodes that are in doubt follow on those that are not.
-    """
-    judged = _judge(first, suspects(first), replace(again, alone=None)).judged
+    nodes: tuple[int, ...]
+    """Those in doubt follow on those that are not."""
+    pairs: tuple[tuple[int, int], ...]
+    uplinks: tuple[int, ...]
+
+
+def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOthers:
+    """Whose bandwidth is slow in both measurements, by what was measured beside others: is it slow alone?"""
+    judged = _judge(first, suspects(first), replace(again, alone=None, uplinks=None)).judged
     found = [one for one in judged if one.reason == UNKNOWN_ALONE or is_doubted(one)]
     found.sort(key=lambda one: (is_doubted(one), -one.slowness))
-    nodes = [one.number for one in found if one.other is None]
-    return nodes, [(one.number, one.other) for one in found if one.other is not None]
+    uplinks = [one for one in judged if one.kind == "uplink" and one.is_slow]
+    uplinks.sort(key=lambda one: -one.slowness)
+    return SlowBesideOthers(
+        tuple(one.number for one in found if one.other is None),
+        tuple((one.number, one.other) for one in found if one.other is not None),
+        tuple(one.number for one in uplinks if one.slowness > LEAST_EFFECT),
+    )
 
 
 def _judgements(

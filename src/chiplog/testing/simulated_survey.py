@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.survey.pair_values import PairValues, SecondMeasurement
 from chiplog.survey.plan import REPEATS_AGAIN, ROUNDS_AGAIN
 from chiplog.survey.suspects import pair_rounds, pairs_alone
+from chiplog.survey.uplinks_alone import uplinks_alone
 from chiplog.survey.verdict import slow_beside_others
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
+    from chiplog.survey.rounds import Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Machine:
     """Seconds that each message to or from a node takes more; of latency only."""
     uplinks_hide: bool = False
     """Whether a slow uplink is all that the pairs across it show, as where it is full."""
+    shares_are_uneven: bool = False
+    """Whether a slow uplink costs some of its pairs in a round more than others; their mean time is what it gives."""
     within: float = 1e9
     """The figure of a pair within a leaf, in bytes a second or in seconds."""
     across: float = 1e9
@@ -136,15 +140,21 @@ class SimulatedSurvey:
         values = self.measure(clients, servers, rounds)
         return SecondMeasurement(_some(values, of_pairs == 0), _some(values, of_pairs == 1))
 
-    def alone(self, first: PairFit, again: SecondMeasurement) -> PairValues:
-        """Who is slow in both measurements, and controls, one pair after the other."""
-        nodes, slow = slow_beside_others(first, again)
-        parts = pairs_alone(first, nodes, slow, random.Random(int(self.rng.integers(2**31))))
+    def alone(self, first: PairFit, again: SecondMeasurement) -> SecondMeasurement:
+        """The same with who is slow in both measurements, and controls, alone."""
+        slow = slow_beside_others(first, again)
+        shuffle = random.Random(int(self.rng.integers(2**31)))
+        pairs = self._repeated(pairs_alone(first, slow.nodes, slow.pairs, shuffle))
+        uplinks = self._repeated(uplinks_alone(first, slow.uplinks, shuffle))
+        return replace(again, alone=pairs, uplinks=uplinks)
+
+    def _repeated(self, parts: list[Pairs]) -> PairValues:
+        """Each part five times in each direction."""
         ends = [np.zeros((3, 0), dtype=np.int64)]
         for visit in range(2 * REPEATS_AGAIN):
             for place, pairs in enumerate(parts):
                 pair = np.array(pairs, dtype=np.int64).T
-                one, other = pair if (visit + place) % 2 else pair[::-1]
+                one, other = pair if visit % 2 else pair[::-1]
                 ends.append(np.stack((one, other, np.full(one.size, visit * len(parts) + place))))
         return self.measure(*np.concatenate(ends, axis=1))
 
@@ -153,14 +163,15 @@ class SimulatedSurvey:
         machine = self.machine
         crossing = machine.leaves[clients] != machine.leaves[servers]
         base = np.where(crossing, machine.across, machine.within)
-        slow = self._faults(clients, servers, crossing) + self._noise(clients, servers, rounds)
+        slow = self._faults(clients, servers, rounds, crossing)
+        slow += self._noise(clients, servers, rounds)
         values = base * np.exp(slow if machine.kind == "latency" else -slow)
         for node, seconds in machine.late_nodes.items():
             values = values + seconds * ((clients == node) | (servers == node))
         return PairValues(self.names, clients, servers, values, machine.kind, rounds)
 
     def _faults(
-        self, clients: IntArray, servers: IntArray, crossing: NDArray[np.bool_]
+        self, clients: IntArray, servers: IntArray, rounds: IntArray, crossing: NDArray[np.bool_]
     ) -> FloatArray:
         machine = self.machine
         slow = np.zeros(clients.size)
@@ -172,12 +183,24 @@ class SimulatedSurvey:
             touched = (machine.leaves[clients] == leaf) | (machine.leaves[servers] == leaf)
             if machine.uplinks_hide:
                 slow[crossing & touched] = 0.0
-            slow += -np.log1p(-how_much) * (crossing & touched)
+            cost = -np.log1p(-how_much) * (crossing & touched)
+            slow += self._uneven(cost, rounds) if machine.shares_are_uneven else cost
         for (one, other), how_much in machine.slow_pairs.items():
             there = (clients == one) & (servers == other)
             back = (clients == other) & (servers == one)
             slow += -np.log1p(-how_much) * (there | back)
         return slow
+
+    def _uneven(self, cost: FloatArray, rounds: IntArray) -> FloatArray:
+        """What each pair is slower by, where those of a round that cost something share it unevenly."""
+        _, number = np.unique(rounds, return_inverse=True)
+        number = number.reshape(-1)
+        share = (cost > 0) * self.rng.uniform(0, 2, cost.size) ** 2
+        longer = np.expm1(cost) * share
+        wanted = np.bincount(number, np.expm1(cost))
+        total = np.bincount(number, longer)
+        ratio = np.divide(wanted, total, out=np.ones(total.size), where=total > 0)
+        return np.asarray(np.log1p(longer * ratio[number]))
 
     def _noise(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> FloatArray:
         noise, rng, pairs = self.noise, self.rng, clients.size
