@@ -84,6 +84,22 @@ def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
     assert doubt.reason is not None and "not alone" in doubt.reason
 
 
+def test_an_uplink_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
+    noise = Noise(0.005, 0.002, 0.002, 0.005)
+    machine = Machine(SMALL, 4, slow_uplinks={1: 0.1})
+    for seed in (34, 83):
+        survey = SimulatedSurvey(machine, noise, seed)
+        first = fit_pairs(survey.full(), machine.leaves)
+        again = survey.again(first)
+        (doubt,) = (one for one in confirmed(first, again).inconclusive if one.kind == "uplink")
+        assert doubt.reason is not None and "not beyond doubt" in doubt.reason
+        (found,) = confirmed(first, survey.alone(first, again)).accused
+        assert (found.kind, found.name) == ("uplink", "leaf 1")
+        assert found.low < -0.1 < found.high
+        free = SimulatedSurvey(Machine(SMALL, 4), noise, seed).alone(first, again)
+        assert not confirmed(first, free).accused
+
+
 def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
     assert accused(judged(Machine(SMALL, 4, slow_pairs={(3, 12): 0.2}))) == {
         ("pair", "n0004", "n0013", "both")

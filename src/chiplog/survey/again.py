@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chiplog.survey.suspects import Suspects
 
 FAMILIES = 8
-"""Nodes, uplinks and pairs, of bandwidths and of latencies; nodes' bandwidth alone; and their CPU and memory: so many
+"""Nodes, uplinks and pairs, of bandwidths and of latencies; bandwidths alone; and nodes' CPU and memory: so many
 share the error rate of a survey."""
 CLEARLY_ONE_WAY = 3.0
 """Standard deviations between a node's two directions from which one alone is accused."""

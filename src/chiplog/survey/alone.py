@@ -21,6 +21,7 @@ from chiplog.survey.fresh import (
     PAIR_QUANTILE,
     expected_effects,
     pair_keys,
+    tests_alone,
 )
 from chiplog.survey.pair_fit import slowness
 from chiplog.survey.robust import (
@@ -51,7 +52,7 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
 
     `error` bounds the probability that anybody is accused who only shares a link. Chance was ruled out beside others;
     here those count that were slow there, whatever they shared. Nodes in doubt are accused if they are slow beyond
-    doubt alone: `error` then is that of all nodes of the sweep.
+    doubt alone: `error` then is that of all nodes and uplinks of the sweep, alone.
     """
     slow = [place for place, one in enumerate(result.judged) if _is_to_confirm(one)]
     doubted = [place for place, one in enumerate(result.judged) if is_doubted(one)]
@@ -217,7 +218,7 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     freedom *= ends / (2 * healthy.size)  # pairs that share nodes say less
     share = 1 / 2 + np.pi / 2 * (1 / own.size + 1 / healthy.size)
     sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
-    half = upper_quantile(error / (len(WAYS) * nodes), max(1.0, freedom)) * sigma
+    half = upper_quantile(error / tests_alone(figures.fresh.first), max(1.0, freedom)) * sigma
     slow = float(np.median(own) - np.median(healthy))
     if slow <= max(LEAST_HINT, half):
         return replace(one, reason=None) if one.reason == HIDDEN else one

@@ -19,7 +19,7 @@ from chiplog.survey.pair_fit import (
     solve,
 )
 from chiplog.survey.robust import spread_of_controls
-from chiplog.survey.suspects import LEAST_CONTROLS, scores, three_ways
+from chiplog.survey.suspects import LEAST_CONTROLS, WAYS, scores, three_ways
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,6 +135,11 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
         min(freedom for _, freedom in spread),
         three_ways(two_ways(uplinks, first.leaf_count, directed)),
     )
+
+
+def tests_alone(first: PairFit) -> int:
+    """How many tests share the error rate of bandwidths alone: each node and each uplink, in three ways."""
+    return len(WAYS) * (len(first.values.nodes) + first.leaf_count)
 
 
 def two_ways(ends: FloatArray, size: int, directed: bool) -> FloatArray:

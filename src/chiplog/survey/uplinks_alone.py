@@ -1,9 +1,8 @@
 """Slow uplinks alone: each filled by all nodes of its leaf while no other uplink is full.
 
 In a round of the sweep all uplinks are full at once. Then busy CPUs and the spine hide part of what a slow uplink
-costs, and its pairs share it unevenly, so that the median pair tells less than the uplink carries. Alone and by the
-mean time of its pairs it shows its whole effect; and one that only shares a slow spine with others is as quick as they
-are.
+costs, and its pairs share it unevenly, so that the median pair tells less than the uplink lost. Alone it shows its
+whole effect by when its pairs are done; and one that only shares a slow spine with others is as quick as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.fresh import LEAST_HINT, LEAST_REPEATS, LEAST_SPREAD, pair_keys
+from chiplog.survey.fresh import (
+    DOUBT,
+    LEAST_HINT,
+    LEAST_REPEATS,
+    LEAST_SPREAD,
+    pair_keys,
+    tests_alone,
+)
 from chiplog.survey.pair_fit import LEAST_OF_LEAF, slowness
 from chiplog.survey.plan import CONTROL_LEAVES, MOST_UPLINKS_ALONE
 from chiplog.survey.robust import scale, spread_of_controls, upper_quantile
@@ -81,22 +87,33 @@ def _filling(
 
 @dataclass(frozen=True, slots=True)
 class _Filled:
-    """One uplink, filled again and again: the mean time of its pairs, a logarithm, in the order of the repeats."""
+    """One uplink, filled again and again."""
 
     leaves: frozenset[int]
     """Those that its pairs touch."""
     clients: IntArray
     """(repeats, pairs) the leaf of each pair's client."""
     times: FloatArray
-    """(repeats,) NaN where a pair failed."""
+    """(repeats, pairs) those of its messages, in any unit; NaN of a pair that failed."""
 
     @property
     def nodes(self) -> int:
         return int(self.clients.shape[1])
 
+    @property
+    def means(self) -> FloatArray:
+        """(repeats,) the mean time of its pairs; NaN where one failed."""
+        return np.asarray(self.times.mean(axis=1))
+
     def begins_in(self, leaf: int) -> NDArray[np.bool_]:
         """(repeats,) whether all pairs of a repeat begin in that leaf."""
         return np.asarray((self.clients == leaf).all(axis=1))
+
+    def differences(self) -> FloatArray:
+        """(pairs,) by how much each of them takes longer than their mean, a logarithm, the median over the repeats."""
+        known = np.isfinite(self.means)
+        ratios = self.times[known] / self.means[known, None]
+        return np.asarray(np.median(np.log(ratios), axis=0)) if known.any() else np.zeros(0)
 
 
 def judge_uplinks_alone(
@@ -104,26 +121,57 @@ def judge_uplinks_alone(
 ) -> None:
     """Gives the accused uplinks, in place, the effect that they have alone; takes back who has none.
 
-    `error` bounds the probability that one is accused which only shares a link. An uplink that was not measured alone
-    stays as it is.
+    `error` bounds the probability that one is accused which only shares a link. Uplinks in doubt are accused if they
+    are slow beyond doubt alone: `error` then is that of all nodes and uplinks of the sweep, alone. An uplink that was
+    not measured alone stays as it is.
     """
-    slow = [
-        place
-        for place, one in enumerate(result.judged)
-        if one.kind == "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
-    ]
-    if result.fresh is None or full is None or not slow:
+    judged, fresh = result.judged, result.fresh
+    slow = [place for place, one in enumerate(judged) if is_slow_uplink(one)]
+    doubted = [place for place, one in enumerate(judged) if is_doubted_uplink(one)]
+    if fresh is None or full is None or not (slow or doubted):
         return
-    apart = {result.judged[place].number for place in slow} | set(suspected.uplinks.tolist())
-    filled = _filled(full, result.fresh.first.leaves)
+    apart = {judged[place].number for place in (*slow, *doubted)} | set(suspected.uplinks.tolist())
+    filled = _filled(full, fresh.first.leaves)
     controls = [one for one in filled if not apart & one.leaves]
-    for place in slow:
-        leaf = result.judged[place].number
-        own = next((one for one in filled if one.begins_in(leaf).any()), None)
-        if own is not None and controls:
-            result.judged[place] = _alone(
-                result.judged[place], result, own, controls, error / len(slow)
+    for place in (*slow, *doubted):
+        one = judged[place]
+        own = next((part for part in filled if part.begins_in(one.number).any()), None)
+        found = None if own is None or not controls else _effect(one, own, controls)
+        if found is None:
+            continue
+        if place in slow:
+            spread, freedom, tests = float(fresh.spread[found.way]), fresh.freedom, len(slow)
+        else:
+            spread, freedom = spread_of_controls(
+                np.concatenate([part.differences() for part in controls])
             )
+            tests = tests_alone(fresh.first)
+        sigma = max(LEAST_SPREAD, float(np.hypot(spread * np.sqrt(found.share), found.noise)))
+        half = upper_quantile(error / tests, min(freedom, found.freedom)) * sigma
+        limit = max(LEAST_HINT, half)
+        is_slow = found.slowness > limit
+        if place in slow:
+            result.critical["uplink"] = max(result.critical["uplink"], (limit, sigma))
+        if place in slow or is_slow:
+            reason = None if is_slow else NOT_ALONE
+            hidden = found.hidden / 2
+            judged[place] = replace(
+                one,
+                slowness=found.slowness + hidden,
+                half_width=half + hidden,
+                is_slow=is_slow,
+                reason=reason,
+            )
+
+
+def is_slow_uplink(one: Judged) -> bool:
+    """Whether it is an uplink that was slow beside others, beyond doubt."""
+    return one.kind == "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
+
+
+def is_doubted_uplink(one: Judged) -> bool:
+    """Whether it is an uplink that may be beyond doubt alone."""
+    return one.kind == "uplink" and one.reason == DOUBT
 
 
 def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
@@ -138,44 +186,88 @@ def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
     for parts in repeats.values():
         places = np.array(parts)
         ends = leaves[full.clients[places]], leaves[full.servers[places]]
-        times = np.log(np.exp(logs[places]).mean(axis=1))
         touched = frozenset(np.unique(np.concatenate(ends)).tolist())
-        found.append(_Filled(touched, ends[0], times))
+        found.append(_Filled(touched, ends[0], np.exp(logs[places])))
     return found
 
 
-def _alone(
-    one: Judged, result: Again, own: _Filled, controls: list[_Filled], error: float
-) -> Judged:
-    """Each repeat against those of the controls beside it, so that what the machine does meanwhile cancels."""
-    fresh = result.fresh
-    assert fresh is not None
-    count = min(part.times.size for part in (own, *controls))
-    beside = np.array([part.times[:count] for part in controls])
-    typical = np.median(beside, axis=0)
-    slower = own.times[:count] - typical
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """What an uplink gives less than healthy ones beside it, in logarithms."""
+
+    way: int
+    slowness: float
+    hidden: float
+    """How much larger it is if what pairs wait for beside the link is over while they wait for the uplink."""
+    share: float
+    """The variance of it in that of a node."""
+    noise: float
+    """Its standard error by what repeats differ by."""
+    freedom: float
+
+
+def _effect(one: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | None:
+    """Each repeat against those of the controls beside it, so that what the machine does meanwhile cancels.
+
+    None with too few repeats.
+    """
+    count = min(len(part.times) for part in (own, *controls))
+    means = np.array([part.means[:count] for part in controls])
+    typical = np.median(means, axis=0)
+    quickest = min(0.0, *(float(part.differences().min(initial=0.0)) for part in controls))
+    slower, at_most = (
+        np.array([-np.log(given(*each)) for each in zip(own.times, free, strict=False)])
+        for free in (typical, typical * np.exp(quickest))
+    )
     is_out, known = own.begins_in(one.number)[:count], np.isfinite(slower)
     ways = [slower[known & is_out], slower[known & ~is_out]]
+    more = [at_most[known & is_out], at_most[known & ~is_out]]
     if min(part.size for part in ways) < LEAST_REPEATS:
-        return one
+        return None
     way = WAYS.index(one.way)
     counted = ways if way == 0 else [ways[way - 1]]
-    slow = float(np.mean([np.median(part) for part in counted]))
+    most = more if way == 0 else [more[way - 1]]
+    slow, slow_at_most = (
+        float(np.mean([np.median(part) for part in parts])) for parts in (counted, most)
+    )
     rest = np.concatenate([_rest(part) for part in ways])
-    others = [_rest(row[known]) for row in beside - typical] if len(beside) > 1 else []
+    others = [_rest(np.log(row / typical)[known]) for row in means] if len(means) > 1 else []
     spread, freedom = spread_of_controls(np.concatenate((rest, *others)))
     repeats = sum(part.size for part in counted)
-    share = 1 / own.nodes + np.pi / 2 / sum(part.nodes for part in controls)
-    noise = np.pi / 2 * max(spread, scale(rest)) ** 2 / repeats
-    sigma = max(LEAST_SPREAD, float(np.sqrt(fresh.spread[way] ** 2 * share + noise)))
-    half = upper_quantile(error, min(freedom, fresh.freedom)) * sigma
-    limit = max(LEAST_HINT, half)
-    result.critical["uplink"] = max(result.critical["uplink"], (limit, sigma))
-    is_slow = slow > limit
-    reason = None if is_slow else NOT_ALONE
-    return replace(one, slowness=slow, half_width=half, is_slow=is_slow, reason=reason)
+    return _Effect(
+        way,
+        slow,
+        slow_at_most - slow,
+        1 / own.nodes + np.pi / 2 / sum(part.nodes for part in controls),
+        float(np.sqrt(np.pi / 2 / repeats)) * max(spread, scale(rest)),
+        freedom,
+    )
 
 
 def _rest(repeats: FloatArray) -> FloatArray:
     """What is left of each beyond their median, made as wide as it was without it."""
     return np.asarray((repeats - np.median(repeats)) * np.sqrt(repeats.size / (repeats.size - 1)))
+
+
+def given(times: FloatArray, free: float) -> float:
+    """What an uplink gives its pairs, as a share of what they would take: 0.9 of one that is 10 % slow.
+
+    `times` (k,) are those of the pairs' messages, which began together and are of one size; `free` is the time of one
+    that nothing slows. The uplink is full until fewer pairs are left than can fill it. Those take what they
+    can, so sum over j of (t_j - t_(j-1)) min(c k, k - j + 1) = k free, from which c follows. Above 1 where the pairs
+    are quicker than `free` on average; NaN of an unknown time.
+
+    >>> round(given(np.array([1.0, 1.0]) / 0.9, 1.0), 6)
+    0.9
+    """
+    if not np.isfinite(times).all() or not np.isfinite(free):
+        return float("nan")
+    times, mean = np.sort(times), float(times.mean())
+    if mean <= free:
+        return 1 + (free - mean) / float(times[0])
+    count = times.size
+    spells = np.diff(times, prepend=0.0)
+    left = np.arange(count, 0, -1)
+    steps = np.arange(count + 1)
+    done = np.minimum.outer(steps, left) @ spells
+    return float(np.interp(count * free, done, steps) / count)

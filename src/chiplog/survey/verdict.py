@@ -29,7 +29,11 @@ from chiplog.survey.suspects import (
     scores,
     suspects,
 )
-from chiplog.survey.uplinks_alone import judge_uplinks_alone
+from chiplog.survey.uplinks_alone import (
+    is_doubted_uplink,
+    is_slow_uplink,
+    judge_uplinks_alone,
+)
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, SecondMeasurement
@@ -120,10 +124,9 @@ def _judge(first: PairFit, suspected: Suspects, again: SecondMeasurement) -> Aga
 
 @dataclass(frozen=True, slots=True)
 class SlowBesideOthers:
-    """Numbers of the nodes, pairs and uplinks that are to be measured alone, the worst first."""
+    """Numbers of the nodes, pairs and uplinks that are to be measured alone, the worst first, those in doubt last."""
 
     nodes: tuple[int, ...]
-    """Those in doubt follow on those that are not."""
     pairs: tuple[tuple[int, int], ...]
     uplinks: tuple[int, ...]
 
@@ -133,12 +136,12 @@ def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOt
     judged = _judge(first, suspects(first), replace(again, alone=None, uplinks=None)).judged
     found = [one for one in judged if one.reason == UNKNOWN_ALONE or is_doubted(one)]
     found.sort(key=lambda one: (is_doubted(one), -one.slowness))
-    uplinks = [one for one in judged if one.kind == "uplink" and one.is_slow]
-    uplinks.sort(key=lambda one: -one.slowness)
+    uplinks = [one for one in judged if is_slow_uplink(one) or is_doubted_uplink(one)]
+    uplinks.sort(key=lambda one: (is_doubted_uplink(one), -one.slowness))
     return SlowBesideOthers(
         tuple(one.number for one in found if one.other is None),
         tuple((one.number, one.other) for one in found if one.other is not None),
-        tuple(one.number for one in uplinks if one.slowness > LEAST_EFFECT),
+        tuple(one.number for one in uplinks),
     )
 
 

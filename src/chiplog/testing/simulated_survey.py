@@ -66,7 +66,7 @@ class Machine:
     uplinks_hide: bool = False
     """Whether a slow uplink is all that the pairs across it show, as where it is full."""
     shares_are_uneven: bool = False
-    """Whether a slow uplink costs some of its pairs in a round more than others; their mean time is what it gives."""
+    """Whether the pairs of a round share a slow uplink unevenly."""
     within: float = 1e9
     """The figure of a pair within a leaf, in bytes a second or in seconds."""
     across: float = 1e9
@@ -101,6 +101,36 @@ def sparse_matchings(
         order[:, 1::2].reshape(-1),
         np.repeat(np.arange(count), nodes // 2),
     )
+
+
+def uneven_times(pairs: int, share: float, rng: np.random.Generator) -> FloatArray:
+    """(pairs,) when each is done that takes 1 alone, where a link gives them `share` of what they would take together.
+
+    Each gets as much as a weight of its own says, and at most what it can take; who is done leaves the others more.
+    """
+    weights, left = rng.uniform(0.5, 2, pairs), np.ones(pairs)
+    done, now = np.zeros(pairs), 0.0
+    while (left > 0).any():
+        rates = _rates(np.where(left > 0, weights, 0.0), share * pairs)
+        step = float(np.min(left[rates > 0] / rates[rates > 0]))
+        now += step
+        ends = (left > 0) & (left - rates * step < 1e-9)
+        left = np.where(ends, 0.0, left - rates * step)
+        done[ends] = now
+    return done
+
+
+def _rates(weights: FloatArray, total: float) -> FloatArray:
+    """What each takes of `total` by its weight, at most 1 each."""
+    full = np.zeros(weights.size, dtype=bool)
+    while True:
+        free = (weights > 0) & ~full
+        rest = max(0.0, total - full.sum())
+        rates = np.where(free, weights * rest / max(weights[free].sum(), 1e-300), full * 1.0)
+        over = free & (rates > 1)
+        if not over.any():
+            return rates
+        full |= over
 
 
 class SimulatedSurvey:
@@ -192,15 +222,13 @@ class SimulatedSurvey:
         return slow
 
     def _uneven(self, cost: FloatArray, rounds: IntArray) -> FloatArray:
-        """What each pair is slower by, where those of a round that cost something share it unevenly."""
-        _, number = np.unique(rounds, return_inverse=True)
-        number = number.reshape(-1)
-        share = (cost > 0) * self.rng.uniform(0, 2, cost.size) ** 2
-        longer = np.expm1(cost) * share
-        wanted = np.bincount(number, np.expm1(cost))
-        total = np.bincount(number, longer)
-        ratio = np.divide(wanted, total, out=np.ones(total.size), where=total > 0)
-        return np.asarray(np.log1p(longer * ratio[number]))
+        """What each pair is slower by, where those of a round that cost something share a link unevenly."""
+        slower = cost.copy()
+        for number in np.unique(rounds[cost > 0]).tolist():
+            places = np.flatnonzero((rounds == number) & (cost > 0))
+            share = float(np.exp(-cost[places].max()))
+            slower[places] = np.log(uneven_times(places.size, share, self.rng))
+        return slower
 
     def _noise(self, clients: IntArray, servers: IntArray, rounds: IntArray) -> FloatArray:
         noise, rng, pairs = self.noise, self.rng, clients.size
