@@ -17,6 +17,7 @@ from chiplog.tune.choice import Native
 from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_json
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
+from chiplog.tune.measured.cells import CellState, Run, held_out_sizes
 from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import Cell, Effort, Entry
 from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
@@ -205,6 +206,38 @@ def test_a_range_is_cut_where_a_held_out_size_did_not_pass() -> None:
     text = openmpi_classic.text(tuning_of("bcast", found), (4, 1, 4))
     rule = [[8, 5], [0, 0, 0, 0], [64, 2, 0, 0], [65, 0, 0, 0], [4096, 2, 0, 0], [4097, 0, 0, 0]]
     assert numbers(text)[5:11] == rule
+
+
+def test_a_range_goes_on_over_close_sizes_without_a_held_out_one_between_them() -> None:
+    found = [verdict(8, size, "chain", 2) for size in (1000, 1500, 3000)]
+    text = openmpi_classic.text(tuning_of("bcast", found), (4, 1, 4))
+    rule = [
+        [8, 5],
+        [0, 0, 0, 0],
+        [1000, 2, 0, 0],
+        [1501, 0, 0, 0],
+        [3000, 2, 0, 0],
+        [3001, 0, 0, 0],
+    ]
+    assert numbers(text)[5:11] == rule
+
+
+@pytest.mark.parametrize(
+    ("sizes", "between"),
+    [
+        ((1, 4, 16), [(1, 4), (4, 16)]),
+        ((64, 128, 256), [(64, 128), (128, 256)]),
+        ((1000, 1400, 2000, 2800, 4000, 8000), [(1400, 2000), (2800, 4000), (4000, 8000)]),
+        ((1, 2), []),
+    ],
+)
+def test_each_factor_of_two_of_a_range_has_a_held_out_size(
+    sizes: tuple[int, ...], between: list[tuple[int, int]]
+) -> None:
+    states = tuple(CellState(Cell("bcast", 8, size), 1, []) for size in sizes)
+    run = Run(Candidate("chain", (), Native("chain", 2)), states)
+    found = held_out_sizes(run, np.random.default_rng(1))
+    assert all(low < size < high for size, (low, high) in zip(found, between, strict=True))
 
 
 def test_the_size_of_a_block_is_looked_up_as_that_of_all_blocks() -> None:

@@ -23,7 +23,8 @@ AS_FAST = math.log(1.05)
 FAR_BEHIND = math.log(2.0)
 """A candidate that is this much slower than the best at all measured neighbours of a size is not tried there."""
 CLOSE = 2.0
-"""Neighbours with different winners have no size between them tried if they are this close."""
+"""Neighbours with different winners have no size between them tried if they are this close, and a range has no two
+held-out sizes closer than about that."""
 
 
 @dataclass
@@ -215,12 +216,17 @@ def middle(first: int, last: int) -> int:
 
 
 def held_out_sizes(run: Run, random: np.random.Generator) -> list[int]:
-    """One size between each two neighbours of a range, drawn evenly on a logarithmic scale."""
+    """One size in each factor of two of a range, between two neighbours, drawn evenly on a logarithmic scale.
+
+    Of neighbours that are farther apart each two have one between them.
+    """
     sizes = [one.cell.message_bytes for one in run.states]
     found = []
+    since = sizes[0]
     for first, last in pairwise(sizes):
-        if last - first < 2:
+        if last < CLOSE * since or last - first < 2:
             continue
+        since = last
         drawn = math.exp(random.uniform(math.log(max(first, 1)), math.log(last)))
         found.append(min(max(round(drawn), first + 1), last - 1))
     return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
 from chiplog.tune.measured.candidate import Candidate
+from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.race import Point, Raced
 from chiplog.tune.measured.statistics import LOOKS, RISK, Ratio, ratio_over_launches
@@ -111,7 +112,10 @@ def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
 
 
 def _goes_on(mine: Sequence[Verdict], place: int) -> bool:
-    """Whether the range of the choice at `place` reaches to the next size of the same choice."""
+    """Whether the range of the choice at `place` reaches to the next size of the same choice.
+
+    That is close, or a held-out one between them passed.
+    """
     here = mine[place]
     after = mine[place + 1] if place + 1 < len(mine) else None
     if after is not None and after.is_held_out:
@@ -122,8 +126,13 @@ def _goes_on(mine: Sequence[Verdict], place: int) -> bool:
         after is not None
         and after.is_changed
         and after.candidate == here.candidate
-        and (mine[place + 1].is_held_out or after.cell.message_bytes - here.cell.message_bytes < 2)
+        and (mine[place + 1].is_held_out or _is_close(here.cell, after.cell))
     )
+
+
+def _is_close(here: Cell, after: Cell) -> bool:
+    first, last = here.message_bytes, after.message_bytes
+    return last - first < 2 or last < CLOSE * first
 
 
 def _choice(verdict: Verdict) -> Choice:
