@@ -84,6 +84,19 @@ def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
     assert doubt.reason is not None and "not alone" in doubt.reason
 
 
+@pytest.mark.parametrize("slow", [0.05, 0.5])
+def test_a_slow_node_behind_a_slow_uplink_is_not_taken_for_more_of_the_uplinks_fault(
+    slow: float,
+) -> None:
+    machine = Machine(64, 8, slow_nodes={9: slow}, slow_uplinks={1: 0.1})
+    verdict = judged(machine)
+    found = {one.name: one.effect for one in verdict.accused}
+    assert found == {
+        "leaf 1": pytest.approx(-0.1, abs=0.03),
+        "n0010": pytest.approx(-slow, abs=0.03),
+    }
+
+
 def test_an_uplink_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
     noise = Noise(0.005, 0.002, 0.002, 0.005)
     machine = Machine(SMALL, 4, slow_uplinks={1: 0.1})

@@ -123,7 +123,7 @@ def judge_uplinks_alone(
 
     `error` bounds the probability that one is accused which only shares a link. Uplinks in doubt are accused if they
     are slow beyond doubt alone: `error` then is that of all nodes and uplinks of the sweep, alone. An uplink that was
-    not measured alone stays as it is.
+    not measured alone stays as it is, and so does one with a slower node behind it, which can't help to fill it.
     """
     judged, fresh = result.judged, result.fresh
     slow = [place for place, one in enumerate(judged) if is_slow_uplink(one)]
@@ -137,7 +137,7 @@ def judge_uplinks_alone(
         one = judged[place]
         own = next((part for part in filled if part.begins_in(one.number).any()), None)
         found = None if own is None or not controls else _effect(one, own, controls)
-        if found is None:
+        if found is None or found.slowness < _slowest_node(judged, fresh.first.leaves, one.number):
             continue
         if place in slow:
             spread, freedom, tests = float(fresh.spread[found.way]), fresh.freedom, len(slow)
@@ -162,6 +162,12 @@ def judge_uplinks_alone(
                 is_slow=is_slow,
                 reason=reason,
             )
+
+
+def _slowest_node(judged: list[Judged], leaves: IntArray, leaf: int) -> float:
+    """The slowness of the slowest accused node of a leaf; minus infinity without one."""
+    accused = (one for one in judged if one.kind == "node" and one.is_slow)
+    return max((one.slowness for one in accused if leaves[one.number] == leaf), default=-np.inf)
 
 
 def is_slow_uplink(one: Judged) -> bool:

@@ -94,8 +94,8 @@ def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
             )
         )
     caption = line(
-        "Suspects of the sweep were measured again beside healthy nodes, and a bandwidth that was slow there once more, "
-        "alone: the last measurement is shown and decides. "
+        "Suspects of the sweep were measured again beside healthy nodes, and a bandwidth that was slow there once "
+        "more, alone: the last measurement is shown and decides. "
         "Accusations of anybody in a healthy machine: at most 1 survey of 100."
     )
     return Table(caption, columns, tuple(rows))
