@@ -7,6 +7,7 @@ drifts and changes between two states; single figures have heavy tails and spike
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -160,6 +161,27 @@ def _check_power(
     print(f"missed in {missed}, others accused in {false} of {sweeps} sweeps")
     assert is_possible(missed, sweeps, 0.05)
     assert is_possible(false, sweeps, FAMILY_ERROR)
+
+
+def lost_is_in_interval(leaf_size: int, seed: int) -> bool:
+    machine = Machine(64, leaf_size, slow_uplinks={2: 0.1})
+    survey = SimulatedSurvey(machine, USUAL_NOISE, seed)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    survey.machine = replace(machine, shares_are_uneven=True)
+    alone = replace(again, uplinks=survey.alone(first, again).uplinks)
+    (one,) = (one for one in confirmed(first, alone).accused if one.kind == "uplink")
+    return one.low < -0.1 < one.high
+
+
+@pytest.mark.parametrize("leaf_size", [4, 8, 16])
+def test_the_interval_of_a_slow_uplink_holds_what_it_lost(
+    pool: ProcessPoolExecutor, leaf_size: int
+) -> None:
+    sweeps = 400 if LONG else 6
+    held = sum(pool.map(partial(lost_is_in_interval, leaf_size), range(sweeps), chunksize=10))
+    print(f"leaves of {leaf_size}: the interval holds it in {held} of {sweeps} sweeps")
+    assert is_possible(sweeps - held, sweeps, FAMILY_ERROR)
 
 
 def miswired_is_named(seed: int) -> bool:
