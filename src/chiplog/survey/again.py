@@ -12,6 +12,7 @@ from chiplog.survey.fresh import (
     HIDDEN,
     HINT,
     LEAST_HINT,
+    UNTOLD,
     Again,
     Fresh,
     Judged,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 FAMILIES = 8
 """Nodes, uplinks and pairs, of bandwidths and of latencies; bandwidths alone; and nodes' CPU and memory: so many
 share the error rate of a survey."""
+SLOW_BEFORE = "it was slow in the sweep, but not when measured again"
 CLEARLY_ONE_WAY = 3.0
 """Standard deviations between a node's two directions from which one alone is accused."""
 
@@ -69,10 +71,10 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
     typical = np.nanmedian(fresh.errors[:, fresh.controls], axis=1)
     own = fresh.spread**2 * (1 + np.pi / 2 / fresh.controls.size)
     sigma = np.sqrt(own[:, None] + np.maximum(0.0, fresh.errors**2 - typical[:, None] ** 2))
-    was_clear = scores(fresh.first).node_scores
+    found = scores(fresh.first)
     strict = upper_quantile(
         error / len(fresh.values.nodes) / ways,
-        degrees_of_freedom(int(np.isfinite(was_clear[0]).sum())),
+        degrees_of_freedom(int(np.isfinite(found.node_scores[0]).sum())),
     )
     result.critical["node"] = critical * float(fresh.spread[0]), float(fresh.spread[0])
     for node in suspected.nodes.tolist():
@@ -83,16 +85,27 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
             )
             continue
         way, named = _way(slow, wide, critical)
-        is_slow = bool(slow[way] > critical * wide[way])
-        reason: str | None = None
-        if not is_slow and slow[way] > max(LEAST_HINT, hint * wide[way]):
-            reason = DOUBT
-        elif not is_slow and was_clear[0, node] > strict:
-            reason = "it was slow in the sweep, but not when measured again"
         half = critical * float(wide[way])
+        fresh_slow = float(slow[way])
+        before = found.node_slowness[0, node] if found.node_scores[0, node] > strict else None
+        reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(wide[way])), before)
         result.judged.append(
-            Judged("node", node, None, named, float(slow[way]), half, is_slow, reason)
+            Judged("node", node, None, named, fresh_slow, half, fresh_slow > half, reason)
         )
+
+
+def _doubt(slow: float, half: float, hint: float, before: float | None) -> str | None:
+    """Why nothing is concluded of one that is `slow` again; None where it is accused, or nothing speaks against it.
+
+    `before` is its slowness in the sweep, if it was clear there: within the fresh interval that is not refuted.
+    """
+    if slow > half:
+        return None
+    if slow > hint:
+        return DOUBT
+    if before is None:
+        return None
+    return UNTOLD if before <= slow + half else SLOW_BEFORE
 
 
 def _way(slow: FloatArray, sigma: FloatArray, critical: float) -> tuple[int, str]:
@@ -112,6 +125,7 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
     leaves = max(1, int(np.isfinite(found.uplink_slowness[0]).sum()))
     critical = upper_quantile(error / leaves / ways, fresh.freedom)
     hint = upper_quantile(HINT / max(1, suspected.uplinks.size) / ways, fresh.freedom)
+    strict = upper_quantile(error / leaves / ways, found.uplink_freedom)
     core_nodes = np.flatnonzero(np.isfinite(fresh.effects[0]))
     members = np.bincount(first.leaves[core_nodes], minlength=first.leaf_count)
     for leaf in suspected.uplinks.tolist():
@@ -125,22 +139,22 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
         lasting = found.uplink_spread[:, leaf] if leaves >= 8 else np.zeros(3)
         sigma = np.sqrt(by_nodes + lasting**2)
         way, named = _way(slow, sigma, critical)
-        is_slow = bool(slow[way] > critical * sigma[way])
-        doubtful = not is_slow and slow[way] > max(LEAST_HINT, hint * sigma[way])
-        reason = DOUBT if doubtful else None
         half = critical * float(sigma[way])
+        fresh_slow = float(slow[way])
+        before = found.uplink_slowness[0, leaf] if found.uplink_scores[0, leaf] > strict else None
+        reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(sigma[way])), before)
         result.critical["uplink"] = half, float(sigma[way])
         result.judged.append(
-            Judged("uplink", leaf, None, named, float(slow[way]), half, is_slow, reason)
+            Judged("uplink", leaf, None, named, fresh_slow, half, fresh_slow > half, reason)
         )
 
 
 def _ask_for_hidden(result: Again, first: PairFit) -> None:
-    """Adds the nodes behind slow uplinks that their pairs within the leaf show slow, to be measured alone.
+    """Adds the nodes behind open uplinks that their pairs within the leaf show slow, to be measured alone.
 
     A full uplink lets no node of its leaf send as fast as it could, so between leaves all of them look alike.
     """
-    slow_leaves = [one.number for one in result.judged if one.kind == "uplink" and one.is_slow]
+    slow_leaves = [one.number for one in result.judged if one.kind == "uplink" and _is_open(one)]
     found = slow_within_leaf(first)
     known = {one.number: place for place, one in enumerate(result.judged) if one.kind == "node"}
     for node in np.flatnonzero(np.isin(first.leaves, slow_leaves)).tolist():
@@ -155,15 +169,19 @@ def _ask_for_hidden(result: Again, first: PairFit) -> None:
 
 
 def _is_open(one: Judged) -> bool:
-    return one.is_slow or one.reason == DOUBT
+    return one.is_slow or one.reason in (DOUBT, UNTOLD)
 
 
 def slow_within_leaf(first: PairFit) -> FloatArray:
-    """(n,) the slowness of each node by the median of its pairs within its leaf in the sweep; 0 without some."""
+    """(n,) the slowness of each node by the median of its pairs within its leaf in the sweep; 0 without some.
+
+    Against those of all leaves, whatever explains it: where nothing shows between leaves, half of a leaf's pairs may be
+    those of one slow node.
+    """
     within = first.classes == 0
     clients = first.values.clients[first.usable][within]
     servers = first.values.servers[first.usable][within]
+    slow = first.residuals[within] + first.within_effects[first.leaves[clients]]
+    slow += first.node_effects[0, clients] + first.node_effects[1, servers]
     ends = np.concatenate((clients, servers))
-    own = np.concatenate((first.node_effects[0, clients], first.node_effects[1, servers]))
-    rest = np.tile(first.residuals[within], 2) + own
-    return np.nan_to_num(group_medians(rest, ends, len(first.values.nodes)))
+    return np.nan_to_num(group_medians(np.tile(slow, 2), ends, len(first.values.nodes)))

@@ -19,6 +19,7 @@ from chiplog.survey.fresh import (
     LEAST_REPEATS,
     LEAST_SPREAD,
     PAIR_QUANTILE,
+    UNTOLD,
     expected_effects,
     pair_keys,
     tests_alone,
@@ -77,7 +78,7 @@ def _is_to_confirm(one: Judged) -> bool:
 
 def is_doubted(one: Judged) -> bool:
     """Whether it is a node that may be beyond doubt alone: one in doubt beside others, or behind a slow uplink."""
-    return one.kind == "node" and one.reason in (DOUBT, HIDDEN)
+    return one.kind == "node" and one.reason in (DOUBT, UNTOLD, HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ class _Figures:
     """The lower quartile beyond what all nodes' effects beside others explain, quick ones' too."""
     plain: FloatArray
     """Median slowness, whatever explains it but slow uplinks."""
+    at_most: FloatArray
+    """Median slowness, whatever explains it: a slow uplink may cost a pair that has it alone nothing."""
     is_clear: NDArray[np.bool_]
     """Whether it crosses no suspected uplink: what such a one costs a pair that has it alone is not known."""
 
@@ -135,27 +138,31 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
     if controls.sum() < 2 * LEAST_CONTROLS:
         return None
     found = []
-    for explained in (np.maximum(0.0, effects), effects, np.zeros_like(effects)):
-        rest = _rest(fresh, alone, explained)[known]
+    none = np.zeros_like(effects)
+    uplinks = np.nan_to_num(np.maximum(0.0, fresh.uplinks))
+    by_nodes = ((np.maximum(0.0, effects), uplinks), (effects, uplinks))
+    for of_nodes, of_uplinks in (*by_nodes, (none, uplinks), (none, np.zeros_like(uplinks))):
+        rest = _rest(fresh, alone, of_nodes, of_uplinks)[known]
         for of_class in (crossing, ~crossing):
             if (of_class & controls).any():
                 rest[of_class[number]] -= np.median(rest[(of_class & controls)[number]])
         median = group_medians(rest, number, sizes.size)
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE["bandwidth"])
         found += [median - np.median(median[controls]), low - np.median(low[controls])]
-    typical, low, _, low_beyond, plain, _ = (one[enough] for one in found)
+    typical, low, _, low_beyond, plain, _, at_most, _ = (one[enough] for one in found)
     ends = clients[enough], servers[enough]
     behind = np.isin(fresh.first.leaves[np.stack(ends)], suspected.uplinks).any(axis=0)
     is_clear = ~(behind & crossing[enough])
-    return _Figures(fresh, *ends, is_control[enough], typical, low, low_beyond, plain, is_clear)
+    return _Figures(
+        fresh, *ends, is_control[enough], typical, low, low_beyond, plain, at_most, is_clear
+    )
 
 
-def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray) -> FloatArray:
-    """(m,) the slowness of each figure beyond the `effects` (3, n) of its two nodes, and beyond slow uplinks."""
+def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray, uplinks: FloatArray) -> FloatArray:
+    """(m,) the slowness of each figure beyond `effects` (3, n) of its nodes, and `uplinks` (3, leaves) of theirs."""
     out, into = _ways(fresh)
     explained = effects[out, alone.clients] + effects[into, alone.servers]
     one, other = fresh.first.leaves[alone.clients], fresh.first.leaves[alone.servers]
-    uplinks = np.nan_to_num(np.maximum(0.0, fresh.uplinks))
     explained += np.where(one != other, uplinks[out, one] + uplinks[into, other], 0.0)
     return np.asarray(slowness(alone) - explained)
 
@@ -206,11 +213,11 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
-    own = _by_pair(figures.plain, keys, figures.best(is_own & is_partner))
+    mine = figures.best(is_own & is_partner)
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
-    healthy = _by_pair(figures.plain, keys, controls)
+    own, healthy = (_by_pair(figures.plain, keys, these) for these in (mine, controls))
     if own.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
         return one
     spread, freedom = spread_of_controls(healthy)
@@ -220,9 +227,15 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
     half = upper_quantile(error / tests_alone(figures.fresh.first), max(1.0, freedom)) * sigma
     slow = float(np.median(own) - np.median(healthy))
-    if slow <= max(LEAST_HINT, half):
-        return replace(one, reason=None) if one.reason == HIDDEN else one
-    return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
+    own, healthy = (_by_pair(figures.at_most, keys, these) for these in (mine, controls))
+    at_most = float(np.median(own) - np.median(healthy))
+    if slow > max(LEAST_HINT, half):
+        return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
+    if at_most > max(LEAST_HINT, half):
+        return one
+    if one.reason == HIDDEN:
+        return replace(one, reason=None)
+    return replace(one, reason=NOT_ALONE) if slow + half < LEAST_HINT else one
 
 
 def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> FloatArray:

@@ -37,7 +37,8 @@ HINT = 0.05
 """The error rate below which an unproved suspect is still listed as inconclusive."""
 LEAST_HINT = 0.02
 DOUBT = "it is slow in both measurements, but not beyond doubt"
-HIDDEN = "its leaf's uplink is slow, which may hide that the node is, too"
+UNTOLD = "it was slow in the sweep, and the second measurement can't tell"
+HIDDEN = "its leaf's uplink seems slow, which may hide that the node is, too"
 LEAST_SPREAD = 1e-5
 
 

@@ -54,6 +54,8 @@ class PairFit:
     """(2, leaves) out and in; NaN where it can't be told from the nodes or from other uplinks."""
     uplink_pairs: IntArray
     """(leaves,) the pairs that cross each uplink."""
+    within_effects: FloatArray
+    """(leaves,) what the pairs within each leaf whose uplink is fitted have in common beyond their class; else 0."""
     residuals: FloatArray
     """(u,) what is left of each usable pair."""
     scales: FloatArray
@@ -367,6 +369,7 @@ def _result(
         node_errors=two(errors, nodes),
         uplink_effects=two(uplinks, leaf_count) if leaf_count else np.zeros((2, 0)),
         uplink_pairs=per_leaf,
+        within_effects=terms.within[:leaf_count],
         residuals=rest,
         scales=scales[terms.classes] * np.maximum(noise[terms.clients], noise[terms.servers]),
         classes=terms.classes,

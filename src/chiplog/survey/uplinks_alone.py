@@ -18,6 +18,7 @@ from chiplog.survey.fresh import (
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
+    UNTOLD,
     pair_keys,
     tests_alone,
 )
@@ -152,7 +153,7 @@ def judge_uplinks_alone(
         is_slow = found.slowness > limit
         if place in slow:
             result.critical["uplink"] = max(result.critical["uplink"], (limit, sigma))
-        if place in slow or is_slow:
+        if place in slow or is_slow or found.slowness + half < LEAST_HINT:
             reason = None if is_slow else NOT_ALONE
             hidden = found.hidden / 2
             judged[place] = replace(
@@ -177,7 +178,7 @@ def is_slow_uplink(one: Judged) -> bool:
 
 def is_doubted_uplink(one: Judged) -> bool:
     """Whether it is an uplink that may be beyond doubt alone."""
-    return one.kind == "uplink" and one.reason == DOUBT
+    return one.kind == "uplink" and one.reason in (DOUBT, UNTOLD)
 
 
 def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
