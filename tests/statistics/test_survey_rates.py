@@ -44,6 +44,10 @@ FAULTS: dict[str, tuple[Machine, set[Name]]] = {
         Machine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}),
         {NODE, UPLINK},
     ),
+    "a node, and an uplink that hides it from its leaf": (
+        Machine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}, uplinks_hide=True),
+        {NODE, UPLINK},
+    ),
 }
 LARGE: dict[str, tuple[Machine, set[Name]]] = {
     "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),

@@ -15,6 +15,7 @@ import numpy as np
 from chiplog.survey.fresh import (
     DOUBT,
     HIDDEN,
+    HINT,
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -234,7 +235,13 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     if at_most > max(LEAST_HINT, half):
         return one
     if one.reason == HIDDEN:
-        return replace(one, reason=None)
+        hint = upper_quantile(HINT / len(WAYS), max(1.0, freedom)) * sigma
+        return replace(
+            one,
+            slowness=slow,
+            half_width=half,
+            reason=HIDDEN if slow > max(LEAST_HINT, hint) else None,
+        )
     return replace(one, reason=NOT_ALONE) if slow + half < LEAST_HINT else one
 
 

@@ -24,6 +24,8 @@ from chiplog.survey.suspects import LEAST_CONTROLS, WAYS, scores, three_ways
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
     from chiplog.survey.suspects import Suspects
@@ -111,15 +113,16 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
     directed = both_ways(again, core)
     fixed = _known_uplinks(first, again, core, judged)
     terms = make_terms(again, first.leaves, logs, core, judged, is_directed=directed, fixed=fixed)
-    weights = solve(terms)
-    rest = terms.rest()
-    scales = class_scales(rest, terms.classes)
-    flat, flat_errors = end_effects(terms, rest, scales, weights)
-    effects = three_ways(two_ways(flat, nodes, directed))
-    effects -= np.nanmedian(effects[:, reference], axis=1, keepdims=True)
-    pair = two_ways(flat_errors, nodes, directed)
-    errors = three_ways(pair)
-    errors[0] = np.sqrt((pair**2).sum(axis=0)) / 2 if directed else pair[0]
+    effects, errors = _node_effects(terms, reference)
+    crossing = _crosses(first, suspected.uplinks, again.clients[core], again.servers[core])
+    if again.kind == "bandwidth" and crossing.any():
+        clear, known = core[~crossing], fixed[~crossing]
+        others = make_terms(
+            again, first.leaves, logs, clear, judged[:0], is_directed=directed, fixed=known
+        )
+        found = _node_effects(others, reference)
+        better = np.isfinite(found[0][0]) & ~np.isin(first.leaves, suspected.uplinks)
+        effects[:, better], errors[:, better] = found[0][:, better], found[1][:, better]
     spread = [spread_of_controls(row[np.isfinite(row)]) for row in effects[:, reference]]
     uplinks = np.full(terms.leaf_ends, np.nan)
     uplinks[terms.judged] = terms.uplinks[terms.judged]
@@ -136,6 +139,28 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
         min(freedom for _, freedom in spread),
         three_ways(two_ways(uplinks, first.leaf_count, directed)),
     )
+
+
+def _node_effects(terms: Terms, reference: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Solves the terms; (3, n) effects of nodes, relative to the median one of `reference`, and their errors."""
+    weights = solve(terms)
+    rest = terms.rest()
+    flat, flat_errors = end_effects(terms, rest, class_scales(rest, terms.classes), weights)
+    nodes = flat.size // 2 if terms.is_directed else flat.size
+    effects = three_ways(two_ways(flat, nodes, terms.is_directed))
+    effects -= np.nanmedian(effects[:, reference], axis=1, keepdims=True)
+    pair = two_ways(flat_errors, nodes, terms.is_directed)
+    errors = three_ways(pair)
+    errors[0] = np.sqrt((pair**2).sum(axis=0)) / 2 if terms.is_directed else pair[0]
+    return effects, errors
+
+
+def _crosses(
+    first: PairFit, uplinks: IntArray, clients: IntArray, servers: IntArray
+) -> NDArray[np.bool_]:
+    """Whether each pair uses one of these uplinks: a slow one that is full hides a slow node on its other side."""
+    one, other = first.leaves[clients], first.leaves[servers]
+    return np.asarray((one != other) & (np.isin(one, uplinks) | np.isin(other, uplinks)))
 
 
 def tests_alone(first: PairFit) -> int:
