@@ -21,7 +21,7 @@ from chiplog.survey.fresh import (
     pair_keys,
     two_ways,
 )
-from chiplog.survey.pair_fit import slowness, spells_of
+from chiplog.survey.pair_fit import of_nearest, slowness, spells_of
 from chiplog.survey.robust import (
     degrees_of_freedom,
     excess_quantile,
@@ -237,7 +237,7 @@ def _shift_beside(
     chance = np.pi / 2 * scale(left) ** 2 / np.bincount(spells, minlength=count)
     excess = max(0.0, float(np.var(raw)) - float(np.median(chance)))
     raw = (raw - np.median(raw)) * excess / np.maximum(excess + chance, LEAST_SPREAD**2)
-    return np.asarray(shift + _of_nearest(rounds, rounds[controls], raw[spells]))
+    return np.asarray(shift + of_nearest(rounds, rounds[controls], raw[spells]))
 
 
 def _controls(figures: _Figures, values: FloatArray) -> _Controls | None:
@@ -314,14 +314,7 @@ def _level(fresh: Fresh) -> FloatArray:
 def _spell_shift(fresh: Fresh, rounds: IntArray) -> FloatArray:
     """(m,) the shift of the spell that each round lies in, or of the nearest one."""
     shifts = fresh.terms.spell_values[fresh.terms.spells]
-    return _of_nearest(rounds, fresh.values.rounds[fresh.core], shifts)
-
-
-def _of_nearest(rounds: IntArray, known_rounds: IntArray, shifts: FloatArray) -> FloatArray:
-    """(m,) of each round the shift of the nearest one that is known."""
-    known, place = np.unique(known_rounds, return_index=True)
-    nearest = np.searchsorted((known[1:] + known[:-1]) / 2, rounds)
-    return np.asarray(shifts[place][nearest])
+    return of_nearest(rounds, fresh.values.rounds[fresh.core], shifts)
 
 
 def _today(fresh: Fresh) -> float:

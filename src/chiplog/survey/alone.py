@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from chiplog.survey.suspects import Suspects
 
 NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
+OF_HIDDEN = "one of its nodes may be slow, which its leaf's uplink may hide"
 LEAST_PARTNERS = 2
 """Healthy partners alone from which a node is judged."""
 UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
@@ -71,6 +72,10 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
         return
     for place in doubted:
         result.judged[place] = _doubted_alone(result.judged[place], figures, suspected, error)
+    hidden = {one.number for one in result.judged if one.kind == "node" and one.reason == HIDDEN}
+    for place, one in enumerate(result.judged):
+        if one.kind == "pair" and one.is_slow and {one.number, one.other} & hidden:
+            result.judged[place] = replace(one, is_slow=False, reason=OF_HIDDEN)
 
 
 def _is_to_confirm(one: Judged) -> bool:

@@ -15,10 +15,11 @@ from chiplog.survey.pair_fit import (
     class_scales,
     end_effects,
     make_terms,
+    of_nearest,
     slowness,
     solve,
 )
-from chiplog.survey.robust import spread_of_controls
+from chiplog.survey.robust import group_medians, spread_of_controls
 from chiplog.survey.suspects import LEAST_CONTROLS, WAYS, scores, three_ways
 
 if TYPE_CHECKING:
@@ -113,52 +114,109 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
     directed = both_ways(again, core)
     fixed = _known_uplinks(first, again, core, judged)
     terms = make_terms(again, first.leaves, logs, core, judged, is_directed=directed, fixed=fixed)
-    effects, errors = _node_effects(terms, reference)
+    found = _effects(terms, nodes, first.leaf_count, reference)
     crossing = _crosses(first, suspected.uplinks, again.clients[core], again.servers[core])
-    if again.kind == "bandwidth" and crossing.any():
-        clear, known = core[~crossing], fixed[~crossing]
-        others = make_terms(
-            again, first.leaves, logs, clear, judged[:0], is_directed=directed, fixed=known
+    if directed and crossing.any():
+        kept = ~crossing
+        clear = make_terms(
+            again,
+            first.leaves,
+            logs,
+            core[kept],
+            judged[:0],
+            is_directed=True,
+            fixed=fixed[kept],
         )
-        found = _node_effects(others, reference)
-        better = np.isfinite(found[0][0]) & ~np.isin(first.leaves, suspected.uplinks)
-        effects[:, better], errors[:, better] = found[0][:, better], found[1][:, better]
-    spread = [spread_of_controls(row[np.isfinite(row)]) for row in effects[:, reference]]
-    uplinks = np.full(terms.leaf_ends, np.nan)
-    uplinks[terms.judged] = terms.uplinks[terms.judged]
+        apart = _effects(clear, nodes, first.leaf_count, reference)
+        spells = clear.spell_values[clear.spells]
+        rest = terms.data - fixed - of_nearest(again.rounds[core], again.rounds[core[kept]], spells)
+        rest -= clear.class_values[1] + apart.centres[1:].sum()
+        pairs = np.stack((again.clients, again.servers))[:, core[crossing]]
+        if (clear.classes == 1).any():
+            found = _apart_from(
+                suspected.uplinks, first.leaves, found, apart, pairs, rest[crossing]
+            )
+    spread = [spread_of_controls(row[np.isfinite(row)]) for row in found.nodes[:, reference]]
     return Fresh(
         first,
         again,
         logs,
         core,
         terms,
-        effects,
-        errors,
+        found.nodes,
+        found.errors,
         reference,
         np.array([max(LEAST_SPREAD, sigma) for sigma, _ in spread]),
         min(freedom for _, freedom in spread),
-        three_ways(two_ways(uplinks, first.leaf_count, directed)),
+        found.uplinks,
     )
 
 
-def _node_effects(terms: Terms, reference: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Solves the terms; (3, n) effects of nodes, relative to the median one of `reference`, and their errors."""
+@dataclass(slots=True)
+class _Effects:
+    """What a fit says of nodes and uplinks, each both ways, out and in."""
+
+    nodes: FloatArray
+    """(3, n) relative to the median one of the reference."""
+    errors: FloatArray
+    centres: FloatArray
+    """(3,) that median."""
+    uplinks: FloatArray
+    """(3, leaves) NaN of one that is not fitted."""
+
+
+def _effects(terms: Terms, nodes: int, leaves: int, reference: IntArray) -> _Effects:
+    """Solves the terms."""
     weights = solve(terms)
     rest = terms.rest()
     flat, flat_errors = end_effects(terms, rest, class_scales(rest, terms.classes), weights)
-    nodes = flat.size // 2 if terms.is_directed else flat.size
     effects = three_ways(two_ways(flat, nodes, terms.is_directed))
-    effects -= np.nanmedian(effects[:, reference], axis=1, keepdims=True)
+    centres = np.nanmedian(effects[:, reference], axis=1)
     pair = two_ways(flat_errors, nodes, terms.is_directed)
     errors = three_ways(pair)
     errors[0] = np.sqrt((pair**2).sum(axis=0)) / 2 if terms.is_directed else pair[0]
-    return effects, errors
+    uplinks = np.full(terms.leaf_ends, np.nan)
+    uplinks[terms.judged] = terms.uplinks[terms.judged]
+    of_leaves = three_ways(two_ways(uplinks, leaves, terms.is_directed))
+    return _Effects(effects - centres[:, None], errors, centres, of_leaves)
+
+
+def _apart_from(
+    suspected: IntArray,
+    leaves: IntArray,
+    whole: _Effects,
+    clear: _Effects,
+    pairs: IntArray,
+    rest: FloatArray,
+) -> _Effects:
+    """The effects of nodes by what crosses no suspected uplink, and those uplinks by what these leave of the others.
+
+    A slow uplink that is full hides a slow node on its other side, and would make it, and others, seem quick. `pairs`
+    (2, p) are those across suspected uplinks, `rest` (p,) what is left of them beyond their class and spell.
+    """
+    behind = np.isin(leaves, suspected)
+    known = np.isfinite(clear.nodes[0]) & ~behind
+    nodes = np.where(known, clear.nodes, whole.nodes)
+    errors = np.where(known, clear.errors, whole.errors)
+    uplinks = whole.uplinks.copy()
+    for leaf in np.flatnonzero(np.isfinite(uplinks[0])).tolist():
+        for way, (own, other) in ((1, pairs), (2, pairs[::-1])):
+            mine = (leaves[own] == leaf) & known[other]
+            beyond = rest[mine] - nodes[3 - way, other[mine]]
+            if beyond.size < LEAST_REPEATS:
+                return whole
+            uplinks[way, leaf] = np.median(beyond)
+            medians = group_medians(beyond - uplinks[way, leaf], own[mine], leaves.size)
+            nodes[way] = np.where(np.isfinite(medians), medians, nodes[way])
+    uplinks[0] = uplinks[1:].mean(axis=0)
+    nodes[0, behind] = nodes[1:, behind].mean(axis=0)
+    return _Effects(nodes, errors, clear.centres, uplinks)
 
 
 def _crosses(
     first: PairFit, uplinks: IntArray, clients: IntArray, servers: IntArray
 ) -> NDArray[np.bool_]:
-    """Whether each pair uses one of these uplinks: a slow one that is full hides a slow node on its other side."""
+    """Whether each pair uses one of these uplinks."""
     one, other = first.leaves[clients], first.leaves[servers]
     return np.asarray((one != other) & (np.isin(one, uplinks) | np.isin(other, uplinks)))
 

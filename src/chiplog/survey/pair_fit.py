@@ -220,6 +220,13 @@ def spells_of(rounds: IntArray) -> IntArray:
     return np.asarray(spell_of_round[number.reshape(-1)])
 
 
+def of_nearest(rounds: IntArray, known_rounds: IntArray, shifts: FloatArray) -> FloatArray:
+    """(m,) of each round the shift of the nearest one that is known."""
+    known, place = np.unique(known_rounds, return_index=True)
+    nearest = np.searchsorted((known[1:] + known[:-1]) / 2, rounds)
+    return np.asarray(shifts[place][nearest])
+
+
 def class_scales(rest: FloatArray, classes: IntArray) -> FloatArray:
     """(2,) the spread within each class, drawn towards that of all where a class has few pairs.
 
