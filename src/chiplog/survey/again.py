@@ -95,9 +95,10 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
 
 
 def _doubt(slow: float, half: float, hint: float, before: float | None) -> str | None:
-    """Why nothing is concluded of one that is `slow` again; None where it is accused, or nothing speaks against it.
+    """Why a suspect stays inconclusive; None if it is accused, or if nothing speaks against it.
 
-    `before` is its slowness in the sweep, if it was clear there: within the fresh interval that is not refuted.
+    `slow` is its fresh slowness, `half` the half width of the interval, and `before` its slowness in the sweep, if the
+    sweep showed it beyond doubt. The second measurement refutes the sweep only if `before` is outside of the interval.
     """
     if slow > half:
         return None

@@ -189,10 +189,11 @@ def _apart_from(
     pairs: IntArray,
     rest: FloatArray,
 ) -> _Effects:
-    """The effects of nodes by what crosses no suspected uplink, and those uplinks by what these leave of the others.
+    """Judges nodes by the pairs that cross no suspected uplink, and then each suspected uplink by its own pairs.
 
-    A slow uplink that is full hides a slow node on its other side, and would make it, and others, seem quick. `pairs`
-    (2, p) are those across suspected uplinks, `rest` (p,) what is left of them beyond their class and spell.
+    A full uplink that is slow hides a slow node on its other side: their pairs are only as slow as the uplink.
+    `pairs` (2, p) are the clients and servers of the pairs across suspected uplinks; `rest` (p,) is their slowness
+    beyond their class and spell, a logarithm.
     """
     behind = np.isin(leaves, suspected)
     known = np.isfinite(clear.nodes[0]) & ~behind

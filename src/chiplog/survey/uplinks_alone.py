@@ -200,12 +200,12 @@ def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """What an uplink gives less than healthy ones beside it, in logarithms."""
+    """How much slower an uplink is than healthy uplinks measured beside it; all figures are logarithms."""
 
     way: int
     slowness: float
     hidden: float
-    """How much larger it is if what pairs wait for beside the link is over while they wait for the uplink."""
+    """By how much the slowness may be larger: healthy pairs also wait for answers, which slow ones wait for anyway."""
     share: float
     """The variance of it in that of a node."""
     noise: float
@@ -214,9 +214,9 @@ class _Effect:
 
 
 def _effect(one: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | None:
-    """Each repeat against those of the controls beside it, so that what the machine does meanwhile cancels.
+    """Compares each repeat with the controls' repeats of the same time, so that the machine's drift cancels.
 
-    None with too few repeats.
+    The result is None if there are too few repeats.
     """
     count = min(len(part.times) for part in (own, *controls))
     means = np.array([part.means[:count] for part in controls])
@@ -252,7 +252,7 @@ def _effect(one: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | Non
 
 
 def _rest(repeats: FloatArray) -> FloatArray:
-    """What is left of each beyond their median, made as wide as it was without it."""
+    """How far each repeat is from their median, widened by what fitting the median takes away."""
     return np.asarray((repeats - np.median(repeats)) * np.sqrt(repeats.size / (repeats.size - 1)))
 
 
