@@ -96,46 +96,18 @@ class Fresh:
 def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh | None:
     """None with too few healthy nodes."""
     logs = slowness(again)
-    nodes = len(again.nodes)
-    is_suspect = np.zeros(nodes, dtype=bool)
-    is_suspect[suspected.nodes] = True
-    keys = pair_keys(again.clients, again.servers, nodes)
-    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
-    both = is_suspect[again.clients] & is_suspect[again.servers]
-    core = np.flatnonzero(np.isfinite(logs) & ~np.isin(keys, suspected_keys) & ~both)
+    core = _core(suspected, again, logs)
     ends = np.union1d(again.clients[core], again.servers[core])
-    control = np.setdiff1d(ends, suspected.nodes)
-    reference = control[~np.isin(first.leaves[control], suspected.uplinks)]
-    if reference.size < LEAST_CONTROLS:
-        reference = control
-    if reference.size < LEAST_CONTROLS:
+    reference = _reference(first, suspected, ends)
+    if reference is None:
         return None
     judged = _judged_uplinks(first, suspected, ends)
-    directed = both_ways(again, core)
     fixed = _known_uplinks(first, again, core, judged)
+    directed = both_ways(again, core)
     terms = make_terms(again, first.leaves, logs, core, judged, is_directed=directed, fixed=fixed)
-    found = _effects(terms, nodes, first.leaf_count, reference)
-    crossing = _crosses(first, suspected.uplinks, again.clients[core], again.servers[core])
-    if directed and crossing.any():
-        kept = ~crossing
-        clear = make_terms(
-            again,
-            first.leaves,
-            logs,
-            core[kept],
-            judged[:0],
-            is_directed=True,
-            fixed=fixed[kept],
-        )
-        apart = _effects(clear, nodes, first.leaf_count, reference)
-        spells = clear.spell_values[clear.spells]
-        rest = terms.data - fixed - of_nearest(again.rounds[core], again.rounds[core[kept]], spells)
-        rest -= clear.class_values[1] + apart.centres[1:].sum()
-        pairs = np.stack((again.clients, again.servers))[:, core[crossing]]
-        if (clear.classes == 1).any():
-            found = _apart_from(
-                suspected.uplinks, first.leaves, found, apart, pairs, rest[crossing]
-            )
+    found = _effects(terms, len(again.nodes), first.leaf_count, reference)
+    if directed:
+        found = _apart_from(suspected.uplinks, first, again, core, terms, reference, found)
     spread = [spread_of_controls(row[np.isfinite(row)]) for row in found.nodes[:, reference]]
     return Fresh(
         first,
@@ -150,6 +122,25 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
         min(freedom for _, freedom in spread),
         found.uplinks,
     )
+
+
+def _core(suspected: Suspects, again: PairValues, logs: FloatArray) -> IntArray:
+    """Places of the pairs that are not suspected, nor between two suspected nodes."""
+    nodes = len(again.nodes)
+    is_suspect = np.zeros(nodes, dtype=bool)
+    is_suspect[suspected.nodes] = True
+    keys = pair_keys(again.clients, again.servers, nodes)
+    suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
+    both = is_suspect[again.clients] & is_suspect[again.servers]
+    return np.flatnonzero(np.isfinite(logs) & ~np.isin(keys, suspected_keys) & ~both)
+
+
+def _reference(first: PairFit, suspected: Suspects, ends: IntArray) -> IntArray | None:
+    """The controls that effects are relative to: those behind no suspected uplink, where they suffice."""
+    controls = np.setdiff1d(ends, suspected.nodes)
+    clear = controls[~np.isin(first.leaves[controls], suspected.uplinks)]
+    found = clear if clear.size >= LEAST_CONTROLS else controls
+    return found if found.size >= LEAST_CONTROLS else None
 
 
 @dataclass(slots=True)
@@ -183,17 +174,53 @@ def _effects(terms: Terms, nodes: int, leaves: int, reference: IntArray) -> _Eff
 
 def _apart_from(
     suspected: IntArray,
+    first: PairFit,
+    again: PairValues,
+    core: IntArray,
+    terms: Terms,
+    reference: IntArray,
+    whole: _Effects,
+) -> _Effects:
+    """Judges nodes by the pairs that cross no suspected uplink, and then each suspected uplink by its own pairs.
+
+    A full uplink that is slow hides a slow node on its other side: their pairs are only as slow as the uplink.
+    `whole` is what all pairs of `core`, whose terms are `terms`, say; it stays where no pairs are apart.
+    """
+    crossing = _crosses(first, suspected, again.clients[core], again.servers[core])
+    kept = ~crossing
+    clear = make_terms(
+        again,
+        first.leaves,
+        slowness(again),
+        core[kept],
+        np.zeros(0, dtype=np.int64),
+        is_directed=True,
+        fixed=terms.fixed[kept],
+    )
+    if not crossing.any() or not (clear.classes == 1).any():
+        return whole
+    apart = _effects(clear, len(again.nodes), first.leaf_count, reference)
+    spells = of_nearest(
+        again.rounds[core], again.rounds[core[kept]], clear.spell_values[clear.spells]
+    )
+    rest = terms.data - terms.fixed - spells
+    rest -= clear.class_values[1] + apart.centres[1:].sum()
+    pairs = np.stack((again.clients, again.servers))[:, core[crossing]]
+    return _uplinks_by_their_pairs(suspected, first.leaves, whole, apart, pairs, rest[crossing])
+
+
+def _uplinks_by_their_pairs(
+    suspected: IntArray,
     leaves: IntArray,
     whole: _Effects,
     clear: _Effects,
     pairs: IntArray,
     rest: FloatArray,
 ) -> _Effects:
-    """Judges nodes by the pairs that cross no suspected uplink, and then each suspected uplink by its own pairs.
+    """What the pairs across suspected uplinks say beyond `clear`; `whole` where they are too few.
 
-    A full uplink that is slow hides a slow node on its other side: their pairs are only as slow as the uplink.
-    `pairs` (2, p) are the clients and servers of the pairs across suspected uplinks; `rest` (p,) is their slowness
-    beyond their class and spell, a logarithm.
+    `pairs` (2, p) are their clients and servers; `rest` (p,) is their slowness beyond their class and spell, a
+    logarithm.
     """
     behind = np.isin(leaves, suspected)
     known = np.isfinite(clear.nodes[0]) & ~behind
