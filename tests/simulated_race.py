@@ -74,7 +74,7 @@ class SimulatedLauncher:
         return replace(result, wall_seconds=self.seconds - began)
 
     def _race(self, place: int, entry: Entry, drift: float, effort: Effort, result: Result) -> None:
-        """As the program does: a candidate that is slow has one or two calls and no check."""
+        """As the program does: the first call is checked, and a reduction has one more that is."""
         size = entry.cell.message_bytes
         kept: dict[str, float] = {}
         for one in entry.candidates:
@@ -85,9 +85,10 @@ class SimulatedLauncher:
                 continue
             limit = effort.cutoff * min(kept.values(), default=math.inf)
             is_cut = min(kept.values(), default=0.0) >= LONG_SECONDS and true > 2 * limit
-            is_checked = effort.checks and true <= limit
+            is_reduction = "reduce" in entry.cell.operation
+            is_checked = effort.checks and is_reduction and true <= limit
             is_tried = not is_cut and true < SURE_SECONDS
-            self.seconds += true * (1 + is_tried + 2 * is_checked)
+            self.seconds += true * (1 + is_tried + is_checked)
             kept[one.name] = true
         limit = effort.cutoff * min(kept.values())
         for name, true in kept.items():

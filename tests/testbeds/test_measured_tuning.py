@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from barrier_programs import compile_tool
 from command import chiplog
 
 from chiplog.measure.mpis import Mpi
@@ -55,6 +57,22 @@ def test_a_ring_is_found_to_be_wrong_for_operations_that_do_not_commute(
     _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 3)
     assert "do not commute" in result.refused[0, "ring"]
     assert (0, "recursive_doubling") not in result.refused
+
+
+@pytest.mark.alone
+def test_an_operation_whose_result_is_wrong_on_one_rank_is_refused(
+    promised_mpi: MpiNamed, tmp_path: Path
+) -> None:
+    mpi = promised_mpi("openmpi-debian")
+    tool = compile_tool(mpi, "wrong_results.cpp", tmp_path / "wrong_results.so")
+    launcher = MpiLauncher(build_program(RACE, str(mpi.mpicxx)), 3, (), {"LD_PRELOAD": str(tool)})
+    operations = ("bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "alltoall")
+    entries = [Entry(Cell(operation, 3, 64), (DEFAULT,)) for operation in operations]
+    for place, operation in enumerate(operations):
+        found = launcher.launch([entries[place]], QUICK, 1)
+        assert found.refused == {(0, DEFAULT.name): "its result is wrong"}, operation
+    unchecked = launcher.launch(entries, replace(QUICK, checks=False), 1)
+    assert not unchecked.refused and unchecked.failure is None
 
 
 @pytest.mark.alone

@@ -1,15 +1,15 @@
 #include "check.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "chiplog-bench/operations.hpp"
+#include "chiplog-bench/clock.hpp"
 
 namespace chiplog::race {
 namespace {
 
-using Bytes = std::vector<unsigned char>;
 using Words = std::vector<std::uint32_t>;
 
 struct Place {
@@ -50,21 +50,20 @@ std::size_t result_bytes(const std::string& operation, const Place& place, std::
   return has_all_blocks ? bytes * static_cast<std::size_t>(place.ranks) : bytes;
 }
 
-bool is_wrong(const std::string& operation, int bytes, MPI_Comm world) {
-  const Place place = place_in(world);
-  bench::Buffers buffers(bytes, place.ranks);
-  const std::size_t room = static_cast<std::size_t>(bytes) * static_cast<std::size_t>(place.ranks);
+// Each rank's own part, and nothing where the result will be.
+void fill(const std::string& operation, const Place& place, std::size_t room, bench::Buffers& buffers) {
   const bool starts_empty = operation == "bcast" && place.rank != 0;
   for (std::size_t at = 0; at < room; ++at) {
     buffers.send()[at] = starts_empty ? '\0' : static_cast<char>(byte_of(place.rank, at));
   }
-  if (bench::find_operation(operation).own(buffers, world) != MPI_SUCCESS) return true;
+  std::fill_n(buffers.receive(), room, '\0');
+}
+
+bool has_wrong_result(const std::string& operation, const Place& place, std::size_t bytes, bench::Buffers& buffers) {
   const char* result = operation == "bcast" ? buffers.send() : buffers.receive();
-  const std::size_t size = result_bytes(operation, place, static_cast<std::size_t>(bytes));
+  const std::size_t size = result_bytes(operation, place, bytes);
   for (std::size_t at = 0; at < size; ++at) {
-    if (static_cast<unsigned char>(result[at]) != expected(operation, place, static_cast<std::size_t>(bytes), at)) {
-      return true;
-    }
+    if (static_cast<unsigned char>(result[at]) != expected(operation, place, bytes, at)) return true;
   }
   return false;
 }
@@ -105,7 +104,7 @@ int reduced(const std::string& operation, Words& send, Words& result, MPI_Op op,
   return PMPI_Reduce_scatter(send.data(), result.data(), counts.data(), MPI_UINT32_T, op, world);
 }
 
-bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world) {
+bool has_mixed_the_order(const std::string& operation, int bytes, MPI_Comm world) {
   const Place place = place_in(world);
   const std::size_t words = std::max<std::size_t>(1, static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
   const std::size_t blocks = operation == "reduce_scatter" ? static_cast<std::size_t>(place.ranks) : 1;
@@ -133,13 +132,24 @@ bool anywhere(bool mine, MPI_Comm meet) {
 
 }  // namespace
 
-std::string wrong_result(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet, bool commutative) {
-  if (bytes > 0 && anywhere(is_wrong(operation, bytes, world), meet)) return "its result is wrong";
+FirstCall first_call(const bench::Operation& operation, bench::Buffers& buffers, MPI_Comm world, MPI_Comm meet,
+                     bool checks) {
+  const Place place = place_in(world);
+  const auto bytes = static_cast<std::size_t>(buffers.bytes());
+  const bool has_data = checks && bytes > 0;
+  if (has_data) fill(operation.name, place, bytes * static_cast<std::size_t>(place.ranks), buffers);
+  PMPI_Barrier(meet);
+  const double begin = bench::now_ns();
+  const bool refused = operation.own(buffers, world) != MPI_SUCCESS;
+  double took = bench::now_ns() - begin;
+  PMPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, meet);
+  if (anywhere(refused, meet)) return {took, true, false};
+  return {took, false, has_data && anywhere(has_wrong_result(operation.name, place, bytes, buffers), meet)};
+}
+
+bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet) {
   const bool is_reduction = operation == "reduce" || operation == "allreduce" || operation == "reduce_scatter";
-  if (is_reduction && !commutative && anywhere(mixes_the_order(operation, bytes, world), meet)) {
-    return "its result is wrong for operations that do not commute";
-  }
-  return "";
+  return is_reduction && anywhere(has_mixed_the_order(operation, bytes, world), meet);
 }
 
 }  // namespace chiplog::race

@@ -5,11 +5,22 @@
 
 #include <string>
 
+#include "chiplog-bench/operations.hpp"
+
 namespace chiplog::race {
 
-// What is wrong with the operation on `world`, one of `bytes` bytes; empty if nothing is. Collective over `meet`, which
-// has the same ranks; the same on all of them. Reductions are tried with an operation that does not commute, too,
-// unless `commutative`: a rules file applies to these as well.
-std::string wrong_result(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet, bool commutative);
+struct FirstCall {
+  double ns = 0;            // the longest of the ranks' own times
+  bool is_refused = false;  // the MPI returned an error on a rank
+  bool is_wrong = false;    // a rank has another result than MPI says; false where none was checked
+};
+
+// Calls the operation on `world`, and checks its result if `checks`. Collective over `meet`, which has the same ranks;
+// the same on all of them, as below.
+FirstCall first_call(const bench::Operation& operation, bench::Buffers& buffers, MPI_Comm world, MPI_Comm meet,
+                     bool checks);
+
+// Whether a reduction is wrong for operations that do not commute; false of all other operations.
+bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet);
 
 }  // namespace chiplog::race

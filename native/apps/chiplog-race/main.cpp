@@ -108,12 +108,6 @@ double from_root(double value, MPI_Comm world) {
   return value;
 }
 
-double largest(double mine, MPI_Comm world) {
-  double all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, world);
-  return all;
-}
-
 int nothing(Buffers&, MPI_Comm) { return MPI_SUCCESS; }
 
 // One variant in one cell.
@@ -162,30 +156,22 @@ class Race {
     if (!reason.empty() && rank_ == 0) print(line("refused", variant).add("reason", reason));
   }
 
-  // What is clearly slow has one call or two, and no check; `drop_slow` reports it.
+  // What is clearly slow has one call or two; `drop_slow` reports it.
   std::string trial_fails(const Variant& variant) {
     if (wrong_.count(variant.name) > 0) return wrong_.at(variant.name);
     const MPI_Comm world = group_.of(variant);
     const Applied applied(variant.settings);
-    double time_ns = first_call_ns(world);
-    if (time_ns < 0) return "the MPI refuses it here";
-    const bool is_behind = !runners_.empty() && shortest_ns() >= long_ns && time_ns > set_up_factor * limit_ns();
-    if (!is_behind && time_ns < sure_ns) time_ns = trial_ns(timed(world));
-    if (plan_.checks && (runners_.empty() || time_ns <= limit_ns())) {
-      const std::string wrong = wrong_result(cell_.operation, cell_.bytes, world, group_.meet(), plan_.commutative);
-      if (!wrong.empty()) return wrong_[variant.name] = wrong;
+    const FirstCall first = first_call(operation_, buffers_, world, group_.meet(), plan_.checks);
+    if (first.is_refused) return "the MPI refuses it here";
+    if (first.is_wrong) return wrong_[variant.name] = "its result is wrong";
+    const bool is_behind = !runners_.empty() && shortest_ns() >= long_ns && first.ns > set_up_factor * limit_ns();
+    const double time_ns = is_behind || first.ns >= sure_ns ? first.ns : trial_ns(timed(world));
+    const bool checks_order = plan_.checks && !plan_.commutative && (runners_.empty() || time_ns <= limit_ns());
+    if (checks_order && mixes_the_order(cell_.operation, cell_.bytes, world, group_.meet())) {
+      return wrong_[variant.name] = "its result is wrong for operations that do not commute";
     }
     runners_.push_back({&variant, world, time_ns, {}});
     return "";
-  }
-
-  // The longest of the ranks' own times; negative where the MPI refuses the call on one of them.
-  double first_call_ns(MPI_Comm world) {
-    PMPI_Barrier(group_.meet());
-    const double begin = bench::now_ns();
-    const bool refused = operation_.own(buffers_, world) != MPI_SUCCESS;
-    const double took = bench::now_ns() - begin;
-    return largest(refused ? 1 : 0, group_.meet()) > 0 ? -1 : largest(took, group_.meet());
   }
 
   bench::Timed timed(MPI_Comm world) { return {operation_.own, buffers_, world, group_.meet()}; }

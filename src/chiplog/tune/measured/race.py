@@ -42,7 +42,7 @@ from chiplog.tune.measured.statistics import (
 
 SCREENINGS = 3
 TRIALS = 2
-"""Calls of each candidate in each cell of a launch before its samples, where its result is not checked."""
+"""Calls of each candidate in each cell of a launch before its samples; a reduction that is checked has one more."""
 SURE_SECONDS = 0.1
 """A candidate whose call takes as long has one of them."""
 REFINEMENTS = 2

@@ -1,0 +1,76 @@
+// A tool to preload: an MPI whose collective operations change the last byte of a result, on one rank, where the data
+// are bytes.
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace {
+
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+int ranks_of(MPI_Comm communicator) {
+  int ranks = 0;
+  PMPI_Comm_size(communicator, &ranks);
+  return ranks;
+}
+
+void spoil(void* result, int bytes, MPI_Datatype type, MPI_Comm communicator, int wrong_rank) {
+  int rank = 0;
+  PMPI_Comm_rank(communicator, &rank);
+  if (type == MPI_CHAR && rank == wrong_rank) static_cast<char*>(result)[bytes - 1] ^= 1;
+}
+
+}  // namespace
+
+#define TOOL extern "C" [[gnu::visibility("default")]]
+
+TOOL int PMPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Bcast)>("PMPI_Bcast");
+  const int code = real(data, count, type, root, communicator);
+  spoil(data, count, type, communicator, 1);
+  return code;
+}
+
+TOOL int PMPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                     MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Reduce)>("PMPI_Reduce");
+  const int code = real(send, receive, count, type, op, root, communicator);
+  spoil(receive, count, type, communicator, root);
+  return code;
+}
+
+TOOL int PMPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Allreduce)>("PMPI_Allreduce");
+  const int code = real(send, receive, count, type, op, communicator);
+  spoil(receive, count, type, communicator, 1);
+  return code;
+}
+
+TOOL int PMPI_Reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Reduce_scatter)>("PMPI_Reduce_scatter");
+  const int code = real(send, receive, counts, type, op, communicator);
+  spoil(receive, counts[1], type, communicator, 1);
+  return code;
+}
+
+TOOL int PMPI_Allgather(const void* send, int sent, MPI_Datatype type, void* receive, int count,
+                        MPI_Datatype receive_type, MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Allgather)>("PMPI_Allgather");
+  const int code = real(send, sent, type, receive, count, receive_type, communicator);
+  spoil(receive, count * ranks_of(communicator), type, communicator, 1);
+  return code;
+}
+
+TOOL int PMPI_Alltoall(const void* send, int sent, MPI_Datatype type, void* receive, int count,
+                       MPI_Datatype receive_type, MPI_Comm communicator) {
+  static auto* const real = next<decltype(PMPI_Alltoall)>("PMPI_Alltoall");
+  const int code = real(send, sent, type, receive, count, receive_type, communicator);
+  spoil(receive, count * ranks_of(communicator), type, communicator, 1);
+  return code;
+}
