@@ -48,7 +48,7 @@ test-native: setup  ## Run the native tests
 	@.ci/packages $(TEST_PACKAGES)
 	@.ci/native-tests $(BUILD)/tests
 
-test-python: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the Python tests
+test-python: $(STAMP)/test $(STAMP)/mpi-wheels $(STAMP)/prometheus  ## Run the Python tests
 	@.ci/packages $(TEST_PACKAGES)
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
@@ -141,6 +141,10 @@ $(STAMP)/mpi-wheels: $(STAMP)/venv
 	$(MPI_WHEELS)/mpich/bin/python -m pip --quiet --disable-pip-version-check install mpich
 	@.ci/venv $(PYTHON) $(MPI_WHEELS)/intel
 	$(MPI_WHEELS)/intel/bin/python -m pip --quiet --disable-pip-version-check install impi-rt impi-devel
+	@touch $@
+
+$(STAMP)/prometheus: $(STAMP)/venv
+	@.ci/programs $(BIN) prometheus prometheus-node-exporter
 	@touch $@
 
 $(STAMP)/wheel: $(STAMP)/package

@@ -1,12 +1,12 @@
 """Prometheus itself scrapes a survey's verdict through node_exporter, and an alert's expression finds the slow node.
 
-Neither program is installed by the tests: their packages start services that listen on all interfaces.
+`make test` takes both programs from Debian's packages and doesn't install these: they start services that listen on all
+interfaces.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 import time
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import pytest
+from needs import require_command
 from verdict_by_hand import verdict_of
 
 from chiplog.survey.operators.prometheus import prometheus_text
@@ -70,8 +70,7 @@ def found(server: str, expression: str) -> list[dict[str, dict[str, str]]]:
 
 def test_prometheus_reads_the_verdict_through_node_exporter(tmp_path: Path) -> None:
     for program in ("prometheus", "prometheus-node-exporter"):
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed (Debian's package {program})")
+        require_command(program, program)
     folder = tmp_path / "textfile"
     folder.mkdir()
     (folder / "chiplog.prom").write_text(prometheus_text(verdict_of()))

@@ -15,6 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command import chiplog
+from needs import require_command
 from survey_by_hand import simulated_survey, slowed
 from verdict_by_hand import verdict_of
 
@@ -43,9 +44,7 @@ def check(file: Path, node: str) -> subprocess.CompletedProcess[str]:
 
 
 def promtool_accepts(text: str) -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed (Debian's package prometheus)")
+    promtool = require_command("promtool", "prometheus")
     done = subprocess.run(
         [promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=20
     )
