@@ -21,8 +21,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
     lines = slow_lines(verdict.accused)
     if not verdict.accused:
         lines.append(f"slow       {_nobody(verdict)}")
-    lines += [f"unclear    {_sentence(one)}: {one.reason}" for one in verdict.inconclusive[:MOST]]
-    lines += _more(len(verdict.inconclusive))
+    lines += _unclear(verdict)
     lines += [
         f"would find {_detectable(one)} ({kind}, with 95 %)"
         for kind, one in verdict.verdicts.items()
@@ -40,6 +39,28 @@ def slow_lines(accused: Sequence[Finding]) -> list[str]:
     """The accused ones, the first few."""
     lines = [f"slow       {_sentence(one)}" for one in accused[:MOST]]
     return lines + _more(len(accused))
+
+
+def _unclear(verdict: MachineVerdict) -> list[str]:
+    """What is not concluded. Pairs that are less slow than this run would find share a line."""
+    shared: list[str] = []
+    others = list(verdict.inconclusive)
+    for kind, judged in verdict.verdicts.items():
+        least = judged.detectable["pair"] or 0.0
+        small = [
+            one
+            for one in others
+            if (one.kind, one.quantity) == ("pair", kind) and abs(one.effect) < least
+        ]
+        others = [one for one in others if one not in small]
+        if small:
+            pairs = "1 pair" if len(small) == 1 else f"{len(small)} pairs"
+            most = 100 * max(abs(one.effect) for one in small)
+            shared.append(
+                f"unclear    {pairs} by {most:.1f} % at most ({kind}), less than this survey finds"
+            )
+    lines = [f"unclear    {_sentence(one)}: {one.reason}" for one in others[:MOST]]
+    return lines + _more(len(others)) + shared
 
 
 def _own(detectable: Mapping[OwnKind, float | None]) -> str:
@@ -69,8 +90,12 @@ def _sentence(one: Finding) -> str:
 
 def _detectable(verdict: Verdict) -> str:
     parts = [
-        f"{_ARTICLE[name]}{name} at {100 * least:.1f} %"
+        f"{_ARTICLE[name]}{name} at {_size(least)}"
         for name, least in verdict.detectable.items()
         if least is not None
     ]
     return ", ".join(parts) or "nothing: too few nodes or pairs"
+
+
+def _size(effect: float) -> str:
+    return f"{100 * effect:.1f} %" if effect < 1 else f"{1 + effect:.3g} times"
