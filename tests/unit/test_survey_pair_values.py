@@ -12,7 +12,7 @@ from chiplog.dataset.lines import Where
 from chiplog.dataset.records import record_series
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset
-from chiplog.errors import UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.survey.nodes import node_names, refuse_ambiguous
 from chiplog.survey.pair_values import pair_values
 
@@ -50,7 +50,6 @@ def dataset(*records: dict[str, Any]) -> Dataset:
     for one in records:
         parsed = parse_record(json.dumps(one, separators=(",", ":")).encode(), where)
         assert isinstance(parsed, dict)
-        assert isinstance(parsed["series"][0]["by_pair"][1]["samples_ns"], np.ndarray)
         series += record_series(parsed, where)
     return Dataset(HEADER, tuple(series), True, "run.jsonl")
 
@@ -85,6 +84,46 @@ def test_a_pair_without_a_sample_has_no_value() -> None:
     failed = record(0, "round-trip", "latency", 1)
     failed["series"][0]["by_pair"][0]["samples_ns"] = [1000]
     assert np.isnan(pair_values(dataset(failed), "latency").values).tolist() == [True, False]
+
+
+def test_long_lists_become_arrays_and_are_read_as_short_ones_are() -> None:
+    where = Where("run.jsonl", 2)
+    long = record(0, "one-way", "bandwidth", 1000)
+    for pair in long["series"][0]["by_pair"]:
+        pair["samples_ns"] = list(range(4000, 4100))
+    text = json.dumps(long, separators=(",", ":")).encode()
+    arrays = parse_record(text, where)
+    assert isinstance(arrays, dict)
+    assert isinstance(arrays["series"][0]["by_pair"][1]["samples_ns"], np.ndarray)
+    (first,), (second,) = record_series(arrays, where), record_series(json.loads(text), where)
+    for one, other in zip(first.by_pair, second.by_pair, strict=True):
+        assert (one.client, one.server) == (other.client, other.server)
+        assert one.seconds.tolist() == other.seconds.tolist()
+        assert one.warmup_seconds.tolist() == other.warmup_seconds.tolist() == [4000 / 2e9]
+
+
+def test_pairs_in_picoseconds_are_read_too() -> None:
+    fine = record(0, "round-trip", "latency", 1)
+    fine["series"][0]["by_pair"][1] = {"client": 1, "server": 2, "samples_ps": [9, 7000, 8000]}
+    assert pair_values(dataset(fine), "latency").values.tolist() == pytest.approx([0.5e-6, 1.75e-9])
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "field"),
+    [
+        ("client", -1, r"series\[0\].by_pair\[1\].client"),
+        ("server", "2", r"series\[0\].by_pair\[1\].server"),
+        ("samples_ns", [9000, -2], r"series\[0\].by_pair\[1\].samples_ns"),
+        ("samples_ns", [9000, 2.5], r"series\[0\].by_pair\[1\].samples_ns"),
+        ("samples_ns", [9000, 2**63], r"series\[0\].by_pair\[1\].samples_ns"),
+        ("samples_ns", None, r"series\[0\].by_pair\[1\].samples_ns"),
+    ],
+)
+def test_a_broken_pair_among_many_is_named(member: str, value: object, field: str) -> None:
+    broken = record(0, "round-trip", "latency", 1)
+    broken["series"][0]["by_pair"][1][member] = value
+    with pytest.raises(CorruptFile, match=f"line 2, field {field}"):
+        dataset(broken)
 
 
 def test_ranks_that_share_a_host_have_names_of_their_own() -> None:

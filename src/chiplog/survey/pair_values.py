@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chiplog.survey.nodes import node_names
+from chiplog.survey.robust import group_medians
 from chiplog.survey.shared_cpus import cpus_of_ranks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from chiplog.dataset.series import Dataset, Series
@@ -87,7 +90,7 @@ def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> Pai
         nodes=node_names(dataset.header),
         clients=ends[:, 0],
         servers=ends[:, 1],
-        values=np.array([_value(kind, parts, message_bytes) for parts in pooled.values()]),
+        values=_figures(kind, list(pooled.values()), message_bytes),
         kind=kind,
         rounds=np.array(list(rounds.values()), dtype=np.int64),
         cpus=cpus_of_ranks(dataset.header),
@@ -99,11 +102,17 @@ def _is_of(one: Series, purpose: str, direction: str) -> bool:
     return is_all_pairs and one.tag.get("purpose") == purpose
 
 
-def _value(kind: Kind, parts: list[FloatArray], message_bytes: int) -> float:
-    seconds = np.concatenate(parts)
-    if not seconds.size:
-        return float("nan")
-    typical = float(seconds.min()) / 2 if kind == "latency" else float(np.median(seconds))
-    if not typical > 0:
-        return float("nan")
+def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int) -> FloatArray:
+    """(pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
+    of_pair = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in pooled]
+    sizes = np.array([one.size for one in of_pair], dtype=np.int64)
+    seconds = np.concatenate([*of_pair, np.zeros(0)])
+    pairs = np.repeat(np.arange(sizes.size), sizes)
+    if kind == "latency":
+        typical = np.full(sizes.size, np.inf)
+        np.minimum.at(typical, pairs, seconds)
+        typical = np.where(sizes > 0, typical / 2, np.nan)
+    else:
+        typical = group_medians(seconds, pairs, sizes.size)
+    typical = np.where(typical > 0, typical, np.nan)
     return typical if kind == "latency" else message_bytes / typical
