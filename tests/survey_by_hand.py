@@ -24,9 +24,17 @@ def simulated_survey(folder: Path, ranks: int, *options: object) -> Path:
 
 
 def slowed(
-    survey: Path, out: Path, factor: Factor, *, leaves: Mapping[str, Sequence[int]] | None = None
+    survey: Path,
+    out: Path,
+    factor: Factor,
+    *,
+    leaves: Mapping[str, Sequence[int]] | None = None,
+    hosts: Sequence[str] | None = None,
 ) -> Path:
-    """The same survey with some pairs slowed; `leaves` are the ranks of the leaves that it says were declared."""
+    """The same survey with some pairs slowed.
+
+    `leaves` are the ranks of the leaves that it says were declared, `hosts` those on which it says that its ranks ran.
+    """
     out.mkdir()
     header, *lines = map(json.loads, (survey / "pairs.jsonl").read_bytes().splitlines())
     if leaves is not None:
@@ -35,6 +43,8 @@ def slowed(
             "leaves": [of_rank[rank] for rank in range(header["ranks"])],
             "leaf_names": list(leaves),
         }
+    if hosts is not None:
+        header |= {"hosts": list(hosts), "clock": {**header["clock"], "name": "tsc"}}
     changed = (encode_line(one) for one in (header, *(_slowed(one, factor) for one in lines)))
     (out / "pairs.jsonl").write_bytes(b"".join(changed))
     return out

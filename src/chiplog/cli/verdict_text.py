@@ -30,6 +30,8 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
         lines.append(f"would find {_own(verdict.own.detectable)} (alone, with 95 %)")
     lines += [f"topology   {one.text}" for one in verdict.differences[:MOST]]
     lines += _more(len(verdict.differences))
+    if verdict.unit == "node":
+        lines.append("topology   several ranks run on a node, so leaves can't be told")
     if verdict.agrees:
         lines.append(f"topology   {verdict.leaves} leaves, as declared")
     return lines

@@ -23,13 +23,18 @@ class Oversubscription:
         return f"Oversubscribed: {self.ranks} ranks on {cpus}; times include the scheduler."
 
 
+def is_in_virtual_time(header: Mapping[str, object]) -> bool:
+    """Whether the ranks were simulated."""
+    clock = header.get("clock")
+    return isinstance(clock, Mapping) and clock.get("name") == "virtual"
+
+
 def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
     """What the hosts and bindings in a run's header say; None where each rank has a CPU, or where they say nothing.
 
     In virtual time ranks share nothing.
     """
-    clock = header.get("clock")
-    if isinstance(clock, Mapping) and clock.get("name") == "virtual":
+    if is_in_virtual_time(header):
         return None
     hosts, binding = header_list(header.get("hosts")), header_list(header.get("binding"))
     if len(hosts) != len(binding):

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
+    from chiplog.survey.shared_nodes import Unit
 
-WITHIN, BETWEEN, ALL = "within a leaf", "between leaves", "all nodes"
+ALL = "all nodes"
 RESAMPLES = 400
 QUANTILES = (0.025, 0.975)
 FEWEST_NODES = 4
@@ -74,7 +75,7 @@ class Sizes:
     window: int
 
 
-def class_names(fit: PairFit) -> dict[int, str]:
+def class_names(fit: PairFit, unit: Unit = "leaf") -> dict[int, str]:
     """The name of each class of pairs in a fit, by its number.
 
     A machine whose nodes are all in one leaf has one class.
@@ -82,22 +83,21 @@ def class_names(fit: PairFit) -> dict[int, str]:
     present = np.unique(fit.classes).tolist()
     if fit.leaf_count < 2:
         return dict.fromkeys(present, ALL)
-    return {number: (WITHIN, BETWEEN)[number] for number in present}
+    names = f"within a {unit}", f"between {'leaves' if unit == 'leaf' else unit + 's'}"
+    return {number: names[number] for number in present}
 
 
-def link_classes(fits: Mapping[Kind, PairFit], sizes: Sizes) -> tuple[LinkClass, ...]:
+def link_classes(
+    fits: Mapping[Kind, PairFit], sizes: Sizes, unit: Unit = "leaf"
+) -> tuple[LinkClass, ...]:
     """The classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
-    found: dict[str, dict[Kind, _Median]] = {}
+    found: dict[tuple[int, str], dict[Kind, _Median]] = {}
     for kind, fit in fits.items():
-        for number, name in class_names(fit).items():
-            found.setdefault(name, {})[kind] = _median(fit, fit.classes == number)
-    order = (WITHIN, BETWEEN, ALL)
+        for one in class_names(fit, unit).items():
+            found.setdefault(one, {})[kind] = _median(fit, fit.classes == one[0])
     return tuple(
-        LinkClass(
-            name, max(one.pairs for one in found[name].values()), _parameters(found[name], sizes)
-        )
-        for name in order
-        if name in found
+        LinkClass(name, max(one.pairs for one in known.values()), _parameters(known, sizes))
+        for (_, name), known in sorted(found.items())
     )
 
 

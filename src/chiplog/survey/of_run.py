@@ -20,6 +20,7 @@ from chiplog.survey.pair_values import (
 )
 from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK, stored_leaves
 from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
+from chiplog.survey.shared_nodes import SharedNodes, Unit, shared_nodes
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
@@ -42,7 +43,7 @@ class MachineVerdict:
     visits: int
     """How often each pair was measured: with one visit nobody is accused."""
     leaves: int | None
-    """The number of leaves; None where neither a file nor the pairs show any."""
+    """The number of leaves; None where neither a file nor the pairs show any, and where ranks share nodes."""
     agrees: bool | None
     """Whether the declared leaves are the measured ones; None where one of both is missing."""
     differences: tuple[Difference, ...]
@@ -52,10 +53,12 @@ class MachineVerdict:
     """The declared names of the leaves, by number."""
     own: OwnVerdict | None = None
     """What each node does alone; None where that was not measured, or of too few nodes."""
+    unit: Unit = "leaf"
+    """What `leaves` are: where several ranks run on a node, nodes or sockets."""
 
     def leaf_name(self, number: int) -> str:
         """What a leaf is called."""
-        return self.leaf_names[number] if number < len(self.leaf_names) else f"leaf {number}"
+        return self.leaf_names[number] if number < len(self.leaf_names) else f"{self.unit} {number}"
 
     @property
     def accused(self) -> tuple[Finding, ...]:
@@ -111,9 +114,12 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     known = _first_visit(dataset, visits)
     nodes = tuple(node_names(dataset.header))
     declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
-    measured = _measured_leaves(known)
+    shared = shared_nodes(dataset.header)
+    measured = _measured_leaves(known, shared)
     found: tuple[Difference, ...] = ()
     agrees = None
+    if shared is not None:
+        declared, names = None, shared.names
     if declared is not None and measured is not None:
         found = differences(nodes, declared, names, measured)
         agrees = not found
@@ -127,9 +133,12 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
         verdicts[kind] = confirmed(fits[kind], again, names)
         if kind == "bandwidth":
             verdicts[kind] = _of_full_uplinks(verdicts[kind], uplink_fill(fits[kind]))
-    count = None if leaves is None else int(np.unique(leaves[leaves >= 0]).size)
+    unit: Unit = shared.unit if shared else "leaf"
+    count = None
+    if leaves is not None and unit == "leaf":
+        count = int(np.unique(leaves[leaves >= 0]).size)
     own = own_verdict(dataset)
-    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own)
+    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own, unit)
 
 
 def _of_full_uplinks(verdict: Verdict, fill: UplinkFill | None) -> Verdict:
@@ -142,8 +151,9 @@ def _of_full_uplinks(verdict: Verdict, fill: UplinkFill | None) -> Verdict:
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
     """The fits of the first visit, of each kind that was measured, with the leaves that it shows, or the plan's."""
     known = _first_visit(dataset, [0])
-    leaves = _measured_leaves(known)
-    if leaves is None:
+    shared = shared_nodes(dataset.header)
+    leaves = _measured_leaves(known, shared)
+    if leaves is None and shared is None:
         leaves = declared_leaves(dataset)[0]
     of_each = None if leaves is None else _each_its_own(leaves)
     return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
@@ -220,7 +230,10 @@ def _in_time(rounds: IntArray) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)
 
 
-def _measured_leaves(known: dict[Kind, PairValues]) -> IntArray | None:
+def _measured_leaves(known: dict[Kind, PairValues], shared: SharedNodes | None) -> IntArray | None:
+    """What the pairs show, or where ranks share nodes, these."""
+    if shared is not None and shared.numbers is not None:
+        return shared.numbers
     for kind in ("latency", "bandwidth"):
         if kind in known:
             leaves = infer_leaves(known[kind])

@@ -150,10 +150,15 @@ def survey_result(
         bandwidth=_spread(bandwidth, _bytes_of(dataset, BANDWIDTH)),
         at_once=_at_once(bandwidth, pair_values(dataset, "bandwidth", ALONE)),
         verdict=verdict,
-        classes=link_classes(verdict.fits, _sizes(dataset)),
+        classes=link_classes(verdict.fits, _sizes(dataset), verdict.unit),
         lost=lost,
-        uplinks=uplink_fill(verdict.fits["bandwidth"]) if "bandwidth" in verdict.fits else None,
+        uplinks=_uplink_fill(verdict),
     )
+
+
+def _uplink_fill(verdict: MachineVerdict) -> UplinkFill | None:
+    fit = verdict.fits.get("bandwidth")
+    return uplink_fill(fit) if fit is not None and verdict.unit == "leaf" else None
 
 
 def _is_of_sweep(one: Series) -> bool:

@@ -26,6 +26,7 @@ from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage
 if TYPE_CHECKING:
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray
+    from chiplog.survey.shared_nodes import Unit
 
 MOST_POINTS = 200
 TAIL = 0.005
@@ -39,7 +40,7 @@ def classes_section(page: SurveyPage) -> Section | None:
     blocks: list[Block] = [_parameters(page)] if page.result.classes else []
     figures: list[Figure] = []
     for kind, fit in page.result.verdict.fits.items():
-        known = _classes(fit)
+        known = _classes(fit, page.result.verdict.unit)
         spread = page.result.latency if kind == "latency" else page.result.bandwidth
         size = "" if spread is None else f" of {format.message_size(spread.message_bytes)}"
         blocks.append(_table(fit, known, size))
@@ -94,10 +95,11 @@ def _parameter(one: LinkParameter, unit: str) -> Inline:
     return line(f"above {low}" if one.high is None else f"{low} to {high}")
 
 
-def _classes(fit: PairFit) -> dict[str, FloatArray]:
+def _classes(fit: PairFit, unit: Unit) -> dict[str, FloatArray]:
     values = fit.values.values[fit.usable]
     return {
-        name: np.sort(values[fit.classes == number]) for number, name in class_names(fit).items()
+        name: np.sort(values[fit.classes == number])
+        for number, name in class_names(fit, unit).items()
     }
 
 

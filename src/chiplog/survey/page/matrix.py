@@ -109,7 +109,11 @@ def _text(
 def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[Group, ...]:
     numbers, first, counts = np.unique(fit.leaves[order], return_index=True, return_counts=True)
     return tuple(
-        Group(verdict.leaf_name(number) if verdict.leaves else "nodes", at, count)
+        Group(
+            verdict.leaf_name(number) if verdict.leaves or fit.leaf_count > 1 else "nodes",
+            at,
+            count,
+        )
         for number, at, count in zip(numbers.tolist(), first.tolist(), counts.tolist(), strict=True)
     )
 
