@@ -274,7 +274,7 @@ def _reason(series: NodeSeries, node: int, watched: Watched, count: int) -> str 
         return f"the newest run lacks this {series.noun}"
     if not np.isfinite(watched.threshold[node]):
         past = int(watched.past[node])
-        return f"too few runs: {past} before the newest one, and {LEAST_PAST} are needed"
+        return f"{past} runs before the newest one; {LEAST_PAST} are needed"
     pending = abs(int(watched.pending[node]))
     if pending:
         percent = 100 * abs(math.expm1(float(watched.deviation[node])))
