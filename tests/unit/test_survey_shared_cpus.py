@@ -19,6 +19,7 @@ from chiplog.testing.simulated_survey import QUIET, Machine, SimulatedSurvey
 NODES = 32
 IN_TURN = np.arange(NODES) % 2
 ON_ONE_CPU = 0.5
+LATE = 6
 
 
 def header(kernels: object, binding: object) -> dict[str, object]:
@@ -46,22 +47,27 @@ def test_which_ranks_share_a_cpu(kernels: object, binding: object, expected: obj
 
 
 class SharedCpus(SimulatedSurvey):
-    """A machine of two CPUs, each of which has half of the nodes; between CPUs latencies spread more."""
+    """A machine of two CPUs, each of which has half of the nodes; between CPUs latencies spread more.
 
-    def __init__(self, machine: Machine, spread: float, seed: int) -> None:
+    `late` is what LATE's pairs take longer, whichever their CPUs are.
+    """
+
+    def __init__(self, machine: Machine, spread: float, seed: int, late: float = 0.0) -> None:
         super().__init__(machine, QUIET, seed)
         self.spread = spread
+        self.late = late
 
     def measure(self, clients: object, servers: object, rounds: object) -> PairValues:
         values = super().measure(clients, servers, rounds)  # type: ignore[arg-type]
-        values = replace(values, cpus=IN_TURN)
+        values = replace(values, cpus=IN_TURN[: self.machine.nodes])
         woken = np.exp(np.abs(self.rng.normal(0, self.spread, values.values.size)))
         times = np.where(values.share_a_cpu, ON_ONE_CPU, woken)
-        return replace(values, values=values.values * times)
+        of_late = (values.clients == LATE) | (values.servers == LATE)
+        return replace(values, values=values.values * times + self.late * of_late)
 
 
-def judged(machine: Machine, spread: float, seed: int) -> Verdict:
-    survey = SharedCpus(machine, spread, seed)
+def judged(machine: Machine, spread: float, seed: int, late: float = 0.0) -> Verdict:
+    survey = SharedCpus(machine, spread, seed, late)
     sweep = survey.full()
     times = time_on_one_cpu(sweep)
     first = fit_pairs(evened(sweep, times), machine.leaves)
@@ -102,6 +108,17 @@ def test_a_slow_pair_of_the_quiet_kind_is_found() -> None:
     machine = Machine(NODES, 8, "latency", slow_pairs={(3, 13): 0.2})
     (one,) = judged(machine, 0.3, 1).accused
     assert (one.kind, one.name, one.peer) == ("pair", "n0004", "n0014")
+
+
+# In logarithms, the delay costs the quicker pairs of its CPU more than others, and evening does not change that.
+@pytest.mark.parametrize("nodes", [16, NODES])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_late_node_that_shares_its_cpu_is_accused_and_none_of_its_pairs(
+    nodes: int, seed: int
+) -> None:
+    machine = Machine(nodes, 4, "latency", within=2e-5, across=2.6e-5)
+    (one,) = judged(machine, 0.05, seed, late=1e-4).accused
+    assert (one.kind, one.name) == ("node", "n0007")
 
 
 def test_a_survey_that_was_ended_before_its_first_record_has_no_figures() -> None:

@@ -191,7 +191,7 @@ def _figures_of(
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(first))
     uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
     uplinks = np.nan_to_num(uplinks)
-    own, is_known = _by_class(fresh, ends, crossing)
+    own, is_known = _by_class(fresh, ends, crossing + 2 * _share_a_cpu(values)[these])
     rest = (
         logs[these]
         - _level(fresh)[crossing.astype(np.int64)]
@@ -280,24 +280,31 @@ def _suspected_pairs(
 
 
 def _by_class(
-    fresh: Fresh, ends: IntArray, crossing: NDArray[np.bool_]
+    fresh: Fresh, ends: IntArray, classes: IntArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """(m,) what the ends' suspected nodes cost in this class of pairs beyond what they cost in all; (m,) known?
 
-    A late node costs the pairs of its own leaf more than others, in logarithms. Of a class in which it has too few
-    pairs nothing is known.
+    A late node costs quick pairs more than others, in logarithms: those of its own leaf, and, as their latencies are
+    evened, those of its own CPU. `classes` (m,) are 1 of pairs between leaves, and 2 more of those that share a CPU.
+    Of a class in which the node has too few pairs nothing is known.
     """
     terms, nodes = fresh.terms, len(fresh.values.nodes)
     both = np.concatenate((fresh.values.clients[fresh.core], fresh.values.servers[fresh.core]))
-    groups = 2 * both + np.tile(terms.classes, 2)
-    medians = group_medians(np.tile(terms.rest(), 2), groups, 2 * nodes)
-    known = np.bincount(groups, minlength=2 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
+    of_core = terms.classes + 2 * _share_a_cpu(fresh.values)[fresh.core]
+    groups = 4 * both + np.tile(of_core, 2)
+    medians = group_medians(np.tile(terms.rest(), 2), groups, 4 * nodes)
+    known = np.bincount(groups, minlength=4 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
     apart = np.ones(nodes, dtype=bool)
     apart[fresh.controls] = False
     apart[np.isnan(fresh.effects[0])] = False
-    wanted = 2 * ends + crossing.astype(np.int64)
+    wanted = 4 * ends + classes
     shifts = np.where(apart[ends] & known[wanted], medians[wanted], 0.0)
     return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))
+
+
+def _share_a_cpu(values: PairValues) -> NDArray[np.bool_]:
+    """(m,) whether the pair's nodes share a CPU, which makes latencies another kind, not bandwidths."""
+    return values.share_a_cpu & (values.kind == "latency")
 
 
 def _level(fresh: Fresh) -> FloatArray:
