@@ -181,7 +181,7 @@ def _by_pair(part: Fields, batch: int, warmup: int) -> tuple[PairSamples, ...]:
 
 
 def _by_many_pairs(pairs: object, batch: int, warmup: int) -> tuple[PairSamples, ...] | None:
-    """The same of lists in nanoseconds, all at once; None where anything is unusual."""
+    """As `_by_pair`, all pairs at once, of lists in nanoseconds; None where anything is unusual."""
     import numpy as np
 
     if type(pairs) is not list or not all(type(one) is dict for one in pairs):

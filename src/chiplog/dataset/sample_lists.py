@@ -23,7 +23,7 @@ BY_PAIR = "by_pair"
 _LIST = re.compile(rb'"(samples_[np]s)":\[([0-9][0-9,]*)\]')
 _LARGEST = 2**63 - 1
 LONG_LIST_BYTES = 200
-"""Of text for each list of samples, from which arrays are quicker than the parser's lists."""
+"""Bytes of text for each list of samples: with as many or more, arrays are quicker than the lists of the parser."""
 
 
 def parse_record(text: bytes, where: Where) -> object:

@@ -231,7 +231,7 @@ def _in_time(rounds: IntArray) -> IntArray:
 
 
 def _measured_leaves(known: dict[Kind, PairValues], shared: SharedNodes | None) -> IntArray | None:
-    """What the pairs show, or where ranks share nodes, these."""
+    """(n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank."""
     if shared is not None and shared.numbers is not None:
         return shared.numbers
     for kind in ("latency", "bandwidth"):

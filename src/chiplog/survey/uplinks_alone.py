@@ -200,7 +200,7 @@ def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """How much slower an uplink is than healthy uplinks measured beside it; all figures are logarithms."""
+    """The slowness of one uplink against the healthy uplinks that were measured beside it, in logarithms."""
 
     way: int
     slowness: float

@@ -59,18 +59,15 @@ TOOL int PMPI_Reduce_scatter(const void* send, void* receive, const int* counts,
   return code;
 }
 
-TOOL int PMPI_Allgather(const void* send, int sent, MPI_Datatype type, void* receive, int count,
-                        MPI_Datatype receive_type, MPI_Comm communicator) {
-  static auto* const real = next<decltype(PMPI_Allgather)>("PMPI_Allgather");
-  const int code = real(send, sent, type, receive, count, receive_type, communicator);
-  spoil(receive, count * ranks_of(communicator), type, communicator, 1);
-  return code;
-}
+// Of operations whose result has a block from each rank.
+#define SPOILED_BLOCKS(name)                                                                                        \
+  TOOL int name(const void* send, int sent, MPI_Datatype type, void* receive, int count, MPI_Datatype receive_type, \
+                MPI_Comm communicator) {                                                                            \
+    static auto* const real = next<decltype(name)>(#name);                                                          \
+    const int code = real(send, sent, type, receive, count, receive_type, communicator);                            \
+    spoil(receive, count * ranks_of(communicator), type, communicator, 1);                                          \
+    return code;                                                                                                    \
+  }
 
-TOOL int PMPI_Alltoall(const void* send, int sent, MPI_Datatype type, void* receive, int count,
-                       MPI_Datatype receive_type, MPI_Comm communicator) {
-  static auto* const real = next<decltype(PMPI_Alltoall)>("PMPI_Alltoall");
-  const int code = real(send, sent, type, receive, count, receive_type, communicator);
-  spoil(receive, count * ranks_of(communicator), type, communicator, 1);
-  return code;
-}
+SPOILED_BLOCKS(PMPI_Allgather)
+SPOILED_BLOCKS(PMPI_Alltoall)
