@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import PairValues, SecondMeasurement
-from chiplog.survey.suspects import pair_rounds, suspects
+from chiplog.survey.suspects import pair_rounds, pair_scores, suspects
 from chiplog.survey.verdict import Verdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
 
@@ -120,12 +121,37 @@ def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
     }
 
 
+@pytest.mark.parametrize("pair", list(itertools.combinations(range(4, 8), 2)))
+def test_a_slow_pair_of_a_small_leaf_is_seen_though_a_node_of_it_is_a_suspect(
+    pair: tuple[int, int],
+) -> None:
+    machine = Machine(SMALL, 4, slow_pairs={pair: 0.2})
+    first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
+    for suspect in pair:
+        far = pair_scores(first, np.array([suspect]))
+        place = first.usable[np.argmax(far)]
+        assert {first.values.clients[place], first.values.servers[place]} == set(pair)
+        assert far.max() > 10
+
+
 def test_two_faults_are_both_found() -> None:
     machine = Machine(SMALL, 4, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1})
     assert accused(judged(machine)) == {
         ("node", "n0006", None, "both"),
         ("uplink", "leaf 2", None, "both"),
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("leaf_size", [3, 4, 5, 8])
+def test_as_many_slow_nodes_as_healthy_ones_behind_an_uplink_do_not_make_it_slow(
+    leaf_size: int, seed: int
+) -> None:
+    nodes = range((leaf_size + 1) // 2)
+    machine = Machine(5 * leaf_size, leaf_size, slow_nodes=dict.fromkeys(nodes, 0.05))
+    truth = {("node", f"n{node + 1:04d}", None, "both") for node in nodes}
+    assert accused(judged(machine, seed=seed)) == truth
+    assert accused(judged(machine, replace(QUIET, node_today=0.004), seed)) <= truth
 
 
 @pytest.mark.parametrize("leaf_size", [4, 8])

@@ -44,7 +44,7 @@ def judge_pairs(
     result: Again, fresh: Fresh, suspected: Suspects, beside: PairValues | None, error: float
 ) -> None:
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
-    figures = _figures(fresh, suspected, beside)
+    figures = _figures(fresh, suspected, beside, _apart(result, fresh, suspected))
     controls = _controls(figures, figures.rest)
     if controls is None:  # without healthy pairs to compare with, no pair is accused
         result.critical["pair"] = np.inf, np.inf
@@ -85,6 +85,17 @@ def judge_pairs(
         result.judged.append(
             Judged("pair", client, server, way, float(slow[place]), half, is_slow, reason)
         )
+
+
+def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_]:
+    """(n,) whether a node, slow or behind a suspected uplink, may cost each class of its pairs another share."""
+    apart = np.isfinite(fresh.effects[0])
+    apart[fresh.controls] = False
+    behind = np.isin(fresh.first.leaves, suspected.uplinks)
+    for one in result.judged:
+        if one.kind == "node" and not one.is_slow and one.reason is None and not behind[one.number]:
+            apart[one.number] = False
+    return apart
 
 
 def _by_floor(
@@ -161,11 +172,13 @@ class _Controls:
         return np.array(found)
 
 
-def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _Figures:
-    whole = _figures_of(fresh, suspected, fresh.values, is_whole=True)
+def _figures(
+    fresh: Fresh, suspected: Suspects, beside: PairValues | None, apart: NDArray[np.bool_]
+) -> _Figures:
+    whole = _figures_of(fresh, suspected, fresh.values, apart, is_whole=True)
     if beside is None or not beside.values.size:
         return whole
-    more = _figures_of(fresh, suspected, beside, is_whole=False)
+    more = _figures_of(fresh, suspected, beside, apart, is_whole=False)
     return _Figures(
         np.concatenate((whole.keys, more.keys)),
         np.concatenate((whole.rest, more.rest)),
@@ -178,7 +191,12 @@ def _figures(fresh: Fresh, suspected: Suspects, beside: PairValues | None) -> _F
 
 
 def _figures_of(
-    fresh: Fresh, suspected: Suspects, values: PairValues, *, is_whole: bool
+    fresh: Fresh,
+    suspected: Suspects,
+    values: PairValues,
+    apart: NDArray[np.bool_],
+    *,
+    is_whole: bool,
 ) -> _Figures:
     """Of the whole rounds, whose spells are known, or of rounds beside them."""
     first, nodes = fresh.first, len(values.nodes)
@@ -191,7 +209,7 @@ def _figures_of(
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(first))
     uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
     uplinks = np.nan_to_num(uplinks)
-    own, is_known = _by_class(fresh, ends, crossing + 2 * _share_a_cpu(values)[these])
+    own, is_known = _by_class(fresh, apart, ends, crossing + 2 * _share_a_cpu(values)[these])
     rest = (
         logs[these]
         - _level(fresh)[crossing.astype(np.int64)]
@@ -280,9 +298,9 @@ def _suspected_pairs(
 
 
 def _by_class(
-    fresh: Fresh, ends: IntArray, classes: IntArray
+    fresh: Fresh, apart: NDArray[np.bool_], ends: IntArray, classes: IntArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """(m,) what the ends' suspected nodes cost in this class of pairs beyond what they cost in all; (m,) known?
+    """(m,) what the ends' nodes `apart` cost in this class of pairs beyond what they cost in all; (m,) known?
 
     A late node costs quick pairs more than others, in logarithms: those of its own leaf, and, as their latencies are
     evened, those of its own CPU. `classes` (m,) are 1 of pairs between leaves, and 2 more of those that share a CPU.
@@ -294,9 +312,6 @@ def _by_class(
     groups = 4 * both + np.tile(of_core, 2)
     medians = group_medians(np.tile(terms.rest(), 2), groups, 4 * nodes)
     known = np.bincount(groups, minlength=4 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
-    apart = np.ones(nodes, dtype=bool)
-    apart[fresh.controls] = False
-    apart[np.isnan(fresh.effects[0])] = False
     wanted = 4 * ends + classes
     shifts = np.where(apart[ends] & known[wanted], medians[wanted], 0.0)
     return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))

@@ -16,6 +16,7 @@ from chiplog.survey.pair_fit import (
     end_effects,
     make_terms,
     of_nearest,
+    shared_by_most,
     slowness,
     solve,
 )
@@ -233,9 +234,10 @@ def _uplinks_by_their_pairs(
             beyond = rest[mine] - nodes[3 - way, other[mine]]
             if beyond.size < LEAST_REPEATS:
                 return whole
-            uplinks[way, leaf] = np.median(beyond)
-            medians = group_medians(beyond - uplinks[way, leaf], own[mine], leaves.size)
-            nodes[way] = np.where(np.isfinite(medians), medians, nodes[way])
+            of_nodes = group_medians(beyond, own[mine], leaves.size)
+            seen = np.isfinite(of_nodes)
+            uplinks[way, leaf] = shared_by_most(of_nodes[seen])
+            nodes[way] = np.where(seen, of_nodes - uplinks[way, leaf], nodes[way])
     uplinks[0] = uplinks[1:].mean(axis=0)
     nodes[0, behind] = nodes[1:, behind].mean(axis=0)
     return _Effects(nodes, errors, clear.centres, uplinks)

@@ -313,7 +313,18 @@ def _centre(terms: Terms) -> None:
         for leaf in terms.judged.tolist():
             members = side[terms.leaf_of_end[side] == leaf]
             if members.size:
-                terms.ends[members] -= np.median(terms.ends[members])
+                terms.ends[members] -= shared_by_most(terms.ends[members])
+
+
+def shared_by_most(effects: FloatArray) -> float:
+    """What more than half of a leaf's nodes, and a healthy one beside them, have in common: their uplink's part.
+
+    It is the median of them and a 0, of two middle ones the one nearer to 0: where half of a leaf's nodes are slow, its
+    uplink would explain that only together with as many nodes that are too quick.
+    """
+    ordered = np.sort(np.append(effects, 0.0))
+    middle = ordered[effects.size // 2 : (effects.size + 1) // 2 + 1]
+    return float(middle[np.argmin(np.abs(middle))])
 
 
 def _move_uplinks(terms: Terms, weights: FloatArray | None) -> None:

@@ -42,6 +42,8 @@ LEAST_OF_PAIRS = 0.25
 """The share of all pairs from which single ones are judged: with fewer the nodes' effects are too uncertain."""
 MOST_PAIRS = 4
 """At most so many pairs for each node are measured again: spikes must not push out what is slow for good."""
+LEAST_OF_CLASS = 3
+"""Pairs of a node within its leaf, or to others, of which one may be slow itself without hiding in their median."""
 LEAST_CONTROLS = 3
 LEAST_EFFECT = 0.02
 """A slowness below this is not worth a technician: never accused."""
@@ -156,17 +158,19 @@ def _worst(by_way: FloatArray, threshold: float, most: int) -> IntArray:
 def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
     """(u,) how far each usable pair stands out, where the nodes `apart` have an effect of their own on each class.
 
-    A slow node may cost pairs of its leaf more than others, in logarithms. Pairs between two such nodes score 0.
+    A slow node may cost pairs of its leaf more than others, in logarithms; from few pairs of a class nothing is known of
+    that, as the slow one may be among them. Pairs between two such nodes score 0.
     """
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     rest = fit.residuals.copy()
     is_apart = np.zeros(len(fit.values.nodes), dtype=bool)
     is_apart[apart] = True
-    for ends in (clients, servers):
-        own = np.flatnonzero(is_apart[ends])
-        groups = ends[own] * 2 + fit.classes[own]
-        shifts = group_medians(rest[own], groups, 2 * is_apart.size)
-        rest[own] -= shifts[groups]
+    own = np.flatnonzero(is_apart[clients] ^ is_apart[servers])
+    ends = np.where(is_apart[clients], clients, servers)[own]
+    groups = 2 * ends + fit.classes[own]
+    shifts = group_medians(rest[own], groups, 2 * is_apart.size)
+    known = np.bincount(groups, minlength=shifts.size) >= LEAST_OF_CLASS
+    rest[own] -= np.where(known, shifts, 0.0)[groups]
     rest[is_apart[clients] & is_apart[servers]] = 0.0
     return rest / fit.scales
 
