@@ -11,6 +11,7 @@ from chiplog.survey.fresh import (
     DOUBT,
     HIDDEN,
     HINT,
+    HINTED,
     LEAST_HINT,
     UNTOLD,
     Again,
@@ -19,7 +20,7 @@ from chiplog.survey.fresh import (
     fit_again,
 )
 from chiplog.survey.robust import degrees_of_freedom, group_medians, upper_quantile
-from chiplog.survey.suspects import BOTH, WAYS, WORTH_MEASURING, scores
+from chiplog.survey.suspects import BOTH, LEAST_EFFECT, WAYS, WORTH_MEASURING, scores
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_fit import PairFit
@@ -89,6 +90,9 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
         fresh_slow = float(slow[way])
         before = found.node_slowness[0, node] if found.node_scores[0, node] > strict else None
         reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(wide[way])), before)
+        is_hinted = LEAST_EFFECT < found.node_slowness[way, node] <= fresh_slow + half
+        if reason is None and is_hinted and fresh.values.kind == "bandwidth":
+            reason = HINTED  # which is measured alone, too
         result.judged.append(
             Judged("node", node, None, named, fresh_slow, half, fresh_slow > half, reason)
         )

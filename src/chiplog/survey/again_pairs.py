@@ -88,14 +88,15 @@ def judge_pairs(
 
 
 def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_]:
-    """(n,) whether a node, slow or behind a suspected uplink, may cost each class of its pairs another share."""
-    apart = np.isfinite(fresh.effects[0])
-    apart[fresh.controls] = False
-    behind = np.isin(fresh.first.leaves, suspected.uplinks)
-    for one in result.judged:
-        if one.kind == "node" and not one.is_slow and one.reason is None and not behind[one.number]:
-            apart[one.number] = False
-    return apart
+    """(n,) whether a node is, or may be, slow, or behind a slow uplink, which may cost each class another share."""
+    cleared = [one for one in result.judged if not one.is_slow and one.reason is None]
+    nodes, uplinks = (
+        np.setdiff1d(those, [one.number for one in cleared if one.kind == kind])
+        for kind, those in (("node", suspected.nodes), ("uplink", suspected.uplinks))
+    )
+    apart = np.isin(fresh.first.leaves, uplinks)
+    apart[nodes] = True
+    return np.asarray(apart & np.isfinite(fresh.effects[0]))
 
 
 def _by_floor(

@@ -16,6 +16,7 @@ from chiplog.survey.fresh import (
     DOUBT,
     HIDDEN,
     HINT,
+    HINTED,
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -83,8 +84,8 @@ def _is_to_confirm(one: Judged) -> bool:
 
 
 def is_doubted(one: Judged) -> bool:
-    """Whether it is a node that may be beyond doubt alone: one in doubt beside others, or behind a slow uplink."""
-    return one.kind == "node" and one.reason in (DOUBT, UNTOLD, HIDDEN)
+    """Whether it is a node that may be beyond doubt alone: in doubt beside others, hinted at, or behind an uplink."""
+    return one.kind == "node" and one.reason in (DOUBT, UNTOLD, HINTED, HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +240,13 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
         return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
     if at_most > max(LEAST_HINT, half):
         return one
-    if one.reason == HIDDEN:
+    if one.reason in (HINTED, HIDDEN):
         hint = upper_quantile(HINT / len(WAYS), max(1.0, freedom)) * sigma
         return replace(
             one,
             slowness=slow,
             half_width=half,
-            reason=HIDDEN if slow > max(LEAST_HINT, hint) else None,
+            reason=one.reason if slow > max(LEAST_HINT, hint) else None,
         )
     return replace(one, reason=NOT_ALONE) if slow + half < LEAST_HINT else one
 

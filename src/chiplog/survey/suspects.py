@@ -158,8 +158,8 @@ def _worst(by_way: FloatArray, threshold: float, most: int) -> IntArray:
 def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
     """(u,) how far each usable pair stands out, where the nodes `apart` have an effect of their own on each class.
 
-    A slow node may cost pairs of its leaf more than others, in logarithms; from few pairs of a class nothing is known of
-    that, as the slow one may be among them. Pairs between two such nodes score 0.
+    A slow node may cost pairs of its leaf more than others, in logarithms; few pairs of a class don't tell how much, as
+    a slow pair may be among them. Pairs between two such nodes score 0.
     """
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     rest = fit.residuals.copy()
