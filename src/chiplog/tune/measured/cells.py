@@ -20,8 +20,10 @@ CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
 """By launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
 AS_FAST = math.log(1.05)
 """Within this of the best, a candidate may serve a size for its neighbours' sake."""
+NEAR = 4.0
+"""Each size is within this factor of one that the first launch measures."""
 FAR_BEHIND = math.log(2.0)
-"""A candidate that is this much slower than the best at all measured neighbours of a size is not tried there."""
+"""A candidate that is this much slower than the best at the nearest measured sizes is not tried at one between them."""
 CLOSE = 2.0
 """Neighbours with different winners have no size between them tried if they are this close, and a range has no two
 held-out sizes closer than about that."""
@@ -98,6 +100,20 @@ class CellState:
         if not self.left or (launches >= 2 and best > WORTH):
             self.settled = True
 
+    def is_decided(self) -> bool:
+        """Whether further screening would hardly change the choice.
+
+        Nobody is left but those about as fast as the best. After one launch that counts of one candidate alone, and
+        only if it is faster than the default by more than it is believed to be wrong by.
+        """
+        launches = max((len(one) for one in self.logs.values()), default=0)
+        if self.settled or not self.left:
+            return True
+        if launches == 1:
+            (first, *others) = self.left
+            return not others and self.estimate(first.name) < WORTH - CLEARLY_SLOWER[0]
+        return launches > 1 and len(self.winners()) == len(self.left)
+
     def winners(self) -> dict[str, Candidate]:
         """Those worth confirming: faster than the default, and about as fast as the best."""
         if self.settled or not self.left:
@@ -160,37 +176,44 @@ def affordable(
 
 
 def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """The cells that the first launch measures, and those that learn from their neighbours which candidates to try.
+    """The cells that the first launch measures, and those that learn from these which candidates to try.
 
-    The largest size, which costs the most, and every other one below it learn.
+    Few and cheap ones: the smallest that are within NEAR of the largest, and then of the next below that none is near.
     """
     first: list[Cell] = []
     later: list[Cell] = []
-    for _, group in groupby(
-        sorted(cells, key=lambda one: (one.ranks, one.message_bytes)), lambda one: one.ranks
-    ):
+    descending = sorted(cells, key=lambda one: (one.ranks, one.message_bytes), reverse=True)
+    for _, group in groupby(descending, lambda one: one.ranks):
         mine = list(group)
-        for place, cell in enumerate(mine):
-            learns = place > 0 and (len(mine) - 1 - place) % 2 == 0
-            (later if learns else first).append(cell)
-    return first, later
+        place = 0
+        while place < len(mine):
+            near = [
+                one for one in mine[place:] if NEAR * one.message_bytes >= mine[place].message_bytes
+            ]
+            first.append(near[-1])
+            least = near[-1].message_bytes / NEAR
+            reached = [one for one in mine[place:] if one.message_bytes >= least]
+            later += [one for one in reached if one is not near[-1]]
+            place += len(reached)
+    return first[::-1], later[::-1]
 
 
 def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
-    """Drops from each later cell who is far behind at all of its neighbours that were measured."""
+    """Drops from each later cell who is far behind at the nearest sizes below and above that were measured."""
     ordered = sorted(states, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
     to_learn = set(later)
     for place, state in enumerate(ordered):
         if state.cell not in to_learn:
             continue
         beside = [
-            one
-            for one in ordered[max(0, place - 1) : place + 2]
-            if one.cell.ranks == state.cell.ranks and one.cell not in to_learn and one.seconds
+            next((one for one in side if one.cell not in to_learn), None)
+            for side in (ordered[place::-1], ordered[place:])
         ]
-        if beside:
-            seen = set().union(*(one.seconds.keys() | one.refused for one in beside))
-            promising = set().union(*(one.promising() for one in beside))
+        known = [one for one in beside if one and one.cell.ranks == state.cell.ranks]
+        known = [one for one in known if one.seconds]
+        if known:
+            seen = set().union(*(one.seconds.keys() | one.refused for one in known))
+            promising = set().union(*(one.promising() for one in known))
             state.drop(seen - promising)
 
 

@@ -1,8 +1,8 @@
 """The race: a few launches find the likely winners, fresh ones confirm them, and nothing else leaves the default.
 
-1. *Screening.* The first launch has all candidates at every other size; the sizes between, and the largest, then try
-   those that were not far behind at their neighbours. In two more launches who is clearly slower drops out, and a size
-   where nobody seems faster than the default is settled. Sizes between two with different winners are added.
+1. *Screening.* The first launch has all candidates at a few sizes; the others then try those that were not far behind
+   at the nearest of these. In two more launches, as far as a size needs them, who is clearly slower drops out, and a
+   size where nobody seems faster than the default is settled. Sizes between two with different winners are added.
 2. *Choice.* Neighbouring sizes get the same candidate where it is about as fast as the best: a range of sizes.
 3. *Confirmation* on fresh launches: each size of a range, and between each two a held-out one, which no
    launch had before.
@@ -179,7 +179,7 @@ class Race:
             self.raced.ran_out = True
             return
         open_cells = [
-            self.raced.cells[cell] for cell in cells if not self.raced.cells[cell].settled
+            self.raced.cells[cell] for cell in cells if not self.raced.cells[cell].is_decided()
         ]
         entries = [Entry(one.cell, (DEFAULT, *one.left)) for one in open_cells if one.left]
         if not entries:
