@@ -17,15 +17,19 @@ from chiplog.tune.choice import Native
 from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_json
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
-from chiplog.tune.measured.cells import CellState, Run, held_out_sizes
+from chiplog.tune.measured.cells import NEAR, CellState, Run, held_out_sizes
 from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import Cell, Effort, Entry
 from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
 from chiplog.tune.measured.output import read_result
-from chiplog.tune.measured.race import Race, Raced, RaceOptions
+from chiplog.tune.measured.race import Race, Raced, RaceOptions, trial_seconds
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
-from chiplog.tune.measured.statistics import Ratio, ratio_over_launches
-from chiplog.tune.measured.summary import measured_to_json, summarise
+from chiplog.tune.measured.statistics import LOOKS, Ratio, ratio_over_launches
+from chiplog.tune.measured.summary import (
+    measured_to_json,
+    seconds_of_everything,
+    summarise,
+)
 from chiplog.tune.measured.tuning import Asked, choose_again, measure, parse_ranks
 
 SIZES = (1, 64, 4096, 65536)
@@ -40,7 +44,8 @@ def truth(name: str, size: int) -> float:
 
 
 def race(launcher: SimulatedLauncher, count: int = 4, **options: Any) -> Race:
-    asked = RaceOptions("bcast", (8,), SIZES, **{"budget_seconds": 1e9, **options})
+    options = {"sizes": SIZES, "budget_seconds": 1e9, **options}
+    asked = RaceOptions("bcast", (8,), **options)
     return Race(launcher, candidates(count), asked, clock=lambda: 0.0)
 
 
@@ -76,6 +81,38 @@ def test_a_slow_candidate_has_one_trial_only() -> None:
     race(launcher).run()
     names = [one.name for entry in launcher.log[1] for one in entry.candidates]
     assert "a2" not in names
+
+
+def test_the_first_launch_has_a_near_size_for_each_and_what_is_decided_is_not_screened_again() -> (
+    None
+):
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    sizes = tuple(1 << power for power in range(21))
+    race(launcher, sizes=sizes).run()
+    first, *others = ([entry.cell.message_bytes for entry in entries] for entries in launcher.log)
+    assert len(first) == 5
+    assert all(min(max(one / near, near / one) for near in first) <= NEAR for one in sizes)
+    screenings = [each for each in others if set(each) <= set(sizes)][:2]
+    assert set(first) | set(screenings[0]) == set(sizes)
+    assert len(screenings[1]) < len(screenings[0]) < len(sizes)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"a3": "its result is wrong"}])
+def test_the_time_of_everything_is_known_without_measuring_it(wrong: dict[str, str]) -> None:
+    def slow(name: str, size: int) -> float:
+        return {"a1": 0.5, "a2": 3.0, "a3": 12.0}.get(name, 1.0) * (2e-4 + 1e-7 * size)
+
+    launcher = SimulatedLauncher(slow, 1, **QUIET, drift_sigma=0.0, refuses=wrong)
+    raced = race(launcher, sizes=tuple(1024 << power for power in range(9))).run()
+    summary = summarise(raced, verdicts(raced))
+    names = {"default", "a0", "a1", "a2", "a3"} - wrong.keys()
+    expected = raced.held_out_seconds + float(np.median(raced.overheads)) * LOOKS[0]
+    for cell, state in raced.cells.items():
+        for one in (slow(name, cell.message_bytes) for name in names):
+            expected += LOOKS[0] * (one * max(state.samples, Effort().least) + trial_seconds(one))
+    assert raced.seconds == 0  # of the clock that stands still
+    assert seconds_of_everything(raced) == pytest.approx(expected, rel=0.1)
+    assert summary.share == 0
 
 
 def test_a_candidate_that_crashes_loses_itself_only() -> None:
@@ -234,7 +271,7 @@ def test_a_range_goes_on_over_close_sizes_without_a_held_out_one_between_them() 
 def test_each_factor_of_two_of_a_range_has_a_held_out_size(
     sizes: tuple[int, ...], between: list[tuple[int, int]]
 ) -> None:
-    states = tuple(CellState(Cell("bcast", 8, size), 1, []) for size in sizes)
+    states = tuple(CellState(Cell("bcast", 8, size), ("a0",), []) for size in sizes)
     run = Run(Candidate("chain", (), Native("chain", 2)), states)
     found = held_out_sizes(run, np.random.default_rng(1))
     assert all(low < size < high for size, (low, high) in zip(found, between, strict=True))

@@ -34,8 +34,8 @@ class CellState:
     """One cell: its candidates that are still racing, and what each has shown."""
 
     cell: Cell
-    tried: int
-    """Candidates that exist for this cell."""
+    fit: tuple[str, ...]
+    """Names of all candidates that exist for this cell."""
     left: list[Candidate]
     logs: dict[str, list[float]] = field(default_factory=dict)
     seconds: dict[str, list[float]] = field(default_factory=dict)

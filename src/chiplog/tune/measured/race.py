@@ -130,7 +130,7 @@ class Race:
         log: Log | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._launcher, self._options = launcher, options
+        self._launcher, self._options, self._every = launcher, options, tuple(candidates)
         self._predicted = predicted or {}
         self._tell: Tell = tell or (lambda _: None)
         self._log: Log = log or (lambda *_: None)
@@ -172,7 +172,8 @@ class Race:
         kept = [one for one in fit if (seconds[one.name] or 0.0) <= limit]
         kept.sort(key=lambda one: seconds[one.name] or 0.0 if seconds[one.name] else math.inf)
         self.raced.unpredicted += len(fit) - len(kept)
-        self.raced.cells[cell] = CellState(cell, len(fit), kept)
+        every = (one.name for one in self._every if cell.message_bytes >= one.least_bytes)
+        self.raced.cells[cell] = CellState(cell, tuple(every), kept)
 
     def _screen(self, cells: Sequence[Cell], number: int, what: str) -> None:
         if self._is_late():

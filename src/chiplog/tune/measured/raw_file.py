@@ -151,12 +151,18 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
                 for name, seconds in one["samples"].items()
             }
             if line["stage"] == "screen":
-                fit = sum(cell.message_bytes >= other.least_bytes for other in about.candidates)
-                state = raced.cells.setdefault(cell, CellState(cell, fit, []))
+                fit = [
+                    other.name
+                    for other in about.candidates
+                    if cell.message_bytes >= other.least_bytes
+                ]
+                state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
                 for name, seconds in samples.items():
                     state.learn(name, seconds, samples.get(DEFAULT_NAME))
                 for name, value in one["slow"].items():
                     state.is_slow(name, float(value))
+                for name, reason in one["refused"].items():
+                    state.is_refused(name, str(reason))
             elif line["stage"] == "confirm":
                 name = next(n for n in one["candidates"] if n != DEFAULT_NAME)
                 held_out = cell not in raced.cells

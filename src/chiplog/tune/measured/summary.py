@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from chiplog.tune.measured.candidate import DEFAULT_NAME
+from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.choices import Verdict
 from chiplog.tune.measured.launch import Effort
 from chiplog.tune.measured.mistakes import Mistake, mistakes
@@ -43,7 +45,7 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
     held_out = [one for one in found if one.is_held_out]
     inside = [one.ratio.high for one in held_out if one.is_changed and one.ratio is not None]
     logs = [math.log(one.gain) for one in cells]
-    everything = _seconds_of_everything(raced)
+    everything = seconds_of_everything(raced)
     return Summary(
         cells=len(cells),
         changed=sum(one.is_changed for one in cells),
@@ -56,20 +58,48 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
     )
 
 
-def _seconds_of_everything(raced: Raced) -> float:
-    """All candidates in each cell, in as many launches as were needed there to decide, and the same held-out sizes."""
+def seconds_of_everything(raced: Raced) -> float:
+    """All candidates in each cell, in as many launches as were needed there to decide, and the same held-out sizes.
+
+    Those that crash or give wrong results are left out.
+    """
     start = float(np.median(raced.overheads)) if raced.overheads else 0.0
     launches = dict.fromkeys(raced.cells, LOOKS[0])
     launches |= {point.cell: len(logs) for point, logs in raced.confirmed.items() if logs}
     everything = start * max(launches.values(), default=0)
     for cell, state in raced.cells.items():
-        known = [float(np.median(one)) for one in state.seconds.values()]
-        if known:
-            unknown = max(0, state.tried + 1 - len(known)) * float(np.median(known))
-            trials = trial_seconds(float(np.median(known))) / float(np.median(known))
-            calls = trials + max(state.samples, FEWEST)
-            everything += launches[cell] * calls * (sum(known) + unknown)
+        if DEFAULT_NAME not in state.seconds:
+            continue
+        fit = set(state.fit) - raced.dropped.keys() - state.refused
+        for name in (DEFAULT_NAME, *fit):
+            seconds = _seconds_at(raced, state, name)
+            calls = max(state.samples, FEWEST)
+            everything += launches[cell] * (trial_seconds(seconds) + calls * seconds)
     return everything + raced.held_out_seconds
+
+
+def _seconds_at(raced: Raced, state: CellState, name: str) -> float:
+    """A call of a candidate in a cell; where it was not measured, by its ratio to the default at the sizes around.
+
+    Of one that never was it is the median of those that were measured there.
+    """
+    medians = {one: float(np.median(seconds)) for one, seconds in state.seconds.items()}
+    if name in medians:
+        return medians[name]
+    known = [
+        (max(1, cell.message_bytes), one.seconds)
+        for cell, one in raced.cells.items()
+        if cell.ranks == state.cell.ranks and {name, DEFAULT_NAME} <= one.seconds.keys()
+    ]
+    if not known:
+        return float(np.median(list(medians.values())))
+    ratios = sorted(
+        (size, float(np.median(seconds[name]) / np.median(seconds[DEFAULT_NAME])))
+        for size, seconds in known
+    )
+    sizes, logs = np.log(np.array(ratios)).T
+    here = math.log(max(1, state.cell.message_bytes))
+    return medians[DEFAULT_NAME] * math.exp(float(np.interp(here, sizes, logs)))
 
 
 def measured_to_json(
