@@ -164,6 +164,19 @@ def test_a_node_that_a_slow_uplink_hides_is_found_alone(leaf_size: int) -> None:
     }
 
 
+@pytest.mark.parametrize("way", ["slow_nodes", "slow_out"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str, seed: int) -> None:
+    faults = {way: {5: 0.05 if way == "slow_nodes" else 0.1}, "slow_uplinks": {1: 0.1}}
+    machine = Machine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
+    first = fit_pairs(survey.full(), machine.leaves)
+    again = survey.again(first)
+    survey.noise = replace(QUIET, pair=0.001, node_today=0.0005)
+    found = {(one.kind, one.name) for one in confirmed(first, survey.alone(first, again)).accused}
+    assert found == {("node", "n0006"), ("uplink", "leaf 1")}
+
+
 def test_healthy_nodes_behind_a_slow_uplink_are_not_spoken_of() -> None:
     for seed in range(5):
         verdict = judged(Machine(32, 8, slow_uplinks={1: 0.1}, uplinks_hide=True), UNEASY, seed)

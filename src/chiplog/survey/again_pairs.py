@@ -219,8 +219,8 @@ def _figures_of(
         - np.where(crossing, uplinks[out, one] + uplinks[into, other], fresh.terms.within[one])
         - own
     )
-    is_healthy = np.zeros(nodes, dtype=bool)
-    is_healthy[fresh.controls] = True
+    is_healthy = np.isfinite(fresh.effects[0]) & ~apart
+    is_healthy[suspected.nodes] = False
     suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_suspected = np.isin(pair_keys(ends[0], ends[1], nodes), suspected_keys)
     is_control = is_healthy[ends].all(axis=0) & ~is_suspected

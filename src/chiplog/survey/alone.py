@@ -32,12 +32,15 @@ from chiplog.survey.robust import (
     group_medians,
     group_order_statistics,
     scale,
+    shared_ends,
     spread_of_controls,
     upper_quantile,
 )
-from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, LEAST_EFFECT, WAYS
+from chiplog.survey.suspects import BOTH, LEAST_CONTROLS, LEAST_EFFECT, LEAST_PARTNERS, WAYS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from chiplog.survey.fresh import Again, Fresh, Judged
@@ -46,8 +49,6 @@ if TYPE_CHECKING:
 
 NOT_ALONE = "it is slow while other pairs send, and not alone: they may share a link"
 OF_HIDDEN = "one of its nodes may be slow, which its leaf's uplink may hide"
-LEAST_PARTNERS = 2
-"""Healthy partners alone from which a node is judged."""
 UNKNOWN_ALONE = "it is slow while other pairs send, and was not measured alone"
 
 
@@ -62,7 +63,8 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     doubted = [place for place, one in enumerate(result.judged) if is_doubted(one)]
     if result.fresh is None or not (slow or doubted):
         return
-    figures = None if alone is None else _figures(result.fresh, suspected, alone)
+    apart = np.union1d(suspected.nodes, [result.judged[place].number for place in doubted])
+    figures = None if alone is None else _figures(result.fresh, suspected, apart, alone)
     for place in slow:
         one = result.judged[place]
         found = None if figures is None else _alone(one, figures, error / len(slow), result)
@@ -72,11 +74,25 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     if figures is None:
         return
     for place in doubted:
-        result.judged[place] = _doubted_alone(result.judged[place], figures, suspected, error)
-    hidden = {one.number for one in result.judged if one.kind == "node" and one.reason == HIDDEN}
+        result.judged[place] = _doubted_alone(
+            result.judged[place], figures, suspected, apart, error
+        )
+    _leave_to_nodes(result, [result.judged[place] for place in doubted])
+
+
+def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
+    """Takes back, in place, the accusations of pairs that a node which was in doubt explains, or may explain."""
+    hidden = {one.number for one in doubted if one.reason == HIDDEN}
+    found = {one.number: one.slowness for one in doubted if one.is_slow}
     for place, one in enumerate(result.judged):
-        if one.kind == "pair" and one.is_slow and {one.number, one.other} & hidden:
+        if one.kind != "pair" or not one.is_slow:
+            continue
+        ends = {one.number, one.other}
+        explained = sum(2 * slow for node, slow in found.items() if node in ends)  # all one way
+        if ends & hidden:
             result.judged[place] = replace(one, is_slow=False, reason=OF_HIDDEN)
+        elif explained and one.slowness - explained <= LEAST_HINT:
+            result.judged[place] = replace(one, is_slow=False)
 
 
 def _is_to_confirm(one: Judged) -> bool:
@@ -118,14 +134,20 @@ class _Figures:
         """A number for each pair, whichever way round."""
         return pair_keys(self.clients, self.servers, len(self.fresh.values.nodes))
 
+    def has_other_end(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Whether one end of a pair, at least, is none of these."""
+        return ~np.isin(self.clients, nodes) | ~np.isin(self.servers, nodes)
+
     def best(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Of these the ones that cross no suspected uplink, if there are some pairs of them."""
         clear = kept & self.is_clear
         return clear if np.unique(self.keys()[clear]).size >= LEAST_PARTNERS else kept
 
 
-def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures | None:
-    """None with too few controls."""
+def _figures(
+    fresh: Fresh, suspected: Suspects, apart: IntArray, alone: PairValues
+) -> _Figures | None:
+    """None with too few controls, pairs of nodes that are not `apart`."""
     nodes = len(alone.nodes)
     known = np.isfinite(slowness(alone))
     keys, number, sizes = np.unique(
@@ -135,7 +157,7 @@ def _figures(fresh: Fresh, suspected: Suspects, alone: PairValues) -> _Figures |
     clients, servers = np.divmod(keys, nodes)
     suspects_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_control = ~np.isin(pair_keys(clients, servers, nodes), suspects_keys)
-    is_control &= ~np.isin(clients, suspected.nodes) & ~np.isin(servers, suspected.nodes)
+    is_control &= ~np.isin(clients, apart) & ~np.isin(servers, apart)
     enough = sizes >= LEAST_REPEATS
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(fresh.first))
     crossing = fresh.first.leaves[clients] != fresh.first.leaves[servers]
@@ -205,22 +227,25 @@ def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> 
     return _told(one, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
 
 
-def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: float) -> Judged:
+def _doubted_alone(
+    one: Judged, figures: _Figures, suspected: Suspects, apart: IntArray, error: float
+) -> Judged:
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
 
     A pair has the differences of two nodes and noise, so a node's own are at most half of a pair's variance. The median
-    over its pairs leaves a single slow one out.
+    over its pairs leaves a single slow one out. Partners that are in doubt themselves count where there are no others.
     """
     nodes = len(figures.fresh.values.nodes)
     keys = figures.keys()
-    apart = np.union1d(suspected.nodes, [one.number])
-    is_partner = ~np.isin(figures.clients, apart) | ~np.isin(figures.servers, apart)
-    if one.reason != HIDDEN:  # whose pairs within the leaf are suspected because of it
-        is_partner &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
-    mine = figures.best(is_own & is_partner)
+    if one.reason != HIDDEN:  # whose pairs within the leaf are suspected because of it
+        is_own &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
+    mine = figures.best(is_own & figures.has_other_end(np.union1d(apart, [one.number])))
+    if np.unique(keys[mine]).size < LEAST_PARTNERS:
+        known = np.union1d(suspected.nodes, [one.number])
+        mine = figures.best(is_own & figures.has_other_end(known))
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
@@ -228,8 +253,8 @@ def _doubted_alone(one: Judged, figures: _Figures, suspected: Suspects, error: f
     if own.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
         return one
     spread, freedom = spread_of_controls(healthy)
-    ends = np.unique(np.divmod(np.unique(keys[controls]), nodes)).size
-    freedom *= ends / (2 * healthy.size)  # pairs that share nodes say less
+    wider, independent = shared_ends(*np.divmod(np.unique(keys[controls]), nodes))
+    spread, freedom = spread * wider, freedom * independent
     share = 1 / 2 + np.pi / 2 * (1 / own.size + 1 / healthy.size)
     sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
     half = upper_quantile(error / tests_alone(figures.fresh.first), max(1.0, freedom)) * sigma

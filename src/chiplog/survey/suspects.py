@@ -45,6 +45,8 @@ MOST_PAIRS = 4
 LEAST_OF_CLASS = 3
 """Pairs of a node within its leaf, or to others, of which one may be slow itself without hiding in their median."""
 LEAST_CONTROLS = 3
+LEAST_PARTNERS = 2
+"""Healthy partners alone from which a node is judged."""
 LEAST_EFFECT = 0.02
 """A slowness below this is not worth a technician: never accused."""
 WORTH_MEASURING = LEAST_EFFECT / 2
@@ -231,7 +233,10 @@ def pairs_alone(
     wanted = list(slow_pairs[:MOST_PAIRS_ALONE])
     for node in slow_nodes[:MOST_NODES_ALONE]:
         is_own = leaves[node] in found.uplinks  # its uplink must not be taken for the node
-        partners = [one for one in healthy if (leaves[one] == leaves[node]) == is_own] or healthy
+        partners = [one for one in healthy if (leaves[one] == leaves[node]) == is_own]
+        if is_own and len(partners) < LEAST_PARTNERS:  # all of a leaf in doubt: most are healthy
+            partners = [one for one in seen if leaves[one] == leaves[node] and one != node]
+        partners = partners or healthy
         clear = [one for one in partners if is_own or leaves[one] not in found.uplinks]
         partners = clear if len(clear) >= PARTNERS_ALONE else partners
         drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
