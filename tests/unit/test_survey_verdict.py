@@ -164,6 +164,16 @@ def test_a_node_that_a_slow_uplink_hides_is_found_alone(leaf_size: int) -> None:
     }
 
 
+@pytest.mark.parametrize("nodes", [16, 20, 32])
+def test_two_slow_uplinks_of_few_are_both_found(nodes: int) -> None:
+    for seed in range(3):
+        machine = Machine(nodes, 4, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+        assert accused(judged(machine, seed=seed)) == {
+            ("uplink", "leaf 1", None, "both"),
+            ("uplink", "leaf 2", None, "both"),
+        }
+
+
 @pytest.mark.parametrize("way", ["slow_nodes", "slow_out"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str, seed: int) -> None:

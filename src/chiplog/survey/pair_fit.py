@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.survey.half_slow import most_uplinks
 from chiplog.survey.robust import (
     MAD_TO_SIGMA,
     group_means,
@@ -141,6 +142,7 @@ def fit_pairs(values: PairValues, leaves: IntArray | None = None) -> PairFit:
     `leaves` (n,) is the number of each node's leaf; without it all nodes are in one. Alternates between the terms:
     first medians, then means with Tukey's weights, until no node's effect moves by more than a fiftieth of its
     standard error. What a whole spell of rounds shares is taken out as far as the spells differ by more than chance.
+    Of bandwidths, where most pairs between leaves seem to cross a slow uplink, its part is taken out first.
     """
     nodes = len(values.nodes)
     leaves = np.zeros(nodes, dtype=np.int64) if leaves is None else leaves
@@ -149,6 +151,16 @@ def fit_pairs(values: PairValues, leaves: IntArray | None = None) -> PairFit:
     judged = _judged_leaves(values, leaves, usable)
     terms = make_terms(values, leaves, logs, usable, judged)
     weights = solve(terms)
+    fit = _result(values, leaves, usable, terms, weights)
+    slow, gap = most_uplinks(fit)
+    if not slow.size:
+        return fit
+    is_behind = np.isin(leaves, slow)
+    touched = is_behind[values.clients[usable]] | is_behind[values.servers[usable]]
+    fixed = gap * (touched & (terms.classes == 1))
+    terms = make_terms(values, leaves, logs, usable, judged, fixed=fixed)
+    weights = solve(terms)
+    terms.uplinks.reshape(len(terms.sides), -1)[:, slow] += gap
     return _result(values, leaves, usable, terms, weights)
 
 

@@ -35,6 +35,8 @@ EXPECTED_NODES = 1.0
 """Healthy nodes that are expected among the suspects, of small machines; of large ones SUSPECT_SHARE."""
 SUSPECT_SHARE = 0.01
 EXPECTED_UPLINKS = 0.5
+SURE = 1e-4
+"""Uplinks that a healthy one would be as slow as with this probability are all measured again."""
 MOST_NODES = 0.25
 """At most this share of the nodes is measured again."""
 MOST_PAIR_SHARE = 0.05
@@ -143,7 +145,9 @@ def suspects(fit: PairFit) -> Suspects:
     of_uplinks = upper_quantile(
         min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, found.uplink_freedom
     )
-    slow_uplinks = _worst(found.uplink_scores, of_uplinks, max(1, leaves // 4))
+    sure = upper_quantile(SURE, found.uplink_freedom)
+    most = max(1, leaves // 4, int((found.uplink_scores[0] > sure).sum()))
+    slow_uplinks = _worst(found.uplink_scores, of_uplinks, most)
     of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
     limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
     return Suspects(slow_nodes, slow_uplinks, pairs, limits)
