@@ -233,19 +233,14 @@ def _doubted_alone(
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
 
     A pair has the differences of two nodes and noise, so a node's own are at most half of a pair's variance. The median
-    over its pairs leaves a single slow one out. Partners that are in doubt themselves count where there are no others.
+    over its pairs leaves a single slow one out.
     """
     nodes = len(figures.fresh.values.nodes)
     keys = figures.keys()
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
-    if one.reason != HIDDEN:  # whose pairs within the leaf are suspected because of it
-        is_own &= ~np.isin(keys, pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes))
-    mine = figures.best(is_own & figures.has_other_end(np.union1d(apart, [one.number])))
-    if np.unique(keys[mine]).size < LEAST_PARTNERS:
-        known = np.union1d(suspected.nodes, [one.number])
-        mine = figures.best(is_own & figures.has_other_end(known))
+    mine = _own_pairs(one.number, is_own, figures, suspected, apart)
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
@@ -274,6 +269,30 @@ def _doubted_alone(
             reason=one.reason if slow > max(LEAST_HINT, hint) else None,
         )
     return replace(one, reason=NOT_ALONE) if slow + half < LEAST_HINT else one
+
+
+def _own_pairs(
+    node: int, is_own: NDArray[np.bool_], figures: _Figures, suspected: Suspects, apart: IntArray
+) -> NDArray[np.bool_]:
+    """The pairs alone by which a node in doubt is judged: the best kind of which there are enough.
+
+    Those with partners that nothing speaks against, without suspected pairs; with these, which may be suspected because
+    of the node; and with partners in doubt, of whom most must be healthy.
+    """
+    keys = figures.keys()
+    pairs = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], len(figures.fresh.values.nodes))
+    clear = is_own & figures.has_other_end(np.union1d(apart, [node]))
+    known = is_own & figures.has_other_end(np.union1d(suspected.nodes, [node]))
+    for kept, least in (
+        (clear & ~np.isin(keys, pairs), LEAST_PARTNERS),
+        (clear, LEAST_PARTNERS),
+        (known, LEAST_PARTNERS),
+        (is_own, LEAST_PARTNERS + 1),
+    ):
+        mine = figures.best(kept)
+        if np.unique(keys[mine]).size >= least:
+            return mine
+    return np.zeros(keys.size, dtype=bool)
 
 
 def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> FloatArray:
