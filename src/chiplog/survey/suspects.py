@@ -35,7 +35,7 @@ EXPECTED_NODES = 1.0
 """Healthy nodes that are expected among the suspects, of small machines; of large ones SUSPECT_SHARE."""
 SUSPECT_SHARE = 0.01
 EXPECTED_UPLINKS = 0.5
-SURE = 1e-4
+SURE = 1e-3
 """Uplinks that a healthy one would be as slow as with this probability are all measured again."""
 MOST_NODES = 0.25
 """At most this share of the nodes is measured again."""
