@@ -136,8 +136,8 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
     for leaf in suspected.uplinks.tolist():
         slow = fresh.uplinks[:, leaf]
         if not np.isfinite(slow).all():
-            few = "too few nodes of its leaf, or of other leaves, were measured again"
-            result.judged.append(_unknown("uplink", leaf, few))
+            is_sure = found.uplink_scores[0, leaf] > strict
+            result.judged.append(_unknown("uplink", leaf, UNTOLD if is_sure else HINTED))
             continue
         share = 1 / members[leaf] + 1 / max(1, core_nodes.size - members[leaf])
         by_nodes = np.pi / 2 * fresh.spread**2 * share

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -199,8 +199,10 @@ def _apart_from(
         is_directed=True,
         fixed=terms.fixed[kept],
     )
-    if not crossing.any() or not (clear.classes == 1).any():
+    if not crossing.any():
         return whole
+    if not (clear.classes == 1).any():
+        return replace(whole, uplinks=np.full_like(whole.uplinks, np.nan))
     apart = _effects(clear, len(again.nodes), first.leaf_count, reference)
     spells = of_nearest(
         again.rounds[core], again.rounds[core[kept]], clear.spell_values[clear.spells]

@@ -15,6 +15,7 @@ import numpy as np
 
 from chiplog.survey.fresh import (
     DOUBT,
+    HINTED,
     LEAST_HINT,
     LEAST_REPEATS,
     LEAST_SPREAD,
@@ -154,7 +155,7 @@ def judge_uplinks_alone(
         if place in slow:
             result.critical["uplink"] = max(result.critical["uplink"], (limit, sigma))
         if place in slow or is_slow or found.slowness + half < LEAST_HINT:
-            reason = None if is_slow else NOT_ALONE
+            reason = None if is_slow or one.reason == HINTED else NOT_ALONE
             hidden = found.hidden / 2
             judged[place] = replace(
                 one,
@@ -178,7 +179,7 @@ def is_slow_uplink(one: Judged) -> bool:
 
 def is_doubted_uplink(one: Judged) -> bool:
     """Whether it is an uplink that may be beyond doubt alone."""
-    return one.kind == "uplink" and one.reason in (DOUBT, UNTOLD)
+    return one.kind == "uplink" and one.reason in (DOUBT, UNTOLD, HINTED)
 
 
 def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
