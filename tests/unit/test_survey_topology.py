@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
-from chiplog.survey.leaves import differences, infer_leaves
+from chiplog.survey.leaves import differences, divided, infer_leaves
 from chiplog.survey.topology import expand_hosts, leaf_numbers, parse_topology, read_topology
 from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
 
@@ -120,6 +120,23 @@ def test_miswired_nodes_are_named() -> None:
         "n0010 is not declared; it is measured under b.",
         "n0021 is declared under a, but measured under c.",
     ]
+
+
+def test_whole_leaves_that_are_near_to_each_other_stay_apart_and_torn_ones_do_not() -> None:
+    declared = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    assert divided(np.array([0, 0, 1, 1, 0, 0, 2, 2]), declared).tolist() == [
+        0,
+        0,
+        1,
+        1,
+        3,
+        3,
+        2,
+        2,
+    ]
+    torn = np.array([0, 0, 1, 1, 0, 2, 2, 2])
+    assert divided(torn, declared).tolist() == torn.tolist()
+    assert divided(np.array([0, 0, 0, 0]), np.array([0, 0, -1, 1])).tolist() == [0, 0, 0, 0]
 
 
 def test_no_leaves_are_inferred_where_all_pairs_are_alike() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chiplog.survey.leaves import Difference, differences, infer_leaves
+from chiplog.survey.leaves import Difference, differences, divided, infer_leaves
 from chiplog.survey.nodes import node_names
 from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import (
@@ -115,12 +115,13 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     nodes = tuple(node_names(dataset.header))
     declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
     shared = shared_nodes(dataset.header)
-    measured = _measured_leaves(known, shared)
+    measured = _measured_leaves(known, shared, declared)
     found: tuple[Difference, ...] = ()
     agrees = None
     if shared is not None:
         declared, names = None, shared.names
     if declared is not None and measured is not None:
+        measured = divided(measured, declared)
         found = differences(nodes, declared, names, measured)
         agrees = not found
         measured, names = _named(measured, declared, names)
@@ -152,9 +153,10 @@ def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
     """The fits of the first visit, of each kind that was measured, with the leaves that it shows, or the plan's."""
     known = _first_visit(dataset, [0])
     shared = shared_nodes(dataset.header)
-    leaves = _measured_leaves(known, shared)
+    declared = declared_leaves(dataset)[0]
+    leaves = _measured_leaves(known, shared, declared)
     if leaves is None and shared is None:
-        leaves = declared_leaves(dataset)[0]
+        leaves = declared
     of_each = None if leaves is None else _each_its_own(leaves)
     return {kind: fit_pairs(values, of_each) for kind, values in known.items()}
 
@@ -230,13 +232,20 @@ def _in_time(rounds: IntArray) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)
 
 
-def _measured_leaves(known: dict[Kind, PairValues], shared: SharedNodes | None) -> IntArray | None:
-    """(n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank."""
+def _measured_leaves(
+    known: dict[Kind, PairValues], shared: SharedNodes | None, declared: IntArray | None
+) -> IntArray | None:
+    """(n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank.
+
+    Bandwidths may be as large between leaves as within, so they divide what was declared, and unite nothing.
+    """
     if shared is not None and shared.numbers is not None:
         return shared.numbers
     for kind in ("latency", "bandwidth"):
         if kind in known:
             leaves = infer_leaves(known[kind])
+            if leaves is not None and declared is not None and kind == "bandwidth":
+                return divided(leaves, declared)
             if leaves is not None:
                 return leaves
     return None
