@@ -233,14 +233,16 @@ def _doubted_alone(
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
 
     A pair has the differences of two nodes and noise, so a node's own are at most half of a pair's variance. The median
-    over its pairs leaves a single slow one out.
+    over its pairs leaves a single slow one out. Where partners are in doubt, too, its quickest pair counts: of a slow
+    node all are slow, and of a healthy one that with another healthy one is not.
     """
     nodes = len(figures.fresh.values.nodes)
     keys = figures.keys()
     way = WAYS.index(one.way)
     is_own = (way != 2) & (figures.clients == one.number)
     is_own |= (way != 1) & (figures.servers == one.number)
-    mine = _own_pairs(one.number, is_own, figures, suspected, apart)
+    mine, are_healthy = _own_pairs(one.number, is_own, figures, suspected, apart)
+    typical = np.median if are_healthy else np.min
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
@@ -253,9 +255,9 @@ def _doubted_alone(
     share = 1 / 2 + np.pi / 2 * (1 / own.size + 1 / healthy.size)
     sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
     half = upper_quantile(error / tests_alone(figures.fresh.first), max(1.0, freedom)) * sigma
-    slow = float(np.median(own) - np.median(healthy))
+    slow = float(typical(own) - np.median(healthy))
     own, healthy = (_by_pair(figures.at_most, keys, these) for these in (mine, controls))
-    at_most = float(np.median(own) - np.median(healthy))
+    at_most = float(typical(own) - np.median(healthy))
     if slow > max(LEAST_HINT, half):
         return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
     if at_most > max(LEAST_HINT, half):
@@ -273,26 +275,24 @@ def _doubted_alone(
 
 def _own_pairs(
     node: int, is_own: NDArray[np.bool_], figures: _Figures, suspected: Suspects, apart: IntArray
-) -> NDArray[np.bool_]:
-    """The pairs alone by which a node in doubt is judged: the best kind of which there are enough.
+) -> tuple[NDArray[np.bool_], bool]:
+    """The pairs alone by which a node in doubt is judged, and whether its partners are healthy as far as is known.
 
-    Those with partners that nothing speaks against, without suspected pairs; with these, which may be suspected because
-    of the node; and with partners in doubt, of whom most must be healthy.
+    The best kind of which there are enough: those with partners that nothing speaks against, without suspected pairs;
+    with these, which may be suspected because of the node; and with partners in doubt.
     """
     keys = figures.keys()
     pairs = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], len(figures.fresh.values.nodes))
     clear = is_own & figures.has_other_end(np.union1d(apart, [node]))
-    known = is_own & figures.has_other_end(np.union1d(suspected.nodes, [node]))
-    for kept, least in (
-        (clear & ~np.isin(keys, pairs), LEAST_PARTNERS),
-        (clear, LEAST_PARTNERS),
-        (known, LEAST_PARTNERS),
-        (is_own, LEAST_PARTNERS + 1),
+    for kept, are_healthy in (
+        (clear & ~np.isin(keys, pairs), True),
+        (clear, True),
+        (is_own, False),
     ):
         mine = figures.best(kept)
-        if np.unique(keys[mine]).size >= least:
-            return mine
-    return np.zeros(keys.size, dtype=bool)
+        if np.unique(keys[mine]).size >= LEAST_PARTNERS:
+            return mine, are_healthy
+    return np.zeros(keys.size, dtype=bool), False
 
 
 def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> FloatArray:
