@@ -174,6 +174,47 @@ def test_two_slow_uplinks_of_few_are_both_found(nodes: int) -> None:
         }
 
 
+@pytest.mark.parametrize("seed", [9, 10])
+def test_uplinks_that_no_pair_of_healthy_leaves_was_measured_beside_are_judged_alone(
+    seed: int,
+) -> None:
+    machine = Machine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+    assert {(one.kind, one.name) for one in judged(machine, Noise(), seed).accused} == {
+        ("uplink", "leaf 1"),
+        ("uplink", "leaf 2"),
+    }
+
+
+def test_healthy_nodes_beside_two_slow_ones_behind_a_slow_uplink_are_not_accused() -> None:
+    faults = {"slow_nodes": {4: 0.05, 7: 0.05}, "slow_uplinks": {1: 0.1}}
+    machine = Machine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    for seed in range(8):
+        survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
+        first = fit_pairs(survey.full(), machine.leaves)
+        again = survey.again(first)
+        survey.noise = replace(QUIET, pair=0.001, node_today=0.0005)
+        found = confirmed(first, survey.alone(first, again)).accused
+        assert {one.name for one in found if one.kind == "node"} <= {"n0005", "n0008"}
+
+
+def test_a_node_that_busy_cpus_hide_in_the_second_measurement_is_found_alone() -> None:
+    machine = Machine(SMALL, 4, slow_nodes={5: 0.05})
+    hinted = 0
+    for seed in range(12):
+        survey = SimulatedSurvey(machine, UNEASY, seed)
+        first = fit_pairs(survey.full(), machine.leaves)
+        survey.machine = Machine(SMALL, 4)
+        again = survey.again(first)
+        survey.machine, survey.noise = machine, replace(QUIET, pair=0.001)
+        hints = [one for one in confirmed(first, again).inconclusive if "hinted" in str(one.reason)]
+        if "n0006" in {one.name for one in hints}:
+            hinted += 1
+            found = confirmed(first, survey.alone(first, again))
+            assert accused(found) == {("node", "n0006", None, "both")}
+            assert not {one.name for one in hints} & {one.name for one in found.inconclusive}
+    assert hinted
+
+
 @pytest.mark.parametrize("way", ["slow_nodes", "slow_out"])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str, seed: int) -> None:
