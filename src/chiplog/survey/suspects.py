@@ -145,8 +145,9 @@ def suspects(fit: PairFit) -> Suspects:
     of_uplinks = upper_quantile(
         min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, found.uplink_freedom
     )
-    sure = upper_quantile(SURE, found.uplink_freedom)
-    most = max(1, leaves // 4, int((found.uplink_scores[0] > sure).sum()))
+    is_sure = found.uplink_scores[0] > upper_quantile(SURE, found.uplink_freedom)
+    is_sure &= found.uplink_slowness[0] > LEAST_EFFECT
+    most = max(1, leaves // 4, int(is_sure.sum()))
     slow_uplinks = _worst(found.uplink_scores, of_uplinks, most)
     of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
     limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
