@@ -185,6 +185,17 @@ def test_uplinks_that_no_pair_of_healthy_leaves_was_measured_beside_are_judged_a
     }
 
 
+def test_an_uplink_that_was_not_judged_again_has_the_effect_of_the_sweep_and_not_0() -> None:
+    machine = Machine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+    survey = SimulatedSurvey(machine, Noise(), 9)
+    first = fit_pairs(survey.full(), machine.leaves)
+    doubts = [
+        one for one in confirmed(first, survey.again(first)).inconclusive if one.kind == "uplink"
+    ]
+    assert len(doubts) == 2
+    assert all(-0.15 < one.effect < -0.05 for one in doubts)
+
+
 def test_healthy_nodes_beside_two_slow_ones_behind_a_slow_uplink_are_not_accused() -> None:
     faults = {"slow_nodes": {4: 0.05, 7: 0.05}, "slow_uplinks": {1: 0.1}}
     machine = Machine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
@@ -206,7 +217,9 @@ def test_a_node_that_busy_cpus_hide_in_the_second_measurement_is_found_alone() -
         survey.machine = Machine(SMALL, 4)
         again = survey.again(first)
         survey.machine, survey.noise = machine, replace(QUIET, pair=0.001)
-        hints = [one for one in confirmed(first, again).inconclusive if "hinted" in str(one.reason)]
+        hints = [
+            one for one in confirmed(first, again).inconclusive if "seemed slow" in str(one.reason)
+        ]
         if "n0006" in {one.name for one in hints}:
             hinted += 1
             found = confirmed(first, survey.alone(first, again))

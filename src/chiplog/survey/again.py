@@ -42,7 +42,7 @@ def judge_again(
     fresh = fit_again(first, suspected, again.rounds)
     result = Again(fresh)
     if fresh is None:
-        _untested(result, suspected)
+        _untested(result, first, suspected)
         return result
     error = family_error / FAMILIES
     _judge_nodes(result, fresh, suspected, error)
@@ -53,16 +53,20 @@ def judge_again(
     return result
 
 
-def _untested(result: Again, suspected: Suspects) -> None:
+def _untested(result: Again, first: PairFit, suspected: Suspects) -> None:
     reason = "too few healthy nodes were measured again beside it"
-    for kind, numbers in (("node", suspected.nodes), ("uplink", suspected.uplinks)):
-        for number in numbers.tolist():
-            of_kind: Literal["node", "uplink"] = "node" if kind == "node" else "uplink"
-            result.judged.append(_unknown(of_kind, number, reason))
+    found = scores(first)
+    for node in suspected.nodes.tolist():
+        slow = float(found.node_slowness[0, node])
+        result.judged.append(_unknown("node", node, slow, reason))
+    for leaf in suspected.uplinks.tolist():
+        slow = float(found.uplink_slowness[0, leaf])
+        result.judged.append(_unknown("uplink", leaf, slow, reason))
 
 
-def _unknown(kind: Literal["node", "uplink"], number: int, reason: str) -> Judged:
-    return Judged(kind, number, None, BOTH, 0.0, np.inf, False, reason)
+def _unknown(kind: Literal["node", "uplink"], number: int, slowness: float, reason: str) -> Judged:
+    """A suspect of which only the sweep's slowness is known."""
+    return Judged(kind, number, None, BOTH, slowness, np.inf, False, reason)
 
 
 def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float) -> None:
@@ -82,7 +86,12 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
         slow, wide = fresh.effects[:, node], sigma[:, node]
         if not np.isfinite(slow).all():
             result.judged.append(
-                _unknown("node", node, "it has no figures of a second measurement")
+                _unknown(
+                    "node",
+                    node,
+                    float(found.node_slowness[0, node]),
+                    "it has no figures of a second measurement",
+                )
             )
             continue
         way, named = _way(slow, wide, critical)
@@ -137,7 +146,8 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
         slow = fresh.uplinks[:, leaf]
         if not np.isfinite(slow).all():
             is_sure = found.uplink_scores[0, leaf] > strict
-            result.judged.append(_unknown("uplink", leaf, UNTOLD if is_sure else HINTED))
+            swept, doubt = float(found.uplink_slowness[0, leaf]), UNTOLD if is_sure else HINTED
+            result.judged.append(_unknown("uplink", leaf, swept, doubt))
             continue
         share = 1 / members[leaf] + 1 / max(1, core_nodes.size - members[leaf])
         by_nodes = np.pi / 2 * fresh.spread**2 * share

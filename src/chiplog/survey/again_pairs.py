@@ -46,7 +46,7 @@ def judge_pairs(
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
     figures = _figures(fresh, suspected, beside, _apart(result, fresh, suspected))
     controls = _controls(figures, figures.rest)
-    if controls is None:  # without healthy pairs to compare with, no pair is accused
+    if controls is None:  # no pair is accused where none is known to be healthy
         result.critical["pair"] = np.inf, np.inf
     if controls is None or not len(suspected.pairs):
         return
@@ -88,7 +88,7 @@ def judge_pairs(
 
 
 def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_]:
-    """(n,) whether a node is, or may be, slow, or behind a slow uplink, which may cost each class another share."""
+    """(n,) whether a node, or the uplink before it, is in doubt: such a one may cost each class another share."""
     cleared = [one for one in result.judged if not one.is_slow and one.reason is None]
     nodes, uplinks = (
         np.setdiff1d(those, [one.number for one in cleared if one.kind == kind])

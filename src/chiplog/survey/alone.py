@@ -88,7 +88,8 @@ def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
         if one.kind != "pair" or not one.is_slow:
             continue
         ends = {one.number, one.other}
-        explained = sum(2 * slow for node, slow in found.items() if node in ends)  # all one way
+        # A node's slowness is the mean of its directions, so one of them may have twice as much.
+        explained = sum(2 * slow for node, slow in found.items() if node in ends)
         if ends & hidden:
             result.judged[place] = replace(one, is_slow=False, reason=OF_HIDDEN)
         elif explained and one.slowness - explained <= LEAST_HINT:
@@ -134,8 +135,8 @@ class _Figures:
         """A number for each pair, whichever way round."""
         return pair_keys(self.clients, self.servers, len(self.fresh.values.nodes))
 
-    def has_other_end(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """Whether one end of a pair, at least, is none of these."""
+    def reaches_beyond(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """(m,) whether a pair has an end that is not among these nodes."""
         return ~np.isin(self.clients, nodes) | ~np.isin(self.servers, nodes)
 
     def best(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -283,7 +284,7 @@ def _own_pairs(
     """
     keys = figures.keys()
     pairs = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], len(figures.fresh.values.nodes))
-    clear = is_own & figures.has_other_end(np.union1d(apart, [node]))
+    clear = is_own & figures.reaches_beyond(np.union1d(apart, [node]))
     for kept, are_healthy in (
         (clear & ~np.isin(keys, pairs), True),
         (clear, True),

@@ -42,7 +42,7 @@ HINT = 0.05
 LEAST_HINT = 0.02
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 UNTOLD = "it was slow in the sweep, and the second measurement can't tell"
-HINTED = "the sweep hinted at it, and the second measurement can't tell"
+HINTED = "it seemed slow in the sweep, and the second measurement can't tell"
 HIDDEN = "its leaf's uplink seems slow, which may hide that the node is, too"
 LEAST_SPREAD = 1e-5
 

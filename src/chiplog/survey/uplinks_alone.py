@@ -201,7 +201,7 @@ def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """The slowness of one uplink against the healthy uplinks that were measured beside it, in logarithms."""
+    """How much slower one uplink is than the healthy ones measured in turn with it; all figures are logarithms."""
 
     way: int
     slowness: float

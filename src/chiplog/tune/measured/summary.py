@@ -59,9 +59,9 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
 
 
 def seconds_of_everything(raced: Raced) -> float:
-    """All candidates in each cell, in as many launches as were needed there to decide, and the same held-out sizes.
+    """How many seconds all candidates take in each cell, in the launches that it took to decide, and held-out sizes.
 
-    Those that crash or give wrong results are left out.
+    Candidates that crash or give wrong results are left out.
     """
     start = float(np.median(raced.overheads)) if raced.overheads else 0.0
     launches = dict.fromkeys(raced.cells, LOOKS[0])
