@@ -173,6 +173,28 @@ def test_a_rank_in_the_barrier_helps_those_that_are_not(
     accepted(run_preloaded(library, 2, program, "pending-work", 2**24), "pending-work")
 
 
+def test_with_open_mpi_a_rank_that_waits_helps_seldom_once_communicators_are_made_meanwhile(
+    library: BuiltLibrary, build_directory: Path
+) -> None:
+    """Else pending calls of MPI_Comm_idup get each other's context more often than without the library."""
+    if library.mpi.kind != "openmpi":
+        pytest.skip("other MPIs order pending calls of MPI_Comm_idup")
+    target = build_directory / f"progress-{library.path.parent.name}"
+    program = compile_program(library.mpi, "progress_calls.cpp", target)
+    done = run_preloaded(library, 2, program)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    (before,) = [int(tests) for when, tests, _, _ in lines if when == "before"]
+    soon = [
+        (int(tests), float(wait))
+        for when, tests, wait, since in lines
+        if when == "after" and float(since) < 900
+    ]
+    assert soon, "a busy machine: none of five barriers ended in the second after the call"
+    for tests, milliseconds in soon:
+        assert 1 <= tests <= milliseconds + 1
+        assert before > 10 * tests
+
+
 @pytest.mark.parametrize("size", [1, 2**20])
 @pytest.mark.parametrize("nodes", [0, 2])
 def test_a_communicator_may_be_freed_while_messages_are_under_way(

@@ -37,12 +37,7 @@ class Barrier {
   int wait_for_late() { return flags_.meet_late(waiting()); }
 
  private:
-  struct MakeProgress {
-    Progress* progress;
-    int operator()() const { return progress->make(); }
-  };
-
-  [[nodiscard]] Waiting<MakeProgress> waiting() const { return {node_.patience, MakeProgress{progress_.get()}}; }
+  [[nodiscard]] Waiting<ProgressOfWait> waiting() const { return {node_.patience, ProgressOfWait(progress_.get())}; }
 
   int between_nodes() {
     int error = node_.alone() ? MPI_SUCCESS : flags_.gather(waiting());

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include "collectives/mpi/progress.hpp"
 #include "collectives/mpi/registry.hpp"
 
 #define CHIPLOG_EXPORT [[gnu::visibility("default")]]
@@ -88,6 +89,19 @@ CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) {
   return free_with(CHIPLOG_NEXT(Comm_disconnect), communicator);
 }
 
+#ifdef OPEN_MPI
+CHIPLOG_EXPORT int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
+  chiplog::collectives::PendingNumbers::begin();
+  return CHIPLOG_NEXT(Comm_idup)(communicator, made, request);
+}
+#if OMPI_MAJOR_VERSION >= 5
+CHIPLOG_EXPORT int MPI_Comm_idup_with_info(MPI_Comm communicator, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  chiplog::collectives::PendingNumbers::begin();
+  return CHIPLOG_NEXT(Comm_idup_with_info)(communicator, info, made, request);
+}
+#endif
+#endif
+
 // A session may be used by several threads, whatever MPI_Init has given.
 #ifdef MPI_SESSION_NULL
 CHIPLOG_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
@@ -152,6 +166,13 @@ void fortran_session(const char* name, const MPI_Fint* info, const MPI_Fint* han
   call_next(name, info, handler, session, error);
 }
 
+#ifdef OPEN_MPI
+void fortran_idup(const char* name, const MPI_Fint* communicator, MPI_Fint* made, MPI_Fint* request, MPI_Fint* error) {
+  chiplog::collectives::PendingNumbers::begin();
+  call_next(name, communicator, made, request, error);
+}
+#endif
+
 void fortran_finalize(const char* name, MPI_Fint* error) {
   chiplog::collectives::before_finalisation();
   call_next(name, error);
@@ -179,6 +200,10 @@ void fortran_finalize(const char* name, MPI_Fint* error) {
   CHIPLOG_EXPORT void NAME(const MPI_Fint* info, const MPI_Fint* handler, MPI_Fint* session, MPI_Fint* error) { \
     fortran_session(#NAME, info, handler, session, error);                                                      \
   }
+#define CHIPLOG_FORTRAN_IDUP(NAME)                                                                             \
+  CHIPLOG_EXPORT void NAME(const MPI_Fint* communicator, MPI_Fint* made, MPI_Fint* request, MPI_Fint* error) { \
+    fortran_idup(#NAME, communicator, made, request, error);                                                   \
+  }
 #define CHIPLOG_FORTRAN_FINALIZE(NAME) \
   CHIPLOG_EXPORT void NAME(MPI_Fint* error) { fortran_finalize(#NAME, error); }
 
@@ -193,4 +218,7 @@ CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT, MPI_INIT, mpi_init)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_INIT_THREAD, MPI_INIT_THREAD, mpi_init_thread)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_SESSION, MPI_SESSION_INIT, mpi_session_init)
 CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_FINALIZE, MPI_FINALIZE, mpi_finalize)
+#ifdef OPEN_MPI
+CHIPLOG_FORTRAN_NAMES(CHIPLOG_FORTRAN_IDUP, MPI_COMM_IDUP, mpi_comm_idup)
+#endif
 }  // extern "C"
