@@ -71,6 +71,30 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return native
 
 
+@pytest.mark.parametrize("package", ["lib/python3.11/site-packages/chiplog", "chiplog"])
+def test_what_pip_installed_elsewhere_is_found(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with --user or --prefix, and with --target: this Python's own folders know nothing of them."""
+    program = make_executable(tmp_path / "bin" / probes.PROBE_NAME, "#!/bin/sh\n")
+    native = tmp_path / "share" / "chiplog" / "native"
+    native.parent.mkdir(parents=True)
+    make_sources(native, "int main() {}\n")
+    monkeypatch.setattr(probes, "__file__", str(tmp_path / package / "measure" / "probes.py"))
+    monkeypatch.delenv(probes.PROBE_VARIABLE, raising=False)
+    assert probes.native_sources() == native
+    assert probes.base_probe() == program
+
+
+def test_sources_that_are_nowhere_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "__file__", str(tmp_path / "a/b/c/d/chiplog/measure/probes.py"))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    with pytest.raises(RunFailed, match="install chiplog again"):
+        probes.native_sources()
+
+
 @needs_compiler
 @pytest.mark.parametrize(
     ("header", "kind", "version"),

@@ -39,6 +39,11 @@ TIMED_LAYER = "transports"
 """Only what is compiled here runs between two reads of a clock: it gets -O3, the rest -O1, which compiles faster."""
 
 
+SOURCES = Path("share/chiplog/native")
+LEVELS = 4
+"""pip puts these sources, bin and lib/python3.x/site-packages/chiplog below one folder; --target all beside chiplog."""
+
+
 @dataclass(frozen=True)
 class BuiltProbe:
     """A probe in the cache, and the MPI that it was built with."""
@@ -61,7 +66,10 @@ def base_probe() -> Path:
                 f"{PROBE_VARIABLE} names '{named}', which is not a program; name a chiplog-probe, or unset it."
             )
         return Path(path).absolute()
-    for directory in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent), None):
+    prefix = _prefix()
+    beside = [] if prefix is None else [str(prefix / "bin")]
+    beside += [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
+    for directory in (*beside, None):
         path = shutil.which(PROBE_NAME, path=directory)
         if path is not None:
             return Path(path).absolute()
@@ -75,12 +83,28 @@ def native_sources() -> Path:
 
     Raises RunFailed where there is neither.
     """
-    checkout = Path(__file__).resolve().parents[3] / "native"
-    installed = Path(sysconfig.get_path("data")) / "share" / "chiplog" / "native"
-    for directory in (checkout, installed):
-        if (directory / "apps" / PROBE_NAME).is_dir():
-            return directory
-    raise RunFailed(f"the probe's sources are not at {installed}; install chiplog again.")
+    checkout = _package().parents[1] / "native"
+    if (checkout / "apps" / PROBE_NAME).is_dir():
+        return checkout
+    prefix = _prefix()
+    if prefix is None:
+        raise RunFailed(
+            f"the probe's sources, {SOURCES}, are in no folder above {_package()}; install chiplog again."
+        )
+    return prefix / SOURCES
+
+
+def _package() -> Path:
+    return Path(__file__).resolve().parents[1]
+
+
+def _prefix() -> Path | None:
+    """What pip installed to, by default or with --user, --prefix or --target; None in a source checkout."""
+    above = _package().parents[:LEVELS]
+    for prefix in (*above, Path(sysconfig.get_path("data"))):
+        if (prefix / SOURCES / "apps" / PROBE_NAME).is_dir():
+            return prefix
+    return None
 
 
 def cache_directory() -> Path:
