@@ -10,7 +10,7 @@ import numpy as np
 
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
-from chiplog.tune.measured.launch import Effort, Entry, Failure, Result
+from chiplog.tune.measured.launch import Effort, Entry, Failure, Result, Samples
 from chiplog.tune.measured.race import SURE_SECONDS
 
 LONG_SECONDS = 10e-3
@@ -44,6 +44,8 @@ class SimulatedLauncher:
     """Of a launch, before anything is measured."""
     crashes: frozenset[str] = frozenset()
     refuses: dict[str, str] = field(default_factory=dict)
+    after_barriers: dict[str, float] = field(default_factory=dict)
+    """By candidate: a sample after a barrier takes as many times as long as one in a window."""
     log: list[list[Entry]] = field(default_factory=list)
     seconds: float = 0.0
     """Simulated time so far."""
@@ -97,10 +99,14 @@ class SimulatedLauncher:
         fit = {name: true for name, true in kept.items() if (place, name) not in result.slow}
         turns = effort.cell_seconds / sum(fit.values())
         count = int(min(max(turns, effort.least), effort.samples))
+        count += count % 2 if count > 1 else 0
         for name, true in fit.items():
-            samples = self._samples(true * drift, count)
+            all_of_it = self._samples(true * drift, count)
+            all_of_it[1::2] *= self.after_barriers.get(name, 1.0)
+            by_mode = {"window": all_of_it[::2], "barrier": all_of_it[1::2]}
+            samples = Samples({mode: one for mode, one in by_mode.items() if one.size})
             result.samples[place, name] = samples  # type: ignore[index]
-            self.seconds += float(samples.sum())
+            self.seconds += float(samples.seconds.sum())
 
     def _samples(self, seconds: float, count: int) -> np.ndarray:
         effect = float(np.exp(self._random.normal(0.0, self.launch_sigma)))

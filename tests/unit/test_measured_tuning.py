@@ -12,6 +12,7 @@ import pytest
 from needs import processes_named
 from simulated_race import SimulatedLauncher, Truth, candidates
 
+from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.tune.choice import Native
 from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_json
@@ -61,6 +62,19 @@ def test_the_faster_candidate_is_chosen_where_it_is_faster_and_nowhere_else() ->
     found = changed(race(SimulatedLauncher(truth, 1, **QUIET)).run())
     assert {4096: "a1", 65536: "a1"}.items() <= found.items()
     assert not {1, 64} & set(found)
+
+
+def test_what_is_faster_only_from_a_common_start_is_not_chosen() -> None:
+    """Programs call an operation as they leave another one, too."""
+    raced = race(SimulatedLauncher(truth, 1, after_barriers={"a1": 2.4}, **QUIET)).run()
+    assert changed(raced) == {}
+
+
+def test_the_gain_is_that_of_the_way_to_begin_in_which_it_is_less() -> None:
+    raced = race(SimulatedLauncher(truth, 1, after_barriers={"a1": 1.5}, **QUIET)).run()
+    ratios = [one.ratio.value for one in verdicts(raced) if one.is_changed and one.ratio]
+    assert len(ratios) >= 2
+    assert ratios == pytest.approx([0.75] * len(ratios), rel=0.03)
 
 
 def test_a_size_in_between_is_added_where_the_winner_changes() -> None:
@@ -321,6 +335,27 @@ def test_samples_on_file_lead_to_the_same_choices(tmp_path: Path) -> None:
         choose_again(Asked("openmpi", "reduce", tmp_path / "r.conf"), tmp_path / "s.jsonl")
 
 
+def test_samples_of_the_first_schema_are_read(tmp_path: Path) -> None:
+    """It had one mode for all of a cell."""
+    path = tmp_path / "samples.jsonl"
+    about = About("bcast", "openmpi", "Open MPI 4.1.4", "4.1.4", candidates(4))
+    samples = SamplesFile(path, about)
+    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=1e9)
+    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    raced = Race(launcher, candidates(4), options, log=samples.add, clock=lambda: 0.0).run()
+    samples.end(raced)
+    written = path.read_bytes().splitlines()
+    lines = [dict(decode_line(line, Where(str(path), 1))) for line in written]
+    lines[0]["schema"] = "chiplog.race-samples/1"
+    for cell in [cell for line in lines for cell in line.get("cells", ())]:
+        cell["mode"] = "window"
+        cell["samples"] = {name: of["window"] for name, of in cell["samples"].items()}
+    for line in lines:
+        line.pop("crc32", None)
+    path.write_bytes(b"".join(map(encode_line, lines)))
+    assert changed(read_samples(path)[1]) == changed(raced)
+
+
 @pytest.mark.parametrize("cut", [0, 1, 2])
 def test_a_file_of_samples_that_was_cut_or_altered_is_refused(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "s.jsonl"
@@ -395,6 +430,20 @@ def test_a_launch_that_ends_in_the_middle_of_a_line_names_the_candidate() -> Non
     failure = read_result("\n".join(lines), ENTRIES, None, 1.0).failure
     assert failure is not None
     assert (failure.candidate, failure.in_trials) == ("a0", True)
+
+
+def test_samples_of_both_modes_belong_to_one_candidate() -> None:
+    lines = [
+        '{"type":"samples","cell":0,"variant":"a0","mode":"window","seconds":[1.0,3.0],"late":[]}',
+        '{"type":"samples","cell":0,"variant":"a0","mode":"barrier","seconds":[5.0],"late":[]}',
+        '{"type":"end"}',
+    ]
+    (samples,) = read_result("\n".join(lines), ENTRIES, None, 1.0).samples.values()
+    assert {mode: one.tolist() for mode, one in samples.by_mode.items()} == {
+        "window": [1.0, 3.0],
+        "barrier": [5.0],
+    }
+    assert (samples.size, samples.typical) == (3, 3.0)
 
 
 def test_output_with_a_wrong_field_is_an_error_and_no_crash() -> None:

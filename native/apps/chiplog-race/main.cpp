@@ -115,7 +115,8 @@ struct Runner {
   const Variant* variant = nullptr;
   MPI_Comm world = MPI_COMM_NULL;
   double trial_ns = 0;
-  std::vector<Sample> samples;
+  std::vector<Sample> in_windows;
+  std::vector<Sample> after_barriers;
 };
 
 using Reasons = std::map<std::string, std::string>;
@@ -140,8 +141,12 @@ class Race {
     if (runners_.empty()) return;
     drop_slow();
     choose_mode();
-    for (int turn = 0; turn < turns(); ++turn) take_turns();
-    for (const Runner& one : runners_) report(one, uses_windows_ ? "window" : "barrier");
+    const int count = turns();
+    for (int turn = 0; turn < count; ++turn) take_turns(uses_windows_ && turn % 2 == 0);
+    for (const Runner& one : runners_) {
+      report(one, "window", one.in_windows);
+      report(one, "barrier", one.after_barriers);
+    }
   }
 
  private:
@@ -170,7 +175,7 @@ class Race {
     if (checks_order && mixes_the_order(cell_.operation, cell_.bytes, world, group_.meet())) {
       return wrong_[variant.name] = "its result is wrong for operations that do not commute";
     }
-    runners_.push_back({&variant, world, time_ns, {}});
+    runners_.push_back({&variant, world, time_ns, {}, {}});
     return "";
   }
 
@@ -236,7 +241,8 @@ class Race {
     return std::clamp(fit, 1, std::min(most_in_block, plan_.samples));
   }
 
-  // As many turns as the cell has time for, with enough samples of the variant that has the fewest.
+  // As many turns as the cell has time for, with enough samples of the variant that has the fewest. Both ways to begin
+  // get as many, unless there is one turn only.
   int turns() const {
     double one_turn_ns = 1;
     int fewest = most_in_block;
@@ -246,10 +252,11 @@ class Race {
     }
     const int least = (plan_.least + fewest - 1) / fewest;
     const int most = std::max(least, plan_.samples / fewest);
-    return static_cast<int>(std::clamp(plan_.cell_ns / one_turn_ns, 1.0 * least, 1.0 * most));
+    const int count = static_cast<int>(std::clamp(plan_.cell_ns / one_turn_ns, 1.0 * least, 1.0 * most));
+    return uses_windows_ && count > 1 ? count + count % 2 : count;
   }
 
-  void take_turns() {
+  void take_turns(bool in_windows) {
     std::vector<std::size_t> order(runners_.size());
     std::iota(order.begin(), order.end(), 0);
     for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random_() % left]);
@@ -257,16 +264,17 @@ class Race {
       Runner& one = runners_[index];
       const Applied applied(one.variant->settings);
       const std::vector<Sample> more =
-          uses_windows_ ? windows(timed(one.world), block(one)) : bench::after_barriers(timed(one.world), block(one));
-      one.samples.insert(one.samples.end(), more.begin(), more.end());
+          in_windows ? windows(timed(one.world), block(one)) : bench::after_barriers(timed(one.world), block(one));
+      std::vector<Sample>& all = in_windows ? one.in_windows : one.after_barriers;
+      all.insert(all.end(), more.begin(), more.end());
     }
   }
 
-  void report(const Runner& one, const char* mode) const {
-    if (rank_ != 0) return;
+  void report(const Runner& one, const char* mode, const std::vector<Sample>& samples) const {
+    if (rank_ != 0 || samples.empty()) return;
     std::vector<std::string> seconds;
     std::vector<std::string> late;
-    for (const Sample& sample : one.samples) {
+    for (const Sample& sample : samples) {
       (sample.valid ? seconds : late).push_back(json_number(sample.seconds));
     }
     print(line("samples", *one.variant)

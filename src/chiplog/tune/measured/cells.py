@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
-from chiplog.tune.measured.launch import Cell
+from chiplog.tune.measured.launch import Cell, Samples
 from chiplog.tune.measured.statistics import log_ratio
 
 WORTH = math.log(0.95)
@@ -46,14 +45,12 @@ class CellState:
     settled: bool = False
     """Nobody seems to be faster than the default."""
 
-    def learn(
-        self, name: str, mine: NDArray[np.float64], default: NDArray[np.float64] | None
-    ) -> None:
+    def learn(self, name: str, mine: Samples, default: Samples | None) -> None:
         """The samples of one launch."""
         if mine.size:
-            self.seconds.setdefault(name, []).append(float(np.median(mine)))
+            self.seconds.setdefault(name, []).append(mine.typical)
         if name == DEFAULT_NAME:
-            self.samples = max(self.samples, int(mine.size))
+            self.samples = max(self.samples, mine.size)
             return
         log = None if default is None else log_ratio(mine, default)
         if log is not None:

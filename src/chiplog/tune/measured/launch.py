@@ -43,18 +43,42 @@ class Failure:
     """Whether it was certainly that candidate: later ones of the cell had not begun."""
 
 
+MODES = ("window", "barrier")
+"""How a sample begins: on all ranks at one time of a global clock, or as they leave a barrier."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Seconds of one candidate in one cell of a launch, by mode; never without any mode."""
+
+    by_mode: Mapping[str, NDArray[np.float64]]
+
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        """Of all modes."""
+        return np.concatenate(list(self.by_mode.values()))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.seconds.size)
+
+    @property
+    def typical(self) -> float:
+        """The median of all, in seconds."""
+        return float(np.median(self.seconds))
+
+
 @dataclass(frozen=True)
 class Result:
-    """What a launch found out; seconds by cell and candidate."""
+    """What a launch found out; by cell and candidate."""
 
-    samples: Mapping[Key, NDArray[np.float64]] = field(default_factory=dict)
+    samples: Mapping[Key, Samples] = field(default_factory=dict)
     slow: Mapping[Key, float] = field(default_factory=dict)
-    """One call of those that were too slow for more."""
+    """Seconds of one call of those that were too slow for more."""
     refused: Mapping[Key, str] = field(default_factory=dict)
     failure: Failure | None = None
     wall_seconds: float = 0.0
-    modes: Mapping[int, str] = field(default_factory=dict)
-    """How each cell was timed: `window` or `barrier`."""
     is_cut: bool = False
     """Whether it was ended at its limit; later cells have no samples then."""
 
@@ -65,7 +89,7 @@ class Effort:
 
     cell_seconds: float = 0.3
     samples: int = 30
-    least: int = 3
+    least: int = 4
     cutoff: float = 3.0
     """A candidate whose trial takes longer than this times the shortest one has no samples."""
     checks: bool = False

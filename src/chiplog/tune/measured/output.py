@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.errors import RunFailed
-from chiplog.tune.measured.launch import Entry, Failure, Key, Result
+from chiplog.tune.measured.launch import Entry, Failure, Key, Result, Samples
 
 
 def read_lines(output: str) -> list[Mapping[str, Any]]:
@@ -61,16 +62,16 @@ def _result(
         by_type.setdefault(line["type"], []).append(line)
     if reason is None and "end" not in by_type:
         reason = "it ended before all was measured"
-    samples = {
-        _key(one): np.array(one["seconds"], dtype=np.float64) for one in by_type.get("samples", ())
-    }
+    samples: dict[Key, dict[str, NDArray[np.float64]]] = {}
+    for one in by_type.get("samples", ()):
+        seconds = np.array(one["seconds"], dtype=np.float64)
+        samples.setdefault(_key(one), {})[str(one["mode"])] = seconds
     return Result(
-        samples=samples,
+        samples={key: Samples(by_mode) for key, by_mode in samples.items()},
         slow={_key(one): float(one["seconds"]) for one in by_type.get("slow", ())},
         refused={_key(one): str(one["reason"]) for one in by_type.get("refused", ())},
         failure=_failure(by_type.get("begin", ()), entries, reason) if reason else None,
         wall_seconds=wall_seconds,
-        modes={int(one["cell"]): str(one["mode"]) for one in by_type.get("samples", ())},
     )
 
 

@@ -300,7 +300,7 @@ class Race:
                 log = log_of(result, place, name)
                 if log is not None:
                     self.raced.confirmed[point].append(log)
-                    median = float(np.median(result.samples[place, DEFAULT_NAME]))
+                    median = result.samples[place, DEFAULT_NAME].typical
                     self.raced.default_seconds.setdefault(entry.cell, []).append(median)
 
     def _is_open(self, point: Point, count: int) -> bool:
@@ -379,7 +379,7 @@ class Race:
 def seconds_in(result: Result, place: int) -> float:
     """Samples and trials of one cell of a launch."""
     mine = [one for (where, _), one in result.samples.items() if where == place and one.size]
-    return sum(float(one.sum()) + trial_seconds(float(np.median(one))) for one in mine)
+    return sum(float(one.seconds.sum()) + trial_seconds(one.typical) for one in mine)
 
 
 def trial_seconds(typical: float) -> float:
@@ -389,10 +389,8 @@ def trial_seconds(typical: float) -> float:
 
 def overhead_of(result: Result) -> float:
     """What a launch takes beside samples and trials, in seconds: starting ranks, clocks, agreeing on starts."""
-    samples = sum(float(one.sum()) for one in result.samples.values())
-    trials = sum(
-        trial_seconds(float(np.median(one))) for one in result.samples.values() if one.size
-    )
+    samples = sum(float(one.seconds.sum()) for one in result.samples.values())
+    trials = sum(trial_seconds(one.typical) for one in result.samples.values() if one.size)
     slow = sum(result.slow.values())
     return max(0.0, result.wall_seconds - samples - trials - slow)
 

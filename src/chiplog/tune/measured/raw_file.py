@@ -15,10 +15,11 @@ from chiplog.errors import CorruptFile, RunFailed
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.launch import Cell, Entry, Result
+from chiplog.tune.measured.launch import Cell, Entry, Result, Samples
 from chiplog.tune.measured.race import Point, Raced, RaceOptions, log_of, overhead_of, seconds_in
 
-SCHEMA = "chiplog.race-samples/1"
+SCHEMA = "chiplog.race-samples/2"
+FIRST_SCHEMA = "chiplog.race-samples/1"
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,11 @@ class SamplesFile:
         cells = [
             {
                 **asdict(entry.cell),
-                "mode": result.modes.get(place),
                 "samples": {
-                    one.name: result.samples[place, one.name].tolist()
+                    one.name: {
+                        mode: seconds.tolist()
+                        for mode, seconds in result.samples[place, one.name].by_mode.items()
+                    }
                     for one in entry.candidates
                     if (place, one.name) in result.samples
                 },
@@ -98,7 +101,7 @@ def read_samples(path: Path) -> tuple[About, Raced]:
     lines: list[Mapping[str, Any]] = [
         decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
     ]
-    if not lines or lines[0].get("schema") != SCHEMA:
+    if not lines or lines[0].get("schema") not in (FIRST_SCHEMA, SCHEMA):
         raise CorruptFile(f"{path}, line 1: it is no file of samples that `tune --measure` wrote.")
     if lines[-1].get("type") != "footer":
         raise CorruptFile(f"{path}: it ends before the race did; measure again.")
@@ -146,10 +149,7 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     for line in launches:
         for one in line["cells"]:
             cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
-            samples = {
-                name: np.array(seconds, dtype=np.float64)
-                for name, seconds in one["samples"].items()
-            }
+            samples = {name: _samples(of, one) for name, of in one["samples"].items()}
             if line["stage"] == "screen":
                 fit = [
                     other.name
@@ -157,8 +157,8 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
                     if cell.message_bytes >= other.least_bytes
                 ]
                 state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
-                for name, seconds in samples.items():
-                    state.learn(name, seconds, samples.get(DEFAULT_NAME))
+                for name, mine in samples.items():
+                    state.learn(name, mine, samples.get(DEFAULT_NAME))
                 for name, value in one["slow"].items():
                     state.is_slow(name, float(value))
                 for name, reason in one["refused"].items():
@@ -170,13 +170,19 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     return raced
 
 
-def _confirm(raced: Raced, point: Point, samples: Mapping[str, Any]) -> None:
+def _samples(of: Any, cell: Mapping[str, Any]) -> Samples:
+    """Of one candidate; the first version of the schema had one mode for all of a cell."""
+    by_mode = of if isinstance(of, dict) else {str(cell["mode"]): of}
+    return Samples({mode: np.array(one, dtype=np.float64) for mode, one in by_mode.items()})
+
+
+def _confirm(raced: Raced, point: Point, samples: Mapping[str, Samples]) -> None:
     logs = raced.confirmed.setdefault(point, [])
-    result = Result(samples={(0, name): seconds for name, seconds in samples.items()})
+    result = Result(samples={(0, name): mine for name, mine in samples.items()})
     if point.is_held_out:
         raced.held_out_seconds += seconds_in(result, 0)
     log = log_of(result, 0, point.candidate.name)
     if log is not None:
         logs.append(log)
-        default = float(np.median(samples[DEFAULT.name]))
+        default = samples[DEFAULT.name].typical
         raced.default_seconds.setdefault(point.cell, []).append(default)

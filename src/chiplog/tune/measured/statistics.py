@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
+
+from chiplog.tune.measured.launch import Samples
 
 LOOKS = (4, 6, 9, 14, 24)
 """Confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
@@ -39,12 +40,19 @@ class Ratio:
     launches: int
 
 
-def log_ratio(candidate: NDArray[np.float64], default: NDArray[np.float64]) -> float | None:
-    """Logarithm of the ratio of medians within one launch; None where either has no sample."""
-    if not candidate.size or not default.size:
-        return None
-    above, below = float(np.median(candidate)), float(np.median(default))
-    return math.log(above / below) if above > 0 and below > 0 else None
+def log_ratio(candidate: Samples, default: Samples) -> float | None:
+    """Logarithm of the ratio of medians within one launch, in the mode that is worse for the candidate.
+
+    Programs call an operation in any state of the network and of the other ranks. The greater of two ratios is at least
+    as great as either on average, so what is sure of it is sure of both. None where no mode has samples of both.
+    """
+    logs = [
+        math.log(np.median(mine) / np.median(other))
+        for mode, mine in candidate.by_mode.items()
+        for other in [default.by_mode.get(mode, np.empty(0))]
+        if mine.size and other.size and np.median(mine) > 0 and np.median(other) > 0
+    ]
+    return max(logs, default=None)
 
 
 def ratio_over_launches(logs: Sequence[float], statements: int, risk: float = RISK) -> Ratio:
