@@ -86,6 +86,14 @@ def test_mpich_refuses_what_needs_a_power_of_two_where_there_are_three(
 
 
 @pytest.mark.alone
+def test_half_of_the_samples_begin_after_a_barrier(promised_mpi: MpiNamed) -> None:
+    """All do, where a busy machine has no common start."""
+    _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 2)
+    modes = {tuple(sorted(one.by_mode)) for one in result.samples.values()}
+    assert len(modes) == 1 and modes <= {("barrier",), ("barrier", "window")}
+
+
+@pytest.mark.alone
 def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:
