@@ -110,3 +110,19 @@ def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
     assert again.code == 0, again.stderr
     assert json.loads(again.stdout)["choices"] == found["choices"]
     assert out.read_text() == text
+
+
+@pytest.mark.alone
+def test_a_budget_that_was_too_short_is_said_where_there_is_no_rule(
+    promised_mpi: MpiNamed, tmp_path: Path
+) -> None:
+    mpi = promised_mpi("openmpi-debian")
+    out = tmp_path / "rules.conf"
+    asked = ["tune", "--measure", "--for", "openmpi", "--operation", "bcast", "-o", str(out)]
+    asked += ["--mpi", str(mpi.mpicxx), "--ranks", "2", "--json", "-"]
+    done = chiplog(*asked, "--budget", "0.1")
+    assert done.code == 0, done.stderr
+    found = json.loads(done.stdout)
+    validate(found)
+    assert found["budget_ran_out"] and not found["changed"]
+    assert "has no rule, since the budget ended before anything was sure: give" in done.stderr

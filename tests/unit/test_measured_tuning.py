@@ -12,6 +12,7 @@ import pytest
 from needs import processes_named
 from simulated_race import SimulatedLauncher, Truth, candidates
 
+from chiplog.cli.measured_table import wanted_budget
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.tune.choice import Native
@@ -187,6 +188,8 @@ def test_a_short_budget_confirms_the_sizes_that_take_little_time() -> None:
     assert launcher.seconds <= 0.7 * enough.seconds
     assert short.ran_out
     assert enough.seconds / 2 < short.wanted_seconds < 2 * enough.seconds
+    assert wanted_budget(short) == f"--budget {math.ceil(short.wanted_seconds)}"
+    assert wanted_budget(enough) == ""
     confirmed = changed(short)
     assert confirmed and max(confirmed) < max(changed(enough))
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from chiplog.report import format
 from chiplog.tune.measured.choices import Verdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
+from chiplog.tune.measured.race import Raced
 from chiplog.tune.measured.statistics import LOOKS
 from chiplog.tune.measured.tuning import Measured
 
@@ -48,9 +49,14 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
         print(measured.caution)
     if measured.raced.ran_out:
         print("The budget ended first: sizes that are not sure keep the default (--budget).")
-        if math.isfinite(measured.raced.wanted_seconds):
-            wanted = f"--budget {measured.raced.wanted_seconds:.0f}"
+        if wanted := wanted_budget(measured.raced):
             print(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
+
+
+def wanted_budget(raced: Raced) -> str:
+    """The option that gives each size the launches it needs at least; empty where it is not known."""
+    seconds = raced.wanted_seconds
+    return f"--budget {math.ceil(seconds)}" if math.isfinite(seconds) else ""
 
 
 def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:

@@ -146,7 +146,7 @@ def _measure(
     details: bool,
     json_file: str | None,
 ) -> None:
-    from chiplog.cli.measured_table import print_measured
+    from chiplog.cli.measured_table import print_measured, wanted_budget
     from chiplog.plan.sizes import parse_sizes
     from chiplog.tune.measured.summary import measured_to_json
     from chiplog.tune.measured.tuning import (
@@ -186,6 +186,9 @@ def _measure(
         print_measured(found, operation, details=details)
     settings = " ".join(f"{name}={value}" for name, value in found.settings().items())
     without = "has no rule: without it, all is the same"
+    if found.raced.ran_out:
+        wanted = wanted_budget(found.raced) or "a longer --budget"
+        without = f"has no rule, since the budget ended before anything was sure: give {wanted}"
     note(f"{out} {f'is in force with {settings}' if found.summary.changed else without}")
 
 

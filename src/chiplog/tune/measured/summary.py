@@ -119,6 +119,9 @@ def measured_to_json(
         "seconds": summary.seconds,
         "share_of_everything": summary.share if math.isfinite(summary.share) else None,
         "budget_ran_out": raced.ran_out,
+        "wanted_budget_seconds": raced.wanted_seconds
+        if math.isfinite(raced.wanted_seconds)
+        else None,
         "left_out": raced.dropped,
         "default_mistakes": [_mistake(one) for one in mistakes(found)],
         "choices": [_verdict(one) for one in found],
