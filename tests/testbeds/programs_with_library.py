@@ -1,9 +1,10 @@
 """Runs others' programs with and without the barrier library, and prints which pass only without it.
 
 The programs are executable files below a folder, such as a compiled test suite of an MPI's: --programs, or the variable
-MPICH_TESTS. Each runs with 2, 4 and 8 ranks as it is, with barriers put around its other collective operations, and
-both with the library, three times, each time with other settings. A program fails if it does not end with 0, or does
-not end. Arguments come from a file `testlist.in` beside a program, with lines `NAME RANKS arg=ARGUMENT`.
+MPICH_TESTS. Each runs with 2, 4 and 8 ranks as it is and with barriers put around its other collective operations,
+then with the library: once as it is, and with more barriers three times, each time with other settings. A program fails
+if it does not end with 0, or does not end. Arguments come from a file `testlist.in` beside a program, with lines
+`NAME RANKS arg=ARGUMENT`.
 
 Each run is written to --results at once. A second call with the same file goes on where the first one ended.
 """
@@ -161,7 +162,7 @@ class Runner:
         for way in WAYS:
             if not self._is_worth_a_run(case, way):
                 continue
-            turns = self.times if way.library else 1
+            turns = self.times if way == WAYS[-1] else 1
             for turn in range(turns):
                 self._once(case, way, turn)
             for turn in range(CONTROLS):

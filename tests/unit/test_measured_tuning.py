@@ -16,7 +16,7 @@ from chiplog.cli.measured_table import wanted_budget
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.tune.choice import Native
-from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_json
+from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_han, openmpi_json
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import NEAR, CellState, Run, held_out_sizes
@@ -33,6 +33,7 @@ from chiplog.tune.measured.summary import (
     summarise,
 )
 from chiplog.tune.measured.tuning import Asked, choose_again, measure, parse_ranks
+from chiplog.tune.version import Version
 
 SIZES = (1, 64, 4096, 65536)
 QUIET = {"launch_sigma": 0.01, "noise_sigma": 0.01, "outlier_share": 0.0}
@@ -309,6 +310,14 @@ def test_open_mpis_json_names_what_was_measured() -> None:
     assert (rules[0]["comm_size_min"], rules[0]["comm_size_max"]) == (8, 8)
 
 
+def test_where_tuned_itself_is_faster_than_han_it_decides_by_its_own_rules() -> None:
+    tuning = tuning_of("bcast", [verdict(8, 64, "tuned", 0)])
+    assert [64, 0, 0, 0] in numbers(openmpi_classic.text(tuning, (5, 0)))
+    assert json.loads(openmpi_json.text(tuning, (6, 0)))["collectives"]["bcast"] == []
+    (han,) = openmpi_han.companions(tuning, (6, 0))
+    assert "\n64 tuned\n65 han\n" in han.text
+
+
 def test_mpichs_tree_takes_a_reduction_for_predefined_operations_only() -> None:
     own = {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}}
     tree = {"collective=allreduce": {mpich_json.INTRA: own}}
@@ -333,7 +342,7 @@ def test_samples_on_file_lead_to_the_same_choices(tmp_path: Path) -> None:
     assert again.dropped == raced.dropped
     assert verdicts(again) == verdicts(raced)
     asked = Asked("openmpi", "bcast", tmp_path / "rules.conf")
-    assert "# a1" in choose_again(asked, tmp_path / "s.jsonl").text
+    assert "# a1" in choose_again(asked, tmp_path / "s.jsonl").files.text
     with pytest.raises(UsageError, match="--from"):
         choose_again(Asked("openmpi", "reduce", tmp_path / "r.conf"), tmp_path / "s.jsonl")
 
@@ -391,7 +400,27 @@ def test_open_mpi_is_asked_for_its_algorithms() -> None:
     field = openmpi.field_of("bcast", (5, 0, 8), openmpi_cvars)
     assert [one.name for one in field.candidates] == ["chain", "chain/8K", "chain/64K"]
     assert field.candidates[1].native == Native("chain", 2, 8192, 4)
-    assert field.environment["OMPI_MCA_coll_han_priority"] == "0"
+    assert field.options == ("--without", "han")
+
+
+@pytest.mark.parametrize(
+    ("version", "operation", "candidates"),
+    [((5, 0), "bcast", 4), ((5, 0), "alltoall", 3), ((6, 0), "alltoall", 4), ((4, 1), "bcast", 3)],
+)
+def test_what_open_mpi_takes_without_han_races_where_han_is_the_default(
+    version: Version, operation: str, candidates: int
+) -> None:
+    def ask(word: str, environment: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+        return [
+            {**one, "name": str(one["name"]).replace("bcast", operation)}
+            for one in openmpi_cvars(word, environment)
+        ]
+
+    field = openmpi.field_of(operation, version, ask, spans_hosts=True)
+    has_tuned = [one.name for one in field.candidates][-1] == "tuned"
+    assert bool(field.options) == has_tuned == (candidates == 4)
+    if has_tuned:
+        assert field.candidates[-1].native == Native("tuned", 0)
 
 
 def test_mpich_is_asked_for_the_values_of_its_names() -> None:

@@ -15,7 +15,14 @@ from chiplog.testing.prediction import fit_of
 from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.choose import choose
-from chiplog.tune.formats import mpich_cvars, mpich_json, openmpi_classic, openmpi_json
+from chiplog.tune.formats import (
+    mpich_cvars,
+    mpich_json,
+    openmpi_classic,
+    openmpi_han,
+    openmpi_json,
+)
+from chiplog.tune.formats.openmpi_rules import settings_alone
 from chiplog.tune.model_tuning import parse_ranks
 from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
 from chiplog.tune.result import tuning_to_json
@@ -268,7 +275,48 @@ def test_classic_rules_are_refused_for_open_mpi_6() -> None:
     assert WRITERS.load("openmpi").format_for(Path("x"), "6.0", None)[0] is openmpi_json.FORMAT
 
 
-def test_since_5_0_han_is_told_to_step_back() -> None:
-    settings = openmpi_classic.FORMAT.settings
-    assert "OMPI_MCA_coll_han_priority" not in settings(Path("x"), (4, 1))
-    assert settings(Path("x"), (5, 0))["OMPI_MCA_coll_han_priority"] == "0"
+def test_since_5_0_han_hands_over_to_tuned_where_there_is_a_rule(tmp_path: Path) -> None:
+    path = tmp_path / "rules.conf"
+    sizes = [choice(16, None, algorithm="binomial", size=size) for size in (1, 64)]
+    more = [choice(16, None, algorithm="binomial", size=65, verdict="default")]
+    tuning = Tuning("bcast", "loggp", (*sizes, *more))
+    files = openmpi_classic.FORMAT.files(tuning, (5, 0))
+    (rules, _), (han, text) = files.texts(path).items()
+    assert (rules, han) == (path, tmp_path / "rules.conf.han")
+    assert text == (
+        "1 # collectives\n"
+        "bcast 1 # level\n"
+        "global_communicator 3 # numbers of ranks\n"
+        "1 1 # ranks, sizes\n0 han\n"
+        "16 2 # ranks, sizes\n0 tuned\n65 han\n"
+        "17 1 # ranks, sizes\n0 han\n"
+    )
+    assert files.settings(path) == {
+        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(path),
+        "OMPI_MCA_coll_han_use_dynamic_file_rules": "1",
+        "OMPI_MCA_coll_han_dynamic_rules_filename": str(han),
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "operation", "count"),
+    [
+        ((4, 1), "bcast", 0),
+        ((5, 0), "bcast", 1),
+        ((5, 0), "alltoall", 0),
+        ((5, 0), "reduce_scatter", 0),
+        ((6, 0), "alltoall", 1),
+    ],
+)
+def test_han_has_no_part_in_some_operations(
+    version: tuple[int, int], operation: str, count: int
+) -> None:
+    tuning = Tuning(operation, "loggp", (choice(4, None),))
+    assert len(openmpi_han.companions(tuning, version)) == count
+    assert "OMPI_MCA_coll_han_priority" not in openmpi_classic.FORMAT.settings(Path("x"), version)
+
+
+def test_a_file_without_its_companion_is_proved_with_han_out_of_the_way() -> None:
+    assert "OMPI_MCA_coll_han_priority" not in settings_alone(Path("x"), (4, 1))
+    assert settings_alone(Path("x"), (5, 0))["OMPI_MCA_coll_han_priority"] == "0"

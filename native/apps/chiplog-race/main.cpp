@@ -13,6 +13,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -50,10 +51,41 @@ void print(const JsonObject& line) {
   std::fflush(stdout);
 }
 
+// Of the same ranks, for which Open MPI does not ask this component of its collective operations. Others don't know the
+// key, and ignore it.
+MPI_Comm duplicate_without(const std::string& component, MPI_Comm original) {
+  MPI_Info preference = MPI_INFO_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Info_create(&preference);
+  PMPI_Info_set(preference, "ompi_comm_coll_preference", ("^" + component).c_str());
+  PMPI_Comm_dup_with_info(original, preference, &made);
+  PMPI_Info_free(&preference);
+  return made;
+}
+
+MPI_Comm duplicate(MPI_Comm original) {
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_dup(original, &made);
+  return made;
+}
+
+// On how many hosts the ranks are.
+int hosts_of(MPI_Comm world) {
+  MPI_Comm host = MPI_COMM_NULL;
+  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int rank = 0;
+  PMPI_Comm_rank(host, &rank);
+  PMPI_Comm_free(&host);
+  int is_first = rank == 0 ? 1 : 0;
+  int hosts = 0;
+  PMPI_Allreduce(&is_first, &hosts, 1, MPI_INT, MPI_SUM, world);
+  return hosts;
+}
+
 // The ranks of one size: the first so many of all. Its variants' communicators are made when they are needed.
 class Group {
  public:
-  explicit Group(int ranks) {
+  Group(int ranks, std::string without) : without_(std::move(without)) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     is_member_ = rank < ranks;
@@ -73,8 +105,8 @@ class Group {
     const auto found = communicators_.find(variant.name);
     if (found != communicators_.end()) return found->second;
     const Applied applied(variant.settings);
-    MPI_Comm made = MPI_COMM_NULL;
-    PMPI_Comm_dup(meet_, &made);
+    const bool is_forced = !variant.settings.empty() && !without_.empty();
+    MPI_Comm made = is_forced ? duplicate_without(without_, meet_) : duplicate(meet_);
     PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     communicators_.emplace(variant.name, made);
     return made;
@@ -97,6 +129,7 @@ class Group {
     return mine;
   }
 
+  std::string without_;
   bool is_member_ = false;
   MPI_Comm meet_ = MPI_COMM_NULL;
   bench::ClockModel clock_;
@@ -312,7 +345,8 @@ void run(const Plan& plan) {
   int ranks = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (rank == 0) print(JsonObject().add("type", "launch").add("ranks", ranks));
+  const int hosts = hosts_of(MPI_COMM_WORLD);
+  if (rank == 0) print(JsonObject().add("type", "launch").add("ranks", ranks).add("hosts", hosts));
   if (!plan.cvars.empty() && rank == 0) print_cvars(plan.cvars);
   std::map<int, std::unique_ptr<Group>> groups;
   std::mt19937 random(plan.seed);
@@ -320,7 +354,7 @@ void run(const Plan& plan) {
   for (std::size_t number = 0; number < plan.cells.size(); ++number) {
     const int wanted = plan.cells[number].ranks;
     if (wanted > ranks) throw UsageError("a cell has " + std::to_string(wanted) + " ranks, more than were started");
-    if (groups.count(wanted) == 0) groups.emplace(wanted, std::make_unique<Group>(wanted));
+    if (groups.count(wanted) == 0) groups.emplace(wanted, std::make_unique<Group>(wanted, plan.without));
     Group& group = *groups.at(wanted);
     if (group.is_member()) Race(plan, number, group, random, wrong).run();
     if (wanted < ranks) meet_again();

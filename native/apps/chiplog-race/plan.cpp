@@ -65,6 +65,7 @@ const std::vector<Known>& known_options() {
       {"--cell",
        [](Plan& plan, Text value, Text name) { plan.cells.push_back(parse_cell(value, name, plan.variants)); }},
       {"--cvars", [](Plan& plan, Text value, Text) { plan.cvars = value; }},
+      {"--without", [](Plan& plan, Text value, Text) { plan.without = value; }},
       {"--samples", [](Plan& plan, Text value, Text name) { plan.samples = whole(value, name, 1); }},
       {"--least", [](Plan& plan, Text value, Text name) { plan.least = whole(value, name, 1); }},
       {"--cell-ns", [](Plan& plan, Text value, Text name) { plan.cell_ns = parse_number(value, name); }},

@@ -26,6 +26,7 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<Cell> cells;
   std::string cvars;         // only print the control variables whose names contain this
+  std::string without;       // the component of Open MPI's that forced algorithms would never be reached behind
   int samples = 30;          // of a variant in a cell, at most
   int least = 3;             // ... and at least
   double cell_ns = 1e9;      // all samples of a cell should take that long

@@ -45,8 +45,6 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
             print(f"left out: {name}: {reason}"[:WIDTH])
-    if measured.caution and one.changed:
-        print(measured.caution)
     if measured.raced.ran_out:
         print("The budget ended first: sizes that are not sure keep the default (--budget).")
         if wanted := wanted_budget(measured.raced):

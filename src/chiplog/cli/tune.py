@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chiplog.cli.arguments import names_help
 from chiplog.cli.completion import command_or_file
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write_text
+
+if TYPE_CHECKING:
+    from chiplog.tune.writer import TuningFiles
 
 
 def tune(
@@ -116,8 +120,7 @@ def tune(
         model=model,
         target=target,
     )
-    write_text(out, written.text)
-    settings = written.settings()
+    settings = _write(written.files, out)
     if json_file:
         write_json(json_file, tuning_to_json(written.tuning, settings))
     else:
@@ -178,18 +181,24 @@ def _measure(
         found = choose_again(asked, from_samples)
     else:
         found = measure(asked, samples or out.with_name(out.name + ".samples.jsonl"), note)
-    write_text(out, found.text)
+    settings = " ".join(f"{name}={value}" for name, value in _write(found.files, out).items())
     if json_file:
         content = measured_to_json(operation, found.mpi, found.summary, found.verdicts, found.raced)
         write_json(json_file, content)
     else:
         print_measured(found, operation, details=details)
-    settings = " ".join(f"{name}={value}" for name, value in found.settings().items())
     without = "has no rule: without it, all is the same"
     if found.raced.ran_out:
         wanted = wanted_budget(found.raced) or "a longer --budget"
         without = f"has no rule, since the budget ended before anything was sure: give {wanted}"
     note(f"{out} {f'is in force with {settings}' if found.summary.changed else without}")
+
+
+def _write(files: TuningFiles, out: Path) -> Mapping[str, str]:
+    """Returns the environment that puts them in force."""
+    for path, text in files.texts(out).items():
+        write_text(path, text)
+    return files.settings(out)
 
 
 def epilog() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from chiplog.fit.origin import of_target
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning
 from chiplog.tune.choose import choose
-from chiplog.tune.writer import WRITERS
+from chiplog.tune.writer import WRITERS, TuningFiles
 
 MOST_RANKS = 65536
 DEFAULT_SIZES = "1:1MiB:1"
@@ -20,12 +20,10 @@ DEFAULT_SIZES = "1:1MiB:1"
 
 @dataclass(frozen=True)
 class Written:
-    """A tuning, and the environment that puts its file in force."""
+    """A tuning, and its files."""
 
     tuning: Tuning
-    text: str
-    settings: Callable[[], Mapping[str, str]]
-    """Of the file, once it is there."""
+    files: TuningFiles
     can_be_proved: bool
     """Whether `chiplog check-tuning` can tell that it is in force."""
 
@@ -43,7 +41,7 @@ def tune(
     model: str | None = None,
     target: str | None = None,
 ) -> Written:
-    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the text of the file `out` for `program`.
+    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the file `out` for `program`.
 
     `target` is which target of a model file that holds several.
 
@@ -63,8 +61,7 @@ def tune(
         model=model,
         peers=chosen.peers,
     )
-    text = chosen.text(tuning, release)
-    return Written(tuning, text, lambda: chosen.settings(path, release), writer.proof is not None)
+    return Written(tuning, chosen.files(tuning, release), writer.proof is not None)
 
 
 def parse_ranks(text: str, *, every: bool) -> Sequence[int]:

@@ -23,6 +23,16 @@ NO_VERSION: Version = (0, 0)
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A second file that a tuning file needs beside it, named as that one with `ending` added."""
+
+    ending: str
+    text: str
+    settings: Callable[[Path], Mapping[str, str]]
+    """What the environment needs for it, besides the settings of the first."""
+
+
+@dataclass(frozen=True)
 class TuningFormat:
     """One format of one program's tuning files; every function raises UsageError for what the release can't take."""
 
@@ -37,6 +47,40 @@ class TuningFormat:
 
     N-way dissemination is looked at with all of them. None where the program chooses none of others.
     """
+    companions: Callable[[Tuning, Version], Sequence[Companion]] = lambda tuning, version: ()
+    """Further files, for programs that need them."""
+
+    def files(self, tuning: Tuning, version: Version) -> TuningFiles:
+        """The file and all that goes with it."""
+        return TuningFiles(
+            self, version, self.text(tuning, version), self.companions(tuning, version)
+        )
+
+
+@dataclass(frozen=True)
+class TuningFiles:
+    """What is written for one tuning."""
+
+    format: TuningFormat
+    version: Version
+    text: str
+    companions: Sequence[Companion] = ()
+
+    def texts(self, path: Path) -> Mapping[Path, str]:
+        """Of the file `path` and of those beside it."""
+        beside = {_beside(path, one.ending): one.text for one in self.companions}
+        return {path: self.text, **beside}
+
+    def settings(self, path: Path) -> Mapping[str, str]:
+        """The environment that puts them in force, once they are there."""
+        found = dict(self.format.settings(path, self.version))
+        for one in self.companions:
+            found |= one.settings(_beside(path, one.ending))
+        return found
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 @dataclass(frozen=True, kw_only=True)

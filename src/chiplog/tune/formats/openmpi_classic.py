@@ -13,6 +13,7 @@ import re
 from chiplog.errors import UsageError
 from chiplog.tune.check.proof import NotRules
 from chiplog.tune.choice import Tuning
+from chiplog.tune.formats.openmpi_han import companions
 from chiplog.tune.formats.openmpi_rules import (
     TWO_PROCESSES,
     check_version,
@@ -115,4 +116,4 @@ def _replaced(text: str, replacements: list[tuple[tuple[int, int], str]]) -> str
     return text
 
 
-FORMAT = TuningFormat(offered, text, settings)
+FORMAT = TuningFormat(offered, text, settings, companions=companions)

@@ -6,7 +6,9 @@ import json
 
 from chiplog.tune.check.proof import json_object
 from chiplog.tune.choice import Tuning
+from chiplog.tune.formats.openmpi_han import companions
 from chiplog.tune.formats.openmpi_rules import (
+    OWN_DECISION,
     TWO_PROCESSES,
     looked_up_bytes,
     offered,
@@ -51,6 +53,8 @@ def _sizes(operation: str, entry: RankRule) -> list[dict[str, object]]:
         if rule.key is None:
             continue
         used = theirs(operation, rule.key)
+        if used.number == OWN_DECISION:
+            continue
         one: dict[str, object] = {"msg_size_min": firsts[place], "alg": used.name}
         if place + 1 < len(firsts):
             one["msg_size_max"] = firsts[place + 1] - 1
@@ -71,4 +75,4 @@ def marked(text: str) -> str:
     return json.dumps(rules)
 
 
-FORMAT = TuningFormat(offered, text, settings)
+FORMAT = TuningFormat(offered, text, settings, companions=companions)

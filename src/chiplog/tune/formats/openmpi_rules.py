@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.tune.formats import openmpi_han
 from chiplog.tune.ranges import Key
 from chiplog.tune.version import Version, version_text
 
 FIRST_VERSION = (4, 1)
-HAN_OUTRANKS_TUNED = (5, 0)
 SEGMENT_BYTES = 8192
+OWN_DECISION = 0
+"""The number of no algorithm: coll/tuned decides by itself."""
 TWO_PROCESSES = 5
 """The barrier of two processes: refuses other numbers of ranks."""
 
@@ -98,11 +100,16 @@ def looked_up_bytes(operation: str, ranks: int, message_bytes: int) -> int:
 
 
 def settings(path: Path, version: Version) -> Mapping[str, str]:
-    """The switch, the file, and since 5.0 han's priority: it outranks tuned where ranks span several nodes."""
-    found = {
+    """The switch and the file."""
+    return {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(path.absolute()),
     }
-    if version >= HAN_OUTRANKS_TUNED:
+
+
+def settings_alone(path: Path, version: Version) -> Mapping[str, str]:
+    """Those of any rules file, with nothing beside it: han, which may come before tuned, steps back as a whole."""
+    found = dict(settings(path, version))
+    if version >= openmpi_han.FIRST_VERSION:
         found["OMPI_MCA_coll_han_priority"] = "0"
     return found

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from chiplog.tune.formats.openmpi_rules import settings
+from chiplog.tune.formats.openmpi_rules import settings_alone
 from chiplog.tune.lint.calls import BY_ALL_BLOCKS, MOST_BYTES, OK, SKIPPED, Call, Caller, Ended
 from chiplog.tune.lint.classic_lint import Place
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
@@ -40,7 +40,7 @@ def prove_classic(
     if not tried:
         return [_not_tried(one.rule, call) for one, call in zip(places, calls, strict=True)]
     asked = [call for call in calls if call is not None]
-    plain = caller.run(asked, settings(path, release.version))
+    plain = caller.run(asked, settings_alone(path, release.version))
     if not plain.is_done:
         reason = f"the calls did not end with the file in force: {plain.said}"
         return [replace(one.rule, reason=reason) for one in places]
@@ -92,7 +92,7 @@ def _numbers(
         for bit in range(len(places).bit_length()):
             marked = [one.span for at, one in enumerate(places, 1) if at >> bit & 1]
             copy.write_text(_marked(text, marked), encoding="utf-8")
-            ended = caller.run(calls, settings(copy, release.version))
+            ended = caller.run(calls, settings_alone(copy, release.version))
             for index in found:
                 if ended.calls.get(index, SKIPPED) not in (OK, SKIPPED):
                     found[index] |= 1 << bit

@@ -39,6 +39,8 @@ class Field:
     environment: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Algorithms of the MPI that no tuning file can choose, with the reason."""
+    options: tuple[str, ...] = ()
+    """What they need as options of the program that races them."""
 
     def named(self, name: str) -> Candidate:
         """The candidate of that name."""

@@ -35,6 +35,14 @@ class Ended:
 
 
 @dataclass(frozen=True)
+class World:
+    """How many ranks a launcher starts, and on how many hosts."""
+
+    ranks: int
+    hosts: int
+
+
+@dataclass(frozen=True)
 class MpiLauncher:
     """Ranks of one MPI: `words` start them, or `ranks` of them the MPI's own launcher on this host."""
 
@@ -42,13 +50,16 @@ class MpiLauncher:
     ranks: int
     words: tuple[str, ...] = ()
     environment: Mapping[str, str] | None = None
+    options: tuple[str, ...] = ()
+    """Of the program, in every launch of the race."""
     silent_seconds: float = SILENT_SECONDS
 
     def launch(
         self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float = math.inf
     ) -> Result:
         """One launch of the race."""
-        ended = self._run(arguments_of(entries, effort, seed), {}, limit_seconds)
+        arguments = [*self.options, *arguments_of(entries, effort, seed)]
+        ended = self._run(arguments, {}, limit_seconds)
         return read_result(ended.output, entries, ended.reason, ended.seconds, is_cut=ended.is_cut)
 
     def cvars(self, word: str, environment: Mapping[str, str]) -> list[Mapping[str, object]]:
@@ -58,12 +69,12 @@ class MpiLauncher:
             raise RunFailed(f"the MPI can't be asked for its algorithms: {ended.reason}.")
         return [line for line in read_lines(ended.output) if line["type"] == "cvar"]
 
-    def world(self) -> int:
-        """How many ranks the launcher starts; RunFailed where it fails."""
+    def world(self) -> World:
+        """Who takes part; RunFailed where the launcher fails."""
         ended = self._run([], {})
         for line in read_lines(ended.output):
             if line["type"] == "launch" and ended.reason is None:
-                return int(line["ranks"])
+                return World(int(line["ranks"]), int(line["hosts"]))
         raise RunFailed(f"no ranks could be started: {ended.reason or 'they said nothing'}.")
 
     def _run(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chiplog.tune.choice import Native
-from chiplog.tune.formats.openmpi_rules import ALGORITHMS, HAN_OUTRANKS_TUNED
+from chiplog.tune.formats.openmpi_han import HAN, TUNED, comes_first
+from chiplog.tune.formats.openmpi_rules import ALGORITHMS, OWN_DECISION
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.version import Version
 
@@ -24,17 +25,22 @@ SEGMENTED: Mapping[str, tuple[str, ...]] = {
 """Algorithms that cut a message into segments; Open MPI does not tell which do."""
 CHAINS = ("chain",)
 SWITCH = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+"""Forced algorithms count with it only."""
 
 Ask = Callable[[str, Mapping[str, str]], Sequence[Mapping[str, Any]]]
 
 
-def field_of(operation: str, version: Version, ask: Ask) -> Field:
-    """All algorithms of the operation that the release has; empty where it tells none."""
-    environment = environment_of(version)
+def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = False) -> Field:
+    """All algorithms of the operation that the release has; empty where it tells none.
+
+    Forced algorithms race on communicators without han, which the default may be. Where it is, since several hosts have
+    several ranks each (`spans_hosts`), what tuned takes by itself races, too.
+    """
+    is_behind_han = comes_first(operation, version)
     stem = f"coll_tuned_{operation}_algorithm"
-    found = {str(one["name"]): one for one in ask(stem, environment)}
+    found = {str(one["name"]): one for one in ask(stem, SWITCH)}
     if stem not in found:
-        return Field((), environment)
+        return Field((), SWITCH)
     names = {one["name"]: int(one["value"]) for one in found[stem]["choices"] if one["value"]}
     ours = {
         (theirs.name, theirs.segment_bytes): name
@@ -60,22 +66,8 @@ def field_of(operation: str, version: Version, ask: Ask) -> Field:
                     2 * segment,
                 )
             )
-    return Field(tuple(candidates), environment)
-
-
-def environment_of(version: Version) -> dict[str, str]:
-    """Forced algorithms count with the switch only, and since 5.0 where han does not outrank tuned."""
-    if version < HAN_OUTRANKS_TUNED:
-        return dict(SWITCH)
-    return {**SWITCH, "OMPI_MCA_coll_han_priority": "0"}
-
-
-def caution(version: Version) -> str | None:
-    """What a race with this release leaves open: han, which it takes on several nodes by default, did not take part."""
-    if version < HAN_OUTRANKS_TUNED:
-        return None
-    return (
-        "The default here is coll/tuned's. Where ranks are on several nodes this Open MPI\n"
-        "takes coll/han instead, which the file turns off: compare there first, with\n"
-        "chiplog bench with and without the file."
-    )
+    if is_behind_han and spans_hosts:
+        own = Native(TUNED, OWN_DECISION)
+        candidates.append(Candidate(TUNED, ((stem, OWN_DECISION),), own))
+    options = ("--without", HAN) if is_behind_han else ()
+    return Field(tuple(candidates), SWITCH, options=options)

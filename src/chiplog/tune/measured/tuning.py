@@ -19,13 +19,13 @@ from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import Cell, Effort
-from chiplog.tune.measured.mpi_launcher import MpiLauncher
+from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race, Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
 from chiplog.tune.measured.summary import Summary, summarise
 from chiplog.tune.mpich_tree import carried
 from chiplog.tune.version import parse_version
-from chiplog.tune.writer import WRITERS
+from chiplog.tune.writer import WRITERS, TuningFiles
 
 OPERATIONS = (
     "barrier",
@@ -73,10 +73,7 @@ class Measured:
     summary: Summary
     left_out: Mapping[str, str]
     """Algorithms that did not race, or lost for another reason than time."""
-    caution: str | None
-    """What the race can't promise with this release; None where it can."""
-    text: str
-    settings: Callable[[], Mapping[str, str]]
+    files: TuningFiles
 
 
 def parse_ranks(text: str | None) -> tuple[int, ...]:
@@ -102,13 +99,13 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     program = build_program(RACE, str(found.mpicxx), tell=tell)
     launcher = MpiLauncher(program, asked.ranks, launcher_words(asked.launcher))
     world = launcher.world()
-    field = _field(asked, found, launcher)
+    field = _field(asked, found, launcher, world)
     if not field.candidates:
         raise RunFailed(f"{found} has no algorithms of {asked.operation} that can be forced.")
-    racing = MpiLauncher(program, asked.ranks, launcher.words, field.environment)
+    racing = MpiLauncher(program, asked.ranks, launcher.words, field.environment, field.options)
     options = RaceOptions(
         asked.operation,
-        _communicators(asked, world),
+        _communicators(asked, world.ranks),
         (1,) if asked.operation == "barrier" else asked.sizes,
         asked.budget_seconds,
         asked.seed,
@@ -139,16 +136,13 @@ def _written(
 ) -> Measured:
     found = verdicts(raced)
     chosen, release = WRITERS.load(asked.program).format_for(asked.out, version, asked.mpi)
-    tuning = tuning_of(asked.operation, found)
     return Measured(
         mpi,
         raced,
         found,
         summarise(raced, found),
         {**left_out, **raced.dropped},
-        openmpi.caution(parse_version(version)) if asked.program == "openmpi" else None,
-        chosen.text(tuning, release),
-        lambda: chosen.settings(asked.out, release),
+        chosen.files(tuning_of(asked.operation, found), release),
     )
 
 
@@ -176,10 +170,11 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
     return tuple(sorted(set(found)))
 
 
-def _field(asked: Asked, found: Mpi, launcher: MpiLauncher) -> Field:
-    version = parse_version(found.version)
+def _field(asked: Asked, found: Mpi, launcher: MpiLauncher, world: World) -> Field:
     if asked.program == "openmpi":
-        return openmpi.field_of(asked.operation, version, launcher.cvars)
+        version = parse_version(found.version)
+        spans_hosts = 1 < world.hosts < world.ranks
+        return openmpi.field_of(asked.operation, version, launcher.cvars, spans_hosts=spans_hosts)
     words = carried(found).words
     leaves = {word.removeprefix("algorithm=") for word in words if word.startswith("algorithm=")}
     return mpich.field_of(asked.operation, launcher.cvars, leaves)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
 from chiplog.tune.formats import openmpi_classic, openmpi_json
-from chiplog.tune.formats.openmpi_rules import settings
+from chiplog.tune.formats.openmpi_rules import settings_alone
 from chiplog.tune.version import Version
 from chiplog.tune.writer import TuningFormat, TuningWriter, release_of
 
-CLASSIC = MarkedFormat("Open MPI's classic rules", settings, openmpi_classic.marked)
-JSON = MarkedFormat("Open MPI's JSON rules", settings, openmpi_json.marked)
+CLASSIC = MarkedFormat("Open MPI's classic rules", settings_alone, openmpi_classic.marked)
+JSON = MarkedFormat("Open MPI's JSON rules", settings_alone, openmpi_json.marked)
 
 
 def format_for(path: Path, version: str | None, mpi: str | None) -> tuple[TuningFormat, Version]:
