@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chiplog.tune.lint.classic_lint import lint_classic
+from chiplog.tune.lint.han_lint import lint_han
 from chiplog.tune.lint.json_lines import Value, parse_json
 from chiplog.tune.lint.mca_lint import lint_mca
 from chiplog.tune.lint.mpich_lint import lint_tree
@@ -27,6 +28,13 @@ classic_texts = st.lists(
     | st.sampled_from(["#x", "0x1f", "010", "a", "-", "\n", "rule-file-version-2"]),
     max_size=60,
 ).flatmap(lambda words: st.sampled_from([" ", "\n"]).map(lambda sign: sign.join(words)))
+han_texts = st.lists(
+    st.integers(0, 3).map(str)
+    | st.sampled_from(
+        ["bcast", "barrier", "2", "global_communicator", "han", "tuned", "@x\x01", "["]
+    ),
+    max_size=60,
+).map("\n".join)
 any_text = st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1"))
 keys = st.sampled_from(
     [
@@ -60,6 +68,12 @@ def check(rules: list[Rule], text: str) -> None:
 def test_classic_rules(text: str, release: OpenMpiRelease) -> None:
     rules, places = lint_classic(text, release)
     check([*rules, *(one.rule for one in places)], text)
+
+
+@PATIENT
+@given(han_texts | any_text, st.sampled_from(RELEASES))
+def test_rules_of_han(text: str, release: OpenMpiRelease) -> None:
+    check(lint_han(text, release), text)
 
 
 @PATIENT

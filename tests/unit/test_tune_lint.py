@@ -9,6 +9,7 @@ import pytest
 
 from chiplog.errors import UsageError
 from chiplog.tune.lint.classic_lint import lint_classic
+from chiplog.tune.lint.han_lint import lint_han, looks_like_han
 from chiplog.tune.lint.json_lines import parse_json
 from chiplog.tune.lint.lint_file import lint
 from chiplog.tune.lint.mpich_lint import lint_tree
@@ -374,3 +375,85 @@ def test_binary_and_missing_files_and_unknown_programs(tmp_path: Path) -> None:
         lint(tmp_path / "missing", "openmpi")
     with pytest.raises(UsageError, match="openmpi, mpich, ucc"):
         lint(binary, "smpi")
+
+
+HAN = """\
+2 # operations
+bcast 1 # level
+global_communicator 2
+1 1 # ranks, sizes
+0 han
+16 3
+0 han @simple # of its own
+4096 tuned
+65536 adapt [ 1024 2048 ]
+barrier 2
+0 1
+1 1
+0 basic
+2 1 1 1 0 han
+"""
+
+
+def han(
+    text: str, version: Version = (5, 0, 11), components: str = "han tuned basic"
+) -> list[Rule]:
+    release = openmpi(version)
+    release.__dict__["components"] = frozenset(components.split()) | {"adapt"}
+    return sorted(lint_han(text, release), key=lambda one: one.line)
+
+
+def test_rules_of_han_are_read_with_their_names_and_numbers() -> None:
+    rules = han(HAN)
+    assert wrong(rules) == []
+    assert [(one.line, one.text) for one in rules] == [
+        (5, "bcast, 1 ranks, 0 B: han"),
+        (7, "bcast, 16 ranks, 0 B: han @simple"),
+        (8, "bcast, 16 ranks, 4096 B: tuned"),
+        (9, "bcast, 16 ranks, 65536 B: adapt"),
+        (13, "barrier, 1 ranks, 0 B: basic"),
+        (14, "barrier, 1 ranks, 0 B: han"),
+    ]
+    assert all(one.is_unproved and "several hosts" in (one.reason or "") for one in rules)
+    assert looks_like_han(HAN) and not looks_like_han(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "reason"),
+    [
+        ("bcast 1", "broadcast 1", 2, "the operation is 'broadcast'"),
+        ("bcast 1", "alltoall 1", 5, "does no alltoall"),
+        ("global_communicator", "global", 3, "known are intra_node, inter_node, global_comm"),
+        ("1 1 # ranks", "2 1 # ranks", 4, "the first number of ranks is '2'; it must be 1"),
+        ("16 3", "01 3", 6, "the number of ranks is '01'"),
+        ("16 3", "1 3", 5, "a later entry holds for 1 ranks"),
+        ("4096 tuned", "4096 tunde", 8, "the component is 'tunde'; known are self, basic"),
+        ("4096 tuned", "4096 sm", 8, "has no component sm of coll here"),
+        ("4096 tuned", "70000 tuned", 8, "a later entry holds for 70000 bytes"),
+        ("0 han @", "2 han @", 7, "the first size is '2'; it must be 0 or 1"),
+        ("2 1 1 1 0 han", "1 1 1 1 0 han", 14, "han can't be its own part: at inter_node"),
+        ("2 1 1 1 0 han", "2 1 1 1 0 han\n7", 15, "it is not read"),
+        ("2 1 1 1 0 han", "2 1 1 9 0 han", 14, "is 9, and 2 words follow"),
+        ("[ 1024 2048 ]", "[ 1024 2048", 14, "the end of segment lengths, ] is due"),
+        ("barrier 2", "bcast 2", 8, "line 14 begins bcast anew"),
+    ],
+)
+def test_a_planted_mistake_in_rules_of_han_is_found(
+    before: str, after: str, line: int, reason: str
+) -> None:
+    assert before in HAN
+    text = HAN.replace(before, after, 1).replace("bcast 2\n0 1", "bcast 2\nglobal_communicator 1")
+    found = dict(wrong(han(text)))
+    assert line in found and reason in found[line], found
+
+
+def test_a_cut_file_of_han_is_one_that_open_mpi_ignores() -> None:
+    for end in range(len("2 # operations\nbcast 1 # level\nglob"), len(HAN) - 1, 3):
+        rules = han(HAN[:end])
+        if not HAN[:end].rstrip().endswith("han"):
+            assert any(one.is_wrong for one in rules), HAN[:end]
+
+
+def test_rules_of_han_before_5_0_are_not_judged() -> None:
+    (rule,) = han(HAN, (4, 1, 4))
+    assert rule.is_unproved and "5.0 and later" in (rule.reason or "")

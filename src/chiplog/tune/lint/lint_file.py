@@ -12,6 +12,7 @@ from chiplog.measure.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.classic_proof import prove_classic
+from chiplog.tune.lint.han_lint import lint_han, looks_like_han
 from chiplog.tune.lint.mca_lint import lint_mca
 from chiplog.tune.lint.mpich_lint import lint_mpich
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
@@ -94,6 +95,8 @@ def _openmpi(
         return "Open MPI's JSON rules", lint_openmpi_json(text, release)
     if looks_like_settings(text):
         return "Open MPI's MCA parameters", lint_mca(text, release)
+    if looks_like_han(text):
+        return "Open MPI's rules of han", lint_han(text, release)
     rules, places = lint_classic(text, release)
     kind = "Open MPI's classic rules"
     if any(one.is_wrong for one in rules) or release.mpi is None:

@@ -24,6 +24,7 @@ OPERATIONS = (
 FIRST_JSON = (6, 0)
 TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
 ASK_SECONDS = 60.0
+_COMPONENT = re.compile(r"^mca:coll:(\w+):version:", re.MULTILINE)
 _ENUMERATOR = re.compile(
     r"^mca:coll:tuned:param:coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(.*)$", re.MULTILINE
 )
@@ -57,6 +58,12 @@ class OpenMpiRelease:
         for operation, number, name in _ENUMERATOR.findall(listing or ""):
             found.setdefault(operation, {})[int(number)] = name
         return found or None
+
+    @cached_property
+    def components(self) -> frozenset[str] | None:
+        """Those of coll that are installed, as `ompi_info` lists them; None where it can't be asked."""
+        listing = self.ask("--parsable", "--all", "--level", "1")
+        return frozenset(_COMPONENT.findall(listing or "")) or None
 
     def ask(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str | None:
         """What its `ompi_info` prints; None where there is none."""
