@@ -323,7 +323,7 @@ def test_mpichs_tree_takes_a_reduction_for_predefined_operations_only() -> None:
     tree = {"collective=allreduce": {mpich_json.INTRA: own}}
     leaf = "MPIR_Allreduce_intra_reduce_scatter_allgather"
     text = mpich_json.text_from(tree, tuning_of("allreduce", [verdict(4, 64, leaf)]))
-    branch = json.loads(text)["collective=allreduce"][mpich_json.INTRA]["comm_size<5"]
+    branch = json.loads(text)["collective=allreduce"][mpich_json.INTRA]["comm_size<=4"]
     chosen = branch["avg_msg_size<65"]["is_op_built_in=yes"]
     assert chosen == {"count<pow2": own, "count=any": {f"algorithm={leaf}": {}}}
     assert branch["avg_msg_size<64"] == own

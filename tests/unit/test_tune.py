@@ -206,9 +206,9 @@ def test_mpichs_tree_keeps_its_own_branches_beside_the_radices() -> None:
     assert branches["comm_hierarchy=parent"] == own["comm_hierarchy=parent"]
     radix = "algorithm=MPIR_Barrier_intra_k_dissemination"
     assert list(branches["comm_hierarchy=any"].items()) == [
-        ("comm_size<3", own["comm_hierarchy=any"]),
-        ("comm_size<4", {radix: {"k=3": {}}}),
-        ("comm_size<5", {radix: {"k=4": {}}}),
+        ("comm_size<=2", own["comm_hierarchy=any"]),
+        ("comm_size<=3", {radix: {"k=3": {}}}),
+        ("comm_size<=4", {radix: {"k=4": {}}}),
         ("comm_size=any", own["comm_hierarchy=any"]),
     ]
 
@@ -216,7 +216,7 @@ def test_mpichs_tree_keeps_its_own_branches_beside_the_radices() -> None:
 def test_rabenseifners_allreduce_is_asked_for_where_mpich_can_do_it() -> None:
     tuning = Tuning("allreduce", "loggp", (choice(4, None, algorithm="rabenseifner"),))
     branch = json.loads(mpich_json.text_from(OWN_TREE, tuning))["collective=allreduce"]
-    chosen = branch["comm_type=intra"]["comm_size<5"]
+    chosen = branch["comm_type=intra"]["comm_size<=4"]
     assert list(chosen) == ["is_op_built_in=no", "is_op_built_in=yes"]
     assert list(chosen["is_op_built_in=yes"]) == ["count<pow2", "count=any"]
 

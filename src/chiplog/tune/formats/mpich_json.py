@@ -17,6 +17,7 @@ from chiplog.predict.n_way import N_WAY
 from chiplog.tune.check.launch import MARKED_RANKS
 from chiplog.tune.check.proof import NotRules, json_object
 from chiplog.tune.choice import Tuning
+from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Tree
 from chiplog.tune.ranges import Key, RankRule, rules
 from chiplog.tune.version import Version, version_text
@@ -90,18 +91,20 @@ def _with_choices(tuning: Tuning, own: Tree) -> Tree:
     if tuning.operation == "barrier" and not any(one.native for one in tuning.choices):
         hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
         flat = own["comm_hierarchy=any"]
-        return {**hierarchy, "comm_hierarchy=any": _by_ranks(tuning, flat)}
+        return {**hierarchy, "comm_hierarchy=any": _by_ranks(tuning, flat, State())}
     if tuning.operation == "alltoall":
         in_place = "is_sendbuf_inplace=no"
-        return {**own, in_place: _by_ranks(tuning, own[in_place])}
-    return _by_ranks(tuning, own)
+        return {**own, in_place: _by_ranks(tuning, own[in_place], State(is_searched=True))}
+    return _by_ranks(tuning, own, State())
 
 
-def _by_ranks(tuning: Tuning, own: Tree) -> Tree:
+def _by_ranks(tuning: Tuning, own: Tree, state: State) -> Tree:
+    """The choices first, then the release's `own` branch, which stands at a place where that is known of calls."""
+    own = settled(own, state)
     entries = rules(tuning)
     branches = [_by_size(tuning.operation, entry, own) for entry in entries]
-    tests = [f"comm_size<{entry.first_ranks}" for entry in entries[1:]]
-    return dict(zip([*tests, "comm_size=any"], branches, strict=True))
+    tests = [f"comm_size<={entry.first_ranks - 1}" for entry in entries[1:]]
+    return settled(dict(zip([*tests, "comm_size=any"], branches, strict=True)), state)
 
 
 def _by_size(operation: str, entry: RankRule, own: Tree) -> Tree:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chiplog.measure.mpis import Mpi
+from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Carried, Tree, carried
 from chiplog.tune.version import Version, parse_version
 
@@ -72,10 +73,13 @@ class MpichRelease:
                 found[path[-1]] = found.get(path[-1], frozenset(path)) & frozenset(path)
         return found
 
-    @cached_property
-    def own_paths(self) -> frozenset[tuple[str, ...]]:
-        """The leaves of its own tree, with all tests above them."""
-        return frozenset(_paths(self.own))
+    def chooses(self, algorithm: str, collective: str, state: State) -> bool:
+        """Does its own tree lead all calls of that state to this leaf?"""
+        branch = self.own.get(f"collective={collective}")
+        if branch is None:
+            return False
+        left = settled(branch, replace(state, is_searched=False))
+        return list(left) == [algorithm]
 
     def knows_test(self, key: str) -> bool:
         """Is the test one that its library compares keys with?"""

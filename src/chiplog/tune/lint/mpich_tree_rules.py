@@ -4,39 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from chiplog.tune.lint.json_lines import Member, Value
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.rule import Rule, quoted, shown
+from chiplog.tune.mpich_tests import LEAF, NEEDS_A_REST, PRUNED, TEST, YES_NO, State, applied
 
-LEAF = ("algorithm=", "composition=")
-WITHOUT_END = 2**62
-NUMBERS = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
-PRUNED = ("comm_type", "comm_size", "comm_hierarchy", "is_node_consecutive", "comm_avg_ppn")
-"""Tests that are asked once a communicator."""
-NEEDS_A_REST = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
-"""Without a last branch that takes the rest, MPICH aborts as it starts."""
 OF_THE_MACHINE = ("comm_hierarchy", "is_node_consecutive", "is_multi_threaded")
 DEPENDS = ("comm_avg_ppn",)
-_TEST = re.compile(r"(\w+?)(<=|<|=)(\w+)")
-
-
-@dataclass(frozen=True)
-class State:
-    """What is known of a call that gets to a place of the tree."""
-
-    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
-    facts: dict[str, frozenset[str]] = field(default_factory=dict)
-    """By test with words, the answers that are left."""
-    lines: dict[str, int] = field(default_factory=dict)
-    """By test, the line that decided last."""
-    is_searched: bool = False
-    """Does the place stand below a test of the message?"""
-
-    def range(self, name: str) -> tuple[int, int]:
-        """The numbers that are left."""
-        return self.ranges.get(name, (1 if name == "comm_size" else 0, WITHOUT_END))
 
 
 @dataclass(frozen=True)
@@ -52,13 +28,6 @@ class Leaf:
     rule: Rule
     place: Value
     """The object that holds the algorithm; a mark replaces its members."""
-
-
-ANSWERS = {
-    "comm_type": frozenset(("intra", "inter")),
-    "comm_hierarchy": frozenset(("parent", "node_roots", "node", "flat")),
-}
-YES_NO = frozenset(("yes", "no"))
 
 
 _Place = tuple[Value, State, tuple[str, ...], str]
@@ -161,7 +130,7 @@ class TreeReader:
             return None
         if self.release.words and not self.release.knows_test(key):
             return f"unknown key: {self.release} aborts as it starts"
-        match = _TEST.fullmatch(key)
+        match = TEST.fullmatch(key)
         if key == "any":
             name = "any"
         elif match is None:
@@ -178,7 +147,7 @@ class TreeReader:
         return None
 
     def _hidden(self, one: Member, key: str, left: State | None, state: State) -> None:
-        name = _TEST.fullmatch(key)
+        name = TEST.fullmatch(key)
         before = left or state
         line = before.lines.get(name[1], 0) if name else 0
         because = (
@@ -203,7 +172,7 @@ class TreeReader:
         if left is None or not members or not collective:
             return
         last = members[-1]
-        match = _TEST.fullmatch(_key(last))
+        match = TEST.fullmatch(_key(last))
         name = match[1] if match else ""
         if name in NEEDS_A_REST and not _key(last).endswith("=any"):
             self.wrong(
@@ -295,78 +264,6 @@ class TreeReader:
 def _only(state: State, name: str) -> frozenset[str]:
     found = state.facts.get(name, YES_NO)
     return found if len(found) == 1 else frozenset()
-
-
-def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
-    """What is known of calls that pass the test, and of those that don't; None where there are none."""
-    match = _TEST.fullmatch(key)
-    if key.startswith("collective="):
-        return state, state
-    if match is None or match[3] == "any":
-        return state, None
-    name, sign, word = match.groups()
-    searched = state.is_searched or name not in PRUNED
-    if name in NUMBERS and word.isdecimal():
-        return _by_number(state, name, sign, int(word), line, searched)
-    if name in ("comm_size", "count"):
-        name = word if word == "node_comm_size" else f"{name} {word}"
-        word = "yes"
-    left = state.facts.get(name, ANSWERS.get(name, YES_NO))
-    passed, failed = left & {word}, left - {word}
-    return _with_fact(state, name, passed, line, searched), _with_fact(
-        state, name, failed, line, state.is_searched
-    )
-
-
-def _with_fact(
-    state: State, name: str, answers: frozenset[str], line: int, searched: bool
-) -> State | None:
-    if not answers:
-        return None
-    found = replace(
-        state,
-        facts={**state.facts, name: answers},
-        lines={**state.lines, name: line},
-        is_searched=searched,
-    )
-    return found if _has_pow2(found) else None
-
-
-def _has_pow2(state: State) -> bool:
-    """Is there a number of ranks left that is a power of two, or none, as the tests say?"""
-    low, high = state.range("comm_size")
-    answers = state.facts.get("comm_size pow2", YES_NO)
-    if answers == {"yes"}:
-        return (1 << max(low - 1, 0).bit_length()) <= high
-    if answers == {"no"}:
-        return any(one & (one - 1) for one in range(low, min(high, low + 2) + 1))
-    return True
-
-
-def _by_number(
-    state: State, name: str, sign: str, number: int, line: int, searched: bool
-) -> tuple[State | None, State | None]:
-    low, high = state.range(name)
-    # csel.c takes comm_size<N for comm_size<=N where a test of the message stands above it.
-    last = number if sign == "<=" or (name == "comm_size" and state.is_searched) else number - 1
-    return (
-        _with_range(state, name, (low, min(high, last)), line, searched),
-        _with_range(state, name, (max(low, last + 1), high), line, state.is_searched),
-    )
-
-
-def _with_range(
-    state: State, name: str, span: tuple[int, int], line: int, searched: bool
-) -> State | None:
-    if span[0] > span[1]:
-        return None
-    found = replace(
-        state,
-        ranges={**state.ranges, name: span},
-        lines={**state.lines, name: line},
-        is_searched=searched,
-    )
-    return found if _has_pow2(found) else None
 
 
 def _key(member: Member) -> str:

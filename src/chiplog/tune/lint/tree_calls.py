@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chiplog.tune.lint.calls import MOST_BYTES, MOST_RANKS_HERE, Call
-from chiplog.tune.lint.mpich_tree_rules import WITHOUT_END, YES_NO, Leaf, State
+from chiplog.tune.lint.mpich_tree_rules import Leaf
+from chiplog.tune.mpich_tests import WITHOUT_END, YES_NO, State
 
 CALLED = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),

@@ -35,7 +35,7 @@ def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> di
     by_operation: dict[str, dict[str, list[int]]] = {}
     for at, leaf in enumerate(leaves):
         prefix = f"algorithm=MPIR_{leaf.collective.capitalize()}_intra_"
-        is_own = (*leaf.path, leaf.algorithm) in release.own_paths
+        is_own = release.chooses(leaf.algorithm, leaf.collective, leaf.state)
         if (
             leaf.algorithm.startswith(prefix)
             and not is_own
@@ -106,14 +106,19 @@ class _Proof:
 
     def rules(self) -> list[Rule]:
         asked = list(self.calls)
-        for at in asked[MOST_RUNS:]:
-            self._unproved(at, f"only {MOST_RUNS} leaves are tried")
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / self.path.name
             plain = self.caller.run(list(self.calls.values()), self._settings(copy, None))
             if not self._all_end_well(asked, plain):
                 return self.found
-            tried = asked[:MOST_RUNS]
+            possible = [at for at in asked if self.calls[at].ranks <= plain.ranks]
+            tried = possible[:MOST_RUNS]
+            for at in asked:
+                if at not in possible:
+                    needed = self.calls[at].ranks
+                    self._unproved(at, f"it takes {needed} ranks, and {plain.ranks} were started")
+                elif at not in tried:
+                    self._unproved(at, f"only {MOST_RUNS} leaves are tried")
             taken = {at: self._is_taken(copy, at) for at in tried}
         for at, is_taken in taken.items():
             operation = self.leaves[at].collective
@@ -129,9 +134,8 @@ class _Proof:
 
     def _all_end_well(self, asked: Sequence[int], plain: Ended) -> bool:
         """Where calls fail with the file itself, its leaf is illegal, and nothing else is proved."""
-        bad = {
-            at: said for index, at in enumerate(asked) if (said := plain.calls.get(index, "")) != OK
-        }
+        how_ended = {at: plain.calls.get(index, "") for index, at in enumerate(asked)}
+        bad = {at: said for at, said in how_ended.items() if said not in (OK, SKIPPED)}
         aborted = next((at for at, said in bad.items() if not said), None)
         for at, said in bad.items():
             if said or at == aborted:

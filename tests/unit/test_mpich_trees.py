@@ -1,0 +1,114 @@
+"""A written tree of MPICH's takes what was chosen where that holds, and what MPICH's own takes everywhere else."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from csel_by_hand import Call, taken
+
+from chiplog.tune.choice import Native, Tuning
+from chiplog.tune.formats.mpich_json import INTRA, text_from
+from chiplog.tune.measured.candidate import Candidate
+from chiplog.tune.measured.choices import Verdict, tuning_of
+from chiplog.tune.measured.launch import Cell
+from chiplog.tune.mpich_tests import State, settled
+
+CHOSEN = "MPIR_Chosen"
+RANKS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64)
+FIRST, LAST = 1024, 1500
+SIZES = (0, 1, 8, 255, 256, 257, FIRST - 1, FIRST, LAST, LAST + 1, 4000, 40000, 10**6)
+
+
+def leaf(name: str) -> dict[str, Any]:
+    return {f"algorithm=MPIR_{name}": {}}
+
+
+BY_SIZE = {"avg_msg_size<=0": leaf("none"), "avg_msg_size<12288": leaf("short")}
+ALLTOALL = {
+    "is_sendbuf_inplace=yes": leaf("in_place"),
+    "is_sendbuf_inplace=no": {
+        "comm_size<8": {"avg_msg_size<=32768": leaf("a"), "avg_msg_size=any": leaf("b")},
+        "comm_size=any": {
+            "avg_msg_size<=256": {"comm_size<16": leaf("c"), "comm_size=any": leaf("d")},
+            "avg_msg_size=any": leaf("e"),
+        },
+    },
+}
+BCAST = {
+    "comm_size<8": {
+        "comm_hierarchy=parent": {**BY_SIZE, "avg_msg_size=any": leaf("large")},
+        "comm_hierarchy=any": {"avg_msg_size=any": leaf("flat")},
+    },
+    "comm_size=pow2": {**BY_SIZE, "avg_msg_size=any": leaf("pow2")},
+    "comm_size=any": {"avg_msg_size<=256": leaf("small"), "avg_msg_size=any": leaf("ring")},
+}
+ALLREDUCE = {
+    "comm_size=node_comm_size": leaf("in_node"),
+    "comm_size=any": {
+        "avg_msg_size<=8": {"is_commutative=yes": leaf("yes"), "is_commutative=no": leaf("no")},
+        "avg_msg_size=any": {
+            "is_op_built_in=no": leaf("users"),
+            "is_op_built_in=yes": {"count<pow2": leaf("few"), "count=any": leaf("many")},
+        },
+    },
+}
+TREES = {"alltoall": ALLTOALL, "bcast": BCAST, "allreduce": ALLREDUCE}
+
+
+def tuning(operation: str, *ranks: int) -> Tuning:
+    candidate = Candidate(CHOSEN, (), Native(CHOSEN))
+    cells = [Cell(operation, count, size) for count in ranks for size in (FIRST, LAST)]
+    return tuning_of(operation, [Verdict(one, candidate, None, 1.0, False, True) for one in cells])
+
+
+def calls() -> Iterator[Call]:
+    words = ("yes", "no")
+    for ranks, size, in_place, built_in, hierarchy in itertools.product(
+        RANKS, SIZES, words, words, ("parent", "flat")
+    ):
+        yield {
+            "comm_size": ranks,
+            "node_comm_size": 4,
+            "comm_hierarchy": hierarchy,
+            "avg_msg_size": size,
+            "count": size,
+            "is_sendbuf_inplace": in_place,
+            "is_commutative": built_in,
+            "is_op_built_in": built_in,
+        }
+
+
+def is_chosen(operation: str, call: Call, ranks: tuple[int, ...]) -> bool:
+    """By the sizes and numbers of ranks, and for calls like those that were measured only."""
+    if call["comm_size"] not in ranks or not FIRST <= call["avg_msg_size"] <= LAST:
+        return False
+    if operation == "alltoall":
+        return bool(call["is_sendbuf_inplace"] == "no")
+    return operation != "allreduce" or call["is_op_built_in"] == "yes"
+
+
+@pytest.mark.parametrize("operation", TREES)
+@pytest.mark.parametrize("ranks", [(4,), (8,), (7, 9), (4, 8, 16), (16, 17)])
+def test_the_choice_is_taken_where_it_holds_and_mpichs_own_elsewhere(
+    operation: str, ranks: tuple[int, ...]
+) -> None:
+    own = TREES[operation]
+    text = text_from({f"collective={operation}": {INTRA: own}}, tuning(operation, *ranks))
+    written = json.loads(text)[f"collective={operation}"][INTRA]
+    for call in calls():
+        expected = taken(own, call)
+        if is_chosen(operation, call, ranks):
+            expected = f"algorithm={CHOSEN}"
+        assert taken(written, call) == expected, call
+
+
+def test_tests_that_decide_nothing_are_left_out() -> None:
+    known = State(ranges={"comm_size": (8, 8), "avg_msg_size": (1, 100)})
+    assert settled(BCAST, known) == leaf("short")
+    assert settled(ALLTOALL["is_sendbuf_inplace=no"], known) == leaf("c")
+    below = State(ranges={"comm_size": (8, 8)}, is_searched=True)
+    assert settled(ALLTOALL["is_sendbuf_inplace=no"], below)["avg_msg_size=any"] == leaf("b")
