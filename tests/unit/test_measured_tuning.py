@@ -442,6 +442,19 @@ def test_mpich_is_asked_for_the_values_of_its_names() -> None:
     assert set(field.left_out) == {"tree", "other"}
 
 
+def test_mpichs_algorithms_race_without_the_device_where_it_would_stand_in_between() -> None:
+    def ask(word: str, environment: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+        return [{"name": word, "value": {"percoll": 2, "ring": 5}[environment[word]]}]
+
+    field = mpich.field_of("bcast", ask, {"MPIR_Bcast_intra_ring"}, is_behind_device=True)
+    alone = (("MPIR_CVAR_DEVICE_COLLECTIVES", 2), ("MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", 0))
+    assert [one.settings for one in field.candidates] == [
+        (("MPIR_CVAR_BCAST_INTRA_ALGORITHM", 5), *alone),
+        alone,
+    ]
+    assert field.candidates[1].native == mpich_json.FLAT
+
+
 def test_the_program_gets_each_candidate_once_and_each_cell() -> None:
     one = candidates(1)[0]
     entries = [Entry(Cell("bcast", 8, size), (DEFAULT, one)) for size in (1, 64)]

@@ -73,6 +73,8 @@ class Tuning:
     operation: str
     model: str
     choices: tuple[Choice, ...]
+    is_of_one_host: bool = False
+    """Whether all ranks were on one host where it was measured, so that nothing is known of several."""
 
     def at(self, ranks: int) -> tuple[Choice, ...]:
         """The choices of one number of ranks, ascending by size."""

@@ -58,6 +58,11 @@ def own_tree(mpi: Mpi) -> Tree:
     raise UsageError(f"--mpi: the library of {mpi} at {mpi.mpicxx} carries no tree of algorithms.")
 
 
+def device_tree(mpi: Mpi) -> Tree:
+    """The tree by which its device ch4 goes node by node, or leaves an operation to the generic tree; may be empty."""
+    return next((one for one in carried(mpi).trees if "composition=" in json.dumps(one)), {})
+
+
 @dataclass(frozen=True)
 class Carried:
     """What a library compares the keys of a tree with, and the trees that it carries."""

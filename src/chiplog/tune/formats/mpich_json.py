@@ -16,12 +16,11 @@ from chiplog.errors import UsageError
 from chiplog.predict.n_way import N_WAY
 from chiplog.tune.check.launch import MARKED_RANKS
 from chiplog.tune.check.proof import NotRules, json_object
-from chiplog.tune.choice import Tuning
+from chiplog.tune.choice import Native, Tuning
 from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Tree
 from chiplog.tune.ranges import Key, RankRule, rules
 from chiplog.tune.version import Version, version_text
-from chiplog.tune.writer import TuningFormat
 
 FIRST_VERSION = (4, 0)
 RADIX_SINCE = (4, 1)
@@ -50,6 +49,10 @@ ALGORITHMS: Mapping[str, Mapping[str, str]] = {
         "bruck": "MPIR_Alltoall_intra_brucks",
     },
 }
+FLAT = Native("flat")
+"""MPICH's own choice among the algorithms that don't go node by node."""
+Leaf = Callable[[str, Key, Tree], Tree]
+"""Operation, choice and the release's own branch: what stands where the choice holds."""
 TOTAL = ("allgather", "reduce_scatter")
 """Looked up by the sum of all ranks' blocks; the others by the message or block."""
 
@@ -82,33 +85,41 @@ def text_from(tree: Tree, tuning: Tuning) -> str:
     """The file, from the release's own tree."""
     patched = copy.deepcopy(tree)
     branch = patched[f"collective={tuning.operation}"]
-    branch[INTRA] = _with_choices(tuning, branch[INTRA])
-    text = json.dumps(patched, indent=1) + "\n"
-    return text if len(text) % mmap.PAGESIZE else text + "\n"  # MPICH reads on to a zero byte
+    branch[INTRA] = _patched(tuning, branch[INTRA])
+    return written(patched)
 
 
-def _with_choices(tuning: Tuning, own: Tree) -> Tree:
+def written(tree: Tree) -> str:
+    """As a file; it never fills a page, since MPICH reads on to a zero byte."""
+    text = json.dumps(tree, indent=1) + "\n"
+    return text if len(text) % mmap.PAGESIZE else text + "\n"
+
+
+def _patched(tuning: Tuning, own: Tree) -> Tree:
     if tuning.operation == "barrier" and not any(one.native for one in tuning.choices):
         hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
         flat = own["comm_hierarchy=any"]
-        return {**hierarchy, "comm_hierarchy=any": _by_ranks(tuning, flat, State())}
+        return {**hierarchy, "comm_hierarchy=any": with_choices(tuning, flat, State(), _leaf)}
     if tuning.operation == "alltoall":
         in_place = "is_sendbuf_inplace=no"
-        return {**own, in_place: _by_ranks(tuning, own[in_place], State(is_searched=True))}
-    return _by_ranks(tuning, own, State())
+        return {
+            **own,
+            in_place: with_choices(tuning, own[in_place], State(is_searched=True), _leaf),
+        }
+    return with_choices(tuning, own, State(), _leaf)
 
 
-def _by_ranks(tuning: Tuning, own: Tree, state: State) -> Tree:
+def with_choices(tuning: Tuning, own: Tree, state: State, leaf: Leaf) -> Tree:
     """The choices first, then the release's `own` branch, which stands at a place where that is known of calls."""
     own = settled(own, state)
     entries = rules(tuning)
-    branches = [_by_size(tuning.operation, entry, own) for entry in entries]
+    branches = [_by_size(tuning.operation, entry, own, leaf) for entry in entries]
     tests = [f"comm_size<={entry.first_ranks - 1}" for entry in entries[1:]]
     return settled(dict(zip([*tests, "comm_size=any"], branches, strict=True)), state)
 
 
-def _by_size(operation: str, entry: RankRule, own: Tree) -> Tree:
-    leaves = [_leaf(operation, rule.key, own) for rule in entry.sizes]
+def _by_size(operation: str, entry: RankRule, own: Tree, leaf: Leaf) -> Tree:
+    leaves = [leaf(operation, one.key, own) if one.key else own for one in entry.sizes]
     if len(leaves) == 1:
         return leaves[0]
     scale, size = (entry.first_ranks, "total") if operation in TOTAL else (1, "avg")
@@ -116,11 +127,9 @@ def _by_size(operation: str, entry: RankRule, own: Tree) -> Tree:
     return dict(zip([*tests, f"{size}_msg_size=any"], leaves, strict=True))
 
 
-def _leaf(operation: str, key: Key | None, own: Tree) -> Tree:
-    if key is None:
-        return copy.deepcopy(own)
+def _leaf(operation: str, key: Key, own: Tree) -> Tree:
     if key.native is not None:
-        return _guarded(operation, key.native.name, own)
+        return own if key.native == FLAT else guarded(operation, _named(key.native.name), own)
     name, peers = key.algorithm, key.peers
     if operation == "barrier":
         assert peers is not None
@@ -130,20 +139,23 @@ def _leaf(operation: str, key: Key | None, own: Tree) -> Tree:
     return guard(operation, chosen) if guard else chosen
 
 
-def _guarded(operation: str, leaf: str, own: Tree) -> Tree:
-    """A leaf that was measured, for calls like those that were measured; all others keep the release's own branch."""
-    chosen: Tree = {f"algorithm={leaf}": {}}
+def _named(leaf: str) -> Tree:
+    return {f"algorithm={leaf}": {}}
+
+
+def guarded(operation: str, chosen: Tree, own: Tree) -> Tree:
+    """What was measured, for calls like those that were measured; all others keep the release's own branch."""
     if operation == "reduce_scatter":
         chosen = {
             "is_block_regular=yes": chosen,
-            "is_block_regular=no": copy.deepcopy(own),
+            "is_block_regular=no": own,
         }
-        return {"is_commutative=yes": chosen, "is_commutative=no": copy.deepcopy(own)}
+        return {"is_commutative=yes": chosen, "is_commutative=no": own}
     if operation not in ("reduce", "allreduce"):
         return chosen
     return {
-        "is_op_built_in=no": copy.deepcopy(own),
-        "is_op_built_in=yes": {"count<pow2": copy.deepcopy(own), "count=any": chosen},
+        "is_op_built_in=no": own,
+        "is_op_built_in=yes": {"count<pow2": own, "count=any": chosen},
     }
 
 
@@ -175,11 +187,6 @@ GUARDS: Mapping[str, Callable[[str, Tree], Tree]] = {
 def settings(path: Path, _: Version) -> Mapping[str, str]:
     """The variable that names the file."""
     return {VARIABLE: str(path.absolute())}
-
-
-def format_from(tree: Tree) -> TuningFormat:
-    """The format for the release with that tree."""
-    return TuningFormat(offered, lambda tuning, _: text_from(tree, tuning), settings)
 
 
 def marked(text: str) -> str:

@@ -31,8 +31,11 @@ def comes_first(operation: str, version: Version) -> bool:
 
 
 def companions(tuning: Tuning, version: Version) -> Sequence[Companion]:
-    """The file of han's rules that goes with one of tuned's; none where han has no part in the operation."""
-    if not comes_first(tuning.operation, version):
+    """The file of han's rules that goes with one of tuned's; none where han has no part in the operation.
+
+    Nor where the tuning was measured on one host: across hosts all is left to han then.
+    """
+    if tuning.is_of_one_host or not comes_first(tuning.operation, version):
         return ()
     return (Companion(ENDING, _text(tuning), settings),)
 

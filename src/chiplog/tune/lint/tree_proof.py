@@ -172,7 +172,9 @@ class _Proof:
             self._unproved(at, "on this machine MPICH's device decides before the tree is asked")
 
     def _elsewhere(self, at: int) -> None:
-        if self._depends_on_machine(at):
+        leaf = self.leaves[at]
+        is_own = self.release.chooses(leaf.algorithm, leaf.collective, leaf.state)
+        if is_own or self._depends_on_machine(at):
             self._unproved(at, "on this machine the call takes another leaf")
         else:
             call = self.calls[at]

@@ -31,6 +31,8 @@ class About:
     mpi: str
     version: str
     candidates: tuple[Candidate, ...]
+    hosts: int | None = None
+    """On which the ranks were; None in files that don't say it."""
 
 
 class SamplesFile:
@@ -128,6 +130,7 @@ def _about(header: Mapping[str, Any]) -> About:
         mpi=str(header["mpi"]),
         version=str(header["version"]),
         candidates=candidates,
+        hosts=None if header.get("hosts") is None else int(header["hosts"]),
     )
 
 

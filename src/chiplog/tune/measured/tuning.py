@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chiplog.collectives.algorithm import Task
@@ -15,6 +15,7 @@ from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import RACE, build_program
 from chiplog.tune.choose import predicted_seconds
+from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
@@ -23,7 +24,7 @@ from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race, Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
 from chiplog.tune.measured.summary import Summary, summarise
-from chiplog.tune.mpich_tree import carried
+from chiplog.tune.mpich_tree import carried, device_tree
 from chiplog.tune.version import parse_version
 from chiplog.tune.writer import WRITERS, TuningFiles
 
@@ -111,13 +112,15 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
         asked.seed,
         Effort(commutative=asked.commutative or asked.program == WITH_PREDEFINED_ONLY),
     )
-    about = About(asked.operation, asked.program, str(found), found.version, field.candidates)
+    about = About(
+        asked.operation, asked.program, str(found), found.version, field.candidates, world.hosts
+    )
     samples = SamplesFile(samples_file, about)
     predicted = _predicted(asked, options, field.candidates) if asked.model_file else None
     race = Race(racing, field.candidates, options, predicted=predicted, tell=tell, log=samples.add)
     raced = race.run()
     samples.end(raced)
-    return _written(asked, str(found), found.version, raced, field.left_out)
+    return _written(asked, about, raced, field.left_out)
 
 
 def choose_again(asked: Asked, samples_file: Path) -> Measured:
@@ -128,21 +131,20 @@ def choose_again(asked: Asked, samples_file: Path) -> Measured:
             f"--from: {samples_file} is about {about.operation} of {about.program}, not {asked.operation} of "
             f"{asked.program}."
         )
-    return _written(asked, about.mpi, about.version, raced, {})
+    return _written(asked, about, raced, {})
 
 
-def _written(
-    asked: Asked, mpi: str, version: str, raced: Raced, left_out: Mapping[str, str]
-) -> Measured:
+def _written(asked: Asked, about: About, raced: Raced, left_out: Mapping[str, str]) -> Measured:
     found = verdicts(raced)
-    chosen, release = WRITERS.load(asked.program).format_for(asked.out, version, asked.mpi)
+    chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
+    tuning = replace(tuning_of(asked.operation, found), is_of_one_host=about.hosts == 1)
     return Measured(
-        mpi,
+        about.mpi,
         raced,
         found,
         summarise(raced, found),
         {**left_out, **raced.dropped},
-        chosen.files(tuning_of(asked.operation, found), release),
+        chosen.files(tuning, release),
     )
 
 
@@ -171,13 +173,14 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
 
 
 def _field(asked: Asked, found: Mpi, launcher: MpiLauncher, world: World) -> Field:
+    spans_hosts = 1 < world.hosts < world.ranks
     if asked.program == "openmpi":
         version = parse_version(found.version)
-        spans_hosts = 1 < world.hosts < world.ranks
         return openmpi.field_of(asked.operation, version, launcher.cvars, spans_hosts=spans_hosts)
     words = carried(found).words
     leaves = {word.removeprefix("algorithm=") for word in words if word.startswith("algorithm=")}
-    return mpich.field_of(asked.operation, launcher.cvars, leaves)
+    is_behind = spans_hosts and flat_composition(device_tree(found), asked.operation) is not None
+    return mpich.field_of(asked.operation, launcher.cvars, leaves, is_behind_device=is_behind)
 
 
 def _predicted(

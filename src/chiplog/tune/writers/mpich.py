@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chiplog.measure.mpis import Mpi
 from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
-from chiplog.tune.formats import mpich_cvars, mpich_json
-from chiplog.tune.mpich_tree import mpich_here, own_tree
+from chiplog.tune.formats import mpich_cvars, mpich_device, mpich_json
+from chiplog.tune.mpich_tree import device_tree, mpich_here, own_tree
 from chiplog.tune.version import Version, parse_version
 from chiplog.tune.writer import TuningFormat, TuningWriter, release_of
 
@@ -22,7 +23,17 @@ def format_for(path: Path, version: str | None, mpi: str | None) -> tuple[Tuning
     if asked is not None:
         mpich_json.check_version(asked)
     here = mpich_here(asked, mpi)
-    return mpich_json.format_from(own_tree(here)), parse_version(here.version)
+    return _trees_of(here), parse_version(here.version)
+
+
+def _trees_of(mpi: Mpi) -> TuningFormat:
+    own, device = own_tree(mpi), device_tree(mpi)
+    return TuningFormat(
+        mpich_json.offered,
+        lambda tuning, _: mpich_json.text_from(own, tuning),
+        mpich_json.settings,
+        companions=lambda tuning, _: mpich_device.companions(device, tuning),
+    )
 
 
 def format_of(text: str) -> MarkedFormat:
