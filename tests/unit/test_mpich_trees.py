@@ -175,6 +175,14 @@ def test_a_tuning_of_one_host_leaves_calls_across_hosts_to_the_device() -> None:
     assert openmpi_han.companions(of_one, (5, 0)) == ()
 
 
+def test_a_tuning_without_rules_leaves_all_as_it_is() -> None:
+    none = tuning_of("bcast", [Verdict(Cell("bcast", 4, 64), None, None, 1.0, False, False)])
+    tree, device = ({"collective=bcast": {INTRA: branch}} for branch in (BCAST, DEVICE["bcast"]))
+    assert json.loads(text_from(tree, none)) == tree
+    assert mpich_device.companions(device, none) == ()
+    assert openmpi_han.companions(none, (5, 0)) == ()
+
+
 def test_what_mpich_takes_without_its_device_is_a_choice_of_its_own() -> None:
     chosen = tuning_of(
         "bcast", [Verdict(Cell("bcast", 5, 64), FLAT_CANDIDATE, None, 1.0, False, True)]

@@ -81,6 +81,11 @@ class Tuning:
         return tuple(one for one in self.choices if one.ranks == ranks)
 
     @property
+    def has_rules(self) -> bool:
+        """Does any choice leave the default?"""
+        return any(one.is_changed for one in self.choices)
+
+    @property
     def ranks(self) -> tuple[int, ...]:
         """The numbers of ranks, ascending."""
         return tuple(dict.fromkeys(one.ranks for one in self.choices))

@@ -44,7 +44,7 @@ def companions(device: Tree, tuning: Tuning) -> Sequence[Companion]:
     """
     flat = flat_composition(device, tuning.operation)
     is_of_steps = tuning.operation == "barrier" and not any(one.native for one in tuning.choices)
-    if flat is None or is_of_steps or tuning.is_of_one_host:
+    if flat is None or is_of_steps or tuning.is_of_one_host or not tuning.has_rules:
         return ()
 
     def leaf(operation: str, _: Key, own: Tree) -> Tree:

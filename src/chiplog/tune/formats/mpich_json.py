@@ -83,6 +83,8 @@ def offered(operation: str, version: Version) -> Collection[str]:
 
 def text_from(tree: Tree, tuning: Tuning) -> str:
     """The file, from the release's own tree."""
+    if not tuning.has_rules:
+        return written(tree)
     patched = copy.deepcopy(tree)
     branch = patched[f"collective={tuning.operation}"]
     branch[INTRA] = _patched(tuning, branch[INTRA])

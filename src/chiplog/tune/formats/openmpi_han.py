@@ -35,7 +35,8 @@ def companions(tuning: Tuning, version: Version) -> Sequence[Companion]:
 
     Nor where the tuning was measured on one host: across hosts all is left to han then.
     """
-    if tuning.is_of_one_host or not comes_first(tuning.operation, version):
+    is_alone = tuning.is_of_one_host or not tuning.has_rules
+    if is_alone or not comes_first(tuning.operation, version):
         return ()
     return (Companion(ENDING, _text(tuning), settings),)
 
