@@ -45,7 +45,7 @@ class State:
 
 
 def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
-    """What is known of calls that pass the test, and of those that don't; None where there are none."""
+    """Two states: of the calls that pass the test, and of those that fail it. It is None where no such call is left."""
     match = TEST.fullmatch(key)
     if key.startswith("collective="):
         return state, state

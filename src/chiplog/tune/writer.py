@@ -24,7 +24,7 @@ NO_VERSION: Version = (0, 0)
 
 @dataclass(frozen=True)
 class Companion:
-    """A second file that a tuning file needs beside it, named as that one with `ending` added."""
+    """A second file that a tuning file needs. Its name is that of the tuning file with `ending` added."""
 
     ending: str
     text: str
@@ -67,7 +67,7 @@ class TuningFiles:
     companions: Sequence[Companion] = ()
 
     def texts(self, path: Path) -> Mapping[Path, str]:
-        """Of the file `path` and of those beside it."""
+        """The text of each file by its path: the tuning file is `path`, and its companions lie beside it."""
         beside = {_beside(path, one.ending): one.text for one in self.companions}
         return {path: self.text, **beside}
 

@@ -108,7 +108,7 @@ def settings(path: Path, version: Version) -> Mapping[str, str]:
 
 
 def settings_alone(path: Path, version: Version) -> Mapping[str, str]:
-    """Those of any rules file, with nothing beside it: han, which may come before tuned, steps back as a whole."""
+    """The environment for a rules file that has no second one: it turns han off, which may come before tuned."""
     found = dict(settings(path, version))
     if version >= openmpi_han.FIRST_VERSION:
         found["OMPI_MCA_coll_han_priority"] = "0"

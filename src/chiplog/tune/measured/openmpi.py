@@ -40,7 +40,7 @@ def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = 
     stem = f"coll_tuned_{operation}_algorithm"
     found = {str(one["name"]): one for one in ask(stem, SWITCH)}
     if stem not in found:
-        return Field((), SWITCH)
+        return Field((), dict(SWITCH))
     names = {one["name"]: int(one["value"]) for one in found[stem]["choices"] if one["value"]}
     ours = {
         (theirs.name, theirs.segment_bytes): name
@@ -70,4 +70,4 @@ def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = 
         own = Native(TUNED, OWN_DECISION)
         candidates.append(Candidate(TUNED, ((stem, OWN_DECISION),), own))
     options = ("--without", HAN) if is_behind_han else ()
-    return Field(tuple(candidates), SWITCH, options=options)
+    return Field(tuple(candidates), dict(SWITCH), options=options)
