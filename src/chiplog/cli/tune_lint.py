@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, wrapped, write_json
 
 if TYPE_CHECKING:
     from chiplog.tune.lint.lint_file import Lint
@@ -80,14 +80,14 @@ def _print(file: Path, found: Lint, *, details: bool) -> None:
     print(f"{file}: {', '.join(counts)}.")
     print(f"{found.format}, for {found.mpi}.")
     for one in found.rules if details else found.wrong:
-        print(_line(one))
+        print(wrapped(_line(one)))
     if details:
         return
     reasons: dict[str, list[int]] = {}
     for one in found.unproved:
         reasons.setdefault(one.reason or "not proved", []).append(one.line)
     for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
-        print(f"{_places(lines)}: {reason}.")
+        print(wrapped(f"{_places(lines)}: {reason}."))
     if len(reasons) > MOST_UNPROVED:
         print(f"{len(reasons) - MOST_UNPROVED} more reasons: --details")
 
