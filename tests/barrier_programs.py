@@ -98,12 +98,13 @@ def preloaded_command(
     command: Sequence[str],
     preload: Sequence[Path],
     settings: Mapping[str, str],
+    launcher_options: Sequence[str] = (),
 ) -> list[str]:
-    """What starts that many ranks of a command on this host, with these libraries and variables."""
+    """What starts that many ranks of a command on this host, with these libraries, variables and options."""
     given = {"LD_PRELOAD": ":".join(map(str, preload)), **settings} if preload else settings
     crowd = ("--bind-to", "none", "--map-by", ":OVERSUBSCRIBE") if mpi.kind == "openmpi" else ()
     options = [part for item in given.items() for part in PRELOADING[mpi.kind](*item)]
-    return [str(mpi.launcher), "-n", str(ranks), *crowd, *options, *command]
+    return [str(mpi.launcher), "-n", str(ranks), *crowd, *launcher_options, *options, *command]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 The programs are executable files below a folder, such as a compiled test suite of an MPI's: --programs, or the variable
 MPICH_TESTS. Each runs with 2, 4 and 8 ranks as it is and with barriers put around its other collective operations,
 then with the library: once as it is, and with more barriers three times, each time with other settings. A program fails
-if it does not end with 0, or does not end. Arguments come from a file `testlist.in` beside a program, with lines
-`NAME RANKS arg=ARGUMENT`.
+if it does not end, or does not end with 0. A file `testlist` or `testlist.in` beside it can tell arguments, and another
+end, as those of MPICH's tests do: see listed_programs.py.
 
 Each run is written to --results at once. A second call with the same file goes on where the first one ended.
 """
@@ -12,14 +12,13 @@ Each run is written to --results at once. A second call with the same file goes 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from barrier_programs import compile_tool, preloaded_command
 from contained import run_contained
+from listed_programs import Case, Suite
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measure.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
@@ -49,23 +49,6 @@ INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
-class Case:
-    """A program, its arguments and a number of ranks."""
-
-    program: str
-    arguments: str
-    ranks: int
-
-    @property
-    def call(self) -> str:
-        """The program with its arguments."""
-        return f"{self.program} {self.arguments}".strip()
-
-    def __str__(self) -> str:
-        return f"{self.call} ({self.ranks} ranks)"
-
-
-@dataclass(frozen=True)
 class Way:
     """How a case is run."""
 
@@ -85,33 +68,6 @@ class Way:
 WAYS = (Way(False, False), Way(False, True), Way(True, False), Way(True, True))
 
 
-@dataclass(frozen=True)
-class Suite:
-    """Compiled programs below a folder."""
-
-    folder: Path
-
-    def cases(self, ranks: Sequence[int], only: Sequence[str]) -> Iterator[Case]:
-        """Of the folders `only`, in this order, or of all."""
-        for part in only or [""]:
-            for path in sorted((self.folder / part).rglob("*")):
-                if not path.is_file() or not os.access(path, os.X_OK):
-                    continue
-                for arguments, number in itertools.product(self._arguments(path), ranks):
-                    yield Case(str(path.relative_to(self.folder)), arguments, number)
-
-    @staticmethod
-    def _arguments(path: Path) -> list[str]:
-        lists = path.parent / "testlist.in"
-        lines = lists.read_text().splitlines() if lists.is_file() else []
-        found = {}
-        for words in map(str.split, lines):
-            if words[:1] == [path.name]:
-                given = (word.removeprefix("arg=") for word in words if word.startswith("arg="))
-                found[" ".join(given)] = None
-        return list(found) or [""]
-
-
 class Results:
     """The runs so far, in a file of lines of JSON."""
 
@@ -124,13 +80,16 @@ class Results:
         for line in written.splitlines():
             try:
                 run = json.loads(line)
-                case = Case(run["program"], run["arguments"], run["ranks"])
+                case = Case(
+                    run["program"], run["arguments"], run["ranks"], run.get("variables", "")
+                )
                 self.runs[case, Way(run["library"], run["more_barriers"]), run["turn"]] = run
             except (ValueError, KeyError, TypeError):
                 continue  # the line at which a run was interrupted: that run is done again
 
     def add(self, case: Case, way: Way, turn: int, run: dict[str, object]) -> None:
-        key = {"program": case.program, "arguments": case.arguments, "ranks": case.ranks}
+        key: dict[str, object] = {"program": case.program, "arguments": case.arguments}
+        key |= {"ranks": case.ranks, "variables": case.variables}
         key |= {"library": way.library, "more_barriers": way.more_barriers, "turn": turn}
         self.runs[case, way, turn] = key | run
         with self.path.open("a") as file:
@@ -180,14 +139,16 @@ class Runner:
         preload = [self.shim] * way.more_barriers + [self.library.path] * way.library
         settings = SETTINGS[turn % len(SETTINGS)] if way.library else {}
         program = str(self.suite.folder / case.program)
+        mpi = self.library.mpi
         command = preloaded_command(
-            self.library.mpi,
+            mpi,
             case.ranks,
             [program, *shlex.split(case.arguments)],
             preload,
-            settings,
+            case.environment | settings,
+            case.launcher_options if mpi.kind != "openmpi" else (),
         )
-        environment = {**os.environ, **self.library.mpi.environment, **OPEN_MPI_AS_ROOT}
+        environment = {**os.environ, **mpi.environment, **OPEN_MPI_AS_ROOT}
         with tempfile.TemporaryDirectory() as directory:
             done = run_contained(
                 command,
@@ -195,8 +156,7 @@ class Runner:
                 directory=Path(directory),
                 limit_seconds=self._limit_seconds(case, way),
             )
-        names = {None: "did not end", 0: "passed"}
-        outcome = names.get(done.code, f"ended with {done.code}")
+        outcome = case.judge.outcome(done)
         run: dict[str, object] = {"outcome": outcome, "seconds": round(done.seconds, 2)}
         if outcome != "passed":
             run |= {"settings": settings, "output": done.output[-TAIL_CHARACTERS:]}

@@ -23,12 +23,17 @@ def mpi(promised_mpi: Callable[[str], Mpi]) -> Mpi:
 
 @pytest.fixture(scope="module")
 def suite(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two programs with arguments, one of which fails anyway."""
+    """A program of which one call fails anyway, and one ends with another status than 0, as it should."""
     folder = tmp_path_factory.mktemp("suite")
     (folder / "meeting").mkdir()
     compile_program(mpi, "barrier_cases.cpp", folder / "meeting" / "cases")
-    lines = "# comment\ncases 2 arg=in-a-row arg=5 timeLimit=9\ncases 2 arg=no-such-case\n"
-    (folder / "meeting" / "testlist.in").write_text(lines)
+    (folder / "meeting" / "testlist").write_text(
+        "# comment\n"
+        "cases 2 arg=in-a-row arg=5 timeLimit=9 resultTest=TestBench\n"
+        "cases 2 arg=no-such-case\n"
+        "cases 2 arg=no-such-case env=WHY=wanted resultTest=TestStatus\n"
+        "cases 2 arg=in-a-row arg=6\n"
+    )
     return folder
 
 
@@ -52,8 +57,10 @@ def test_programs_that_pass_with_the_library_are_listed(
     assert done.returncode == 0, done.stdout + done.stderr
     assert "meeting/cases in-a-row 5: 2 passed\n" in done.stdout
     assert "meeting/cases no-such-case: 2 fails without\n" in done.stdout
+    assert "WHY=wanted meeting/cases no-such-case: 2 passed\n" in done.stdout
+    assert "ended with 0 without 'No Errors'" in done.stdout
     assert (
-        "2 cases, 1 of which pass without the library; 2 runs with it; 0 pass only" in done.stdout
+        "4 cases, 2 of which pass without the library; 4 runs with it; 0 pass only" in done.stdout
     )
 
 
