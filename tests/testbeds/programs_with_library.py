@@ -32,7 +32,8 @@ from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measure.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
 from chiplog.measure.mpis import identify_mpi
 
-SHIM_SOURCE = Path(__file__).parent / "programs" / "barriers_around.cpp"
+BARRIERS_AROUND = "barriers_around.cpp"
+START_TOGETHER = "start_together.cpp"
 SETTINGS = (
     {"CHIPLOG_BARRIER_AFTER": "1"},
     {"CHIPLOG_BARRIER_AFTER": "2", "CHIPLOG_EVERY_RANK": "1"},
@@ -40,7 +41,10 @@ SETTINGS = (
 )
 """Used in turn."""
 CONTROLS = 10
-"""Runs without the library that a program must pass for a failure with it to count: some hang now and then."""
+"""Runs without the library that a program must pass for a failure with it to count: some hang now and then.
+
+In every other one, its ranks start together, as they do with CHIPLOG_EVERY_RANK.
+"""
 LIMIT_SECONDS = 30.0
 LIMIT_FACTOR = 4.0
 """With the library, or with more barriers, a program may take this many times as long as without, and LIMIT_SECONDS."""
@@ -111,7 +115,8 @@ class Runner:
     """Runs cases with one MPI and writes down what came of it."""
 
     library: BuiltLibrary
-    shim: Path
+    barriers_around: Path
+    start_together: Path
     suite: Suite
     results: Results
     times: int
@@ -136,7 +141,11 @@ class Runner:
     def _once(self, case: Case, way: Way, turn: int) -> None:
         if (case, way, turn) in self.results.runs:
             return
-        preload = [self.shim] * way.more_barriers + [self.library.path] * way.library
+        preload = [self.barriers_around] * way.more_barriers
+        if way.library:
+            preload.append(self.library.path)
+        elif turn % 2 == 1:
+            preload.append(self.start_together)
         settings = SETTINGS[turn % len(SETTINGS)] if way.library else {}
         program = str(self.suite.folder / case.program)
         mpi = self.library.mpi
@@ -237,8 +246,11 @@ def main() -> int:
     ]
     results = Results(options.results)
     with tempfile.TemporaryDirectory() as build:
-        shim = compile_tool(library.mpi, SHIM_SOURCE.name, Path(build) / "barriers_around.so")
-        runner = Runner(library, shim, suite, results, options.times, options.limit)
+        tools = [
+            compile_tool(library.mpi, source, Path(build) / f"{source}.so")
+            for source in (BARRIERS_AROUND, START_TOGETHER)
+        ]
+        runner = Runner(library, *tools, suite, results, options.times, options.limit)
         for case in cases:
             runner.run(case)
     lines, wrong = summary(results, cases)
