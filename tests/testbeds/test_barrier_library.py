@@ -57,6 +57,12 @@ def program(library: BuiltLibrary, build_directory: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def random_program(library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / f"random-{library.path.parent.name}"
+    return compile_program(library.mpi, "random_program.cpp", target)
+
+
+@pytest.fixture(scope="module")
 def profiler(library: BuiltLibrary, build_directory: Path) -> Path:
     target = build_directory / f"profiler-{library.path.parent.name}.so"
     return compile_tool(library.mpi, "profiler.cpp", target)
@@ -477,3 +483,14 @@ def test_python_programs_are_served_too(library: BuiltLibrary) -> None:
         pytest.skip("mpi4py's wheel knows no MPICH by the name that Debian gives it")
     done = accepted(run_preloaded(library, 2, Path(sys.executable), "-c", PYTHON), "python")
     assert SERVED in done.stderr
+
+
+@pytest.mark.parametrize("seed", range(200 if LONG else 6))
+def test_random_programs_run_as_without_it(
+    library: BuiltLibrary, random_program: Path, seed: int
+) -> None:
+    """They make and free communicators in many ways, with messages and windows under way and in threads."""
+    ranks = 4 if library.mpi.kind == "openmpi" else min(4, len(os.sched_getaffinity(0)))
+    settings = ({}, {"CHIPLOG_BARRIER_AFTER": "3", "CHIPLOG_EVERY_RANK": "1"})[seed % 2]
+    done = run_preloaded(library, ranks, random_program, seed, 200, **settings)
+    assert done.code == 0 and done.stdout == f"{seed} ok\n", done.stdout + done.stderr
