@@ -127,12 +127,18 @@ class Runner:
         for way in WAYS:
             if way != BARE and "passed" not in self.results.outcomes(case, BARE):
                 return
-            turns = self.times if way == WAYS[-1] else 1
-            for turn in range(turns):
+            for turn in range(self.times if way == WAYS[-1] else 1):
                 self._once(case, way, turn)
-            for turn in range(CONTROLS):
-                if self.results.fails_only_with_library(case, way):
-                    self._once(case, way.control, turn)
+                if self.results.outcomes(case, way)[-1] != "passed" and self._fails_without(
+                    case, way
+                ):
+                    break  # the other turns would tell nothing
+
+    def _fails_without(self, case: Case, way: Way) -> bool:
+        for turn in range(CONTROLS):
+            if self.results.fails_only_with_library(case, way):
+                self._once(case, way.control, turn)
+        return not self.results.fails_only_with_library(case, way)
 
     def _once(self, case: Case, way: Way, turn: int) -> None:
         if (case, way, turn) in self.results.runs:
