@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.cli import main
+from chiplog.cli.tune_lint import MOST_WRONG
 from chiplog.errors import UsageError
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.han_lint import lint_han, looks_like_han
@@ -375,6 +377,21 @@ def test_binary_and_missing_files_and_unknown_programs(tmp_path: Path) -> None:
         lint(tmp_path / "missing", "openmpi")
     with pytest.raises(UsageError, match="openmpi, mpich, ucc"):
         lint(binary, "smpi")
+
+
+def test_of_many_wrong_rules_the_first_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = tmp_path / "rules.conf"
+    backwards = "".join(f"{8 * n} 1 0 0\n" for n in range(100, 0, -1))
+    rules.write_text(f"1\n7\n1\n0 101\n0 1 0 0\n{backwards}")
+    command = ["tune", "lint", str(rules), "--for", "openmpi", "--version", "99.1"]
+    assert main(command) == 3
+    shown = capsys.readouterr().out
+    assert shown.count("\nline ") == MOST_WRONG + 1  # and the rule that is not proved
+    assert f"\n{100 - MOST_WRONG} more wrong rules: --details\n" in shown
+    assert main([*command, "--details"]) == 3
+    assert capsys.readouterr().out.count("\nline ") == 101
 
 
 HAN = """\

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 WRONG = 3
 NOT_PROVED = 4
+MOST_WRONG = 30
+"""Wrong rules, on the terminal."""
 MOST_UNPROVED = 3
 """Reasons for rules that are not proved, on the terminal."""
 
@@ -79,10 +81,12 @@ def _print(file: Path, found: Lint, *, details: bool) -> None:
         counts.append(f"{len(found.unproved)} not proved")
     print(f"{file}: {', '.join(counts)}.")
     print(f"{found.format}, for {found.mpi}.")
-    for one in found.rules if details else found.wrong:
+    for one in found.rules if details else found.wrong[:MOST_WRONG]:
         print(wrapped(_line(one)))
     if details:
         return
+    if len(found.wrong) > MOST_WRONG:
+        print(f"{len(found.wrong) - MOST_WRONG} more wrong rules: --details")
     reasons: dict[str, list[int]] = {}
     for one in found.unproved:
         reasons.setdefault(one.reason or "not proved", []).append(one.line)
