@@ -45,7 +45,7 @@ class State:
 
 
 def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
-    """Two states: of the calls that pass the test, and of those that fail it. It is None where no such call is left."""
+    """The states of the calls that pass the test and of those that fail it. A state is None if no call is left."""
     match = TEST.fullmatch(key)
     if key.startswith("collective="):
         return state, state

@@ -67,7 +67,7 @@ class TuningFiles:
     companions: Sequence[Companion] = ()
 
     def texts(self, path: Path) -> Mapping[Path, str]:
-        """The text of each file by its path: the tuning file is `path`, and its companions lie beside it."""
+        """Each path and what to write there: the tuning file is at `path`, its companions are in the same folder."""
         beside = {_beside(path, one.ending): one.text for one in self.companions}
         return {path: self.text, **beside}
 
