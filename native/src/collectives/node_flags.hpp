@@ -10,7 +10,7 @@
 
 namespace chiplog::collectives {
 
-// How many barriers a rank has come to.
+// The number of the barrier that a rank has come to.
 using Flag = std::atomic<std::uint64_t>;
 static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be without a lock");
 
@@ -18,16 +18,19 @@ static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be
 // nobody looks any more at its place of the one before, and fetches it for the next: the store there is seen at once.
 class AlternatingFlag {
  public:
+  // From a barrier's number to the next one's: one bit of a number is then its place's distance from the first, in bytes.
+  static constexpr std::uint64_t step = apart_bytes;
+
   void announce(std::uint64_t barrier) { at(barrier).store(barrier, std::memory_order_release); }
   [[nodiscard]] bool has_come_to(std::uint64_t barrier) const {
     return at(barrier).load(std::memory_order_acquire) >= barrier;
   }
   // For the barrier after this one.
-  void prepare_after(std::uint64_t barrier) const { fetch_for_writing(&places_[1 - barrier % 2].flag); }
+  void prepare_after(std::uint64_t barrier) const { fetch_for_writing(&at(barrier + step)); }
   // The last barrier that was announced.
   [[nodiscard]] std::uint64_t latest() const {
     const std::uint64_t even = at(0).load(std::memory_order_relaxed);
-    const std::uint64_t odd = at(1).load(std::memory_order_relaxed);
+    const std::uint64_t odd = at(step).load(std::memory_order_relaxed);
     return even > odd ? even : odd;
   }
 
@@ -36,8 +39,10 @@ class AlternatingFlag {
     Flag flag;
   };
 
-  [[nodiscard]] Flag& at(std::uint64_t barrier) { return places_[barrier % 2].flag; }
-  [[nodiscard]] const Flag& at(std::uint64_t barrier) const { return places_[barrier % 2].flag; }
+  static_assert(sizeof(Place) == step);
+
+  [[nodiscard]] Flag& at(std::uint64_t barrier) { return places_[barrier / step % 2].flag; }
+  [[nodiscard]] const Flag& at(std::uint64_t barrier) const { return places_[barrier / step % 2].flag; }
 
   Place places_[2];
 };
@@ -64,9 +69,6 @@ class NodeFlags {
         other_(flags.size() == 2 ? flags[static_cast<std::size_t>(1 - rank)] : nullptr),
         flags_(std::move(flags)) {}
 
-  // How many barriers there have been.
-  [[nodiscard]] std::uint64_t barrier() const { return barrier_; }
-
   // A whole barrier of this node. All ranks call either this, or both halves.
   template <class Idle>
   int meet(Idle&& idle) {
@@ -80,11 +82,12 @@ class NodeFlags {
   // second step ends the barrier.
   [[nodiscard]] bool is_pair() const { return other_ != nullptr; }
   [[nodiscard, gnu::always_inline]] bool meet_at_once(int looks) {
-    const std::uint64_t barrier = ++barrier_;
-    own_->entered.announce(barrier);
+    const std::uint64_t barrier = next();
+    AlternatingFlag& own = own_->entered;
+    own.announce(barrier);
     relax();  // a look too early takes the line away from its writer
     if (!comes_soon(other_->entered, barrier, looks)) return false;
-    own_->entered.prepare_after(barrier);
+    own.prepare_after(barrier);
     return true;
   }
   template <class Idle>
@@ -97,7 +100,7 @@ class NodeFlags {
   // First half: on rank 0 it returns when all have called it, elsewhere when those below have.
   template <class Idle>
   int gather(Idle&& idle) {
-    ++barrier_;
+    next();
     for (int child = first_child(); child < end_of_children(); ++child) {
       if (const int error = wait(flags_of(child).entered, idle); error != 0) return error;
     }
@@ -125,6 +128,8 @@ class NodeFlags {
   static constexpr int most_in_exchange = 8;
   static constexpr int fan_in = 8;
 
+  std::uint64_t next() { return barrier_ += AlternatingFlag::step; }
+
   [[nodiscard]] RankFlags& flags_of(int rank) const { return *flags_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int first_child() const { return fan_in * rank_ + 1; }
   [[nodiscard]] int end_of_children() const {
@@ -134,7 +139,7 @@ class NodeFlags {
 
   template <class Idle>
   int exchange(Idle&& idle) {
-    own_->entered.announce(++barrier_);
+    own_->entered.announce(next());
     relax();  // a look too early takes the line away from its writer
     for (const RankFlags* other : flags_) {
       if (other == own_) continue;  // a look at the own flag would only slow the next write
@@ -146,9 +151,10 @@ class NodeFlags {
 
   // A look is nothing but a load: the other rank may share this core.
   [[gnu::always_inline]] static bool comes_soon(const AlternatingFlag& flag, std::uint64_t barrier, int looks) {
-    for (int look = 0; look < looks; ++look) {
-      if (flag.has_come_to(barrier)) return true;
+    if (flag.has_come_to(barrier)) [[likely]] return true;
+    for (int look = 1; look < looks; ++look) {
       relax();
+      if (flag.has_come_to(barrier)) return true;
     }
     return false;
   }
