@@ -18,7 +18,8 @@ static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be
 // nobody looks any more at its place of the one before, and fetches it for the next: the store there is seen at once.
 class AlternatingFlag {
  public:
-  // From a barrier's number to the next one's: one bit of a number is then its place's distance from the first, in bytes.
+  // From a barrier's number to the next one's: one bit of a number is then its place's distance from the first, in
+  // bytes.
   static constexpr std::uint64_t step = apart_bytes;
 
   void announce(std::uint64_t barrier) { at(barrier).store(barrier, std::memory_order_release); }
@@ -151,7 +152,8 @@ class NodeFlags {
 
   // A look is nothing but a load: the other rank may share this core.
   [[gnu::always_inline]] static bool comes_soon(const AlternatingFlag& flag, std::uint64_t barrier, int looks) {
-    if (flag.has_come_to(barrier)) [[likely]] return true;
+    if (flag.has_come_to(barrier)) [[likely]]
+      return true;
     for (int look = 1; look < looks; ++look) {
       relax();
       if (flag.has_come_to(barrier)) return true;
