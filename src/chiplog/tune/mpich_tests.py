@@ -45,7 +45,7 @@ class State:
 
 
 def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
-    """The state of the calls that pass the test, then that of those that fail it; None where there are no such calls."""
+    """The state of the calls that pass the test, then that of the others; None where there are no such calls."""
     match = TEST.fullmatch(key)
     if key.startswith("collective="):
         return state, state
