@@ -46,7 +46,7 @@ def judge_pairs(
     """Judges the suspected pairs; `beside` are rounds of them, and of others beside them."""
     figures = _figures(fresh, suspected, beside, _apart(result, fresh, suspected))
     controls = _controls(figures, figures.rest)
-    if controls is None:  # there are no times to compare with
+    if controls is None:  # too few healthy pairs: no pair is accused
         result.critical["pair"] = np.inf, np.inf
     if controls is None or not len(suspected.pairs):
         return

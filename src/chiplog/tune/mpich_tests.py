@@ -45,7 +45,10 @@ class State:
 
 
 def applied(state: State, key: str, line: int) -> tuple[State | None, State | None]:
-    """The state of the calls that pass the test, then that of the others; None where there are no such calls."""
+    """Splits the calls of a state by a test: returns those that pass it, and those that fail it.
+
+    Each is None if no call is left.
+    """
     match = TEST.fullmatch(key)
     if key.startswith("collective="):
         return state, state
