@@ -201,6 +201,22 @@ def test_with_open_mpi_a_rank_that_waits_helps_seldom_once_communicators_are_mad
         assert before > 10 * tests
 
 
+@pytest.mark.parametrize("nodes", [0, 2])
+def test_barriers_stay_the_mpis_own_for_a_while_where_communicators_are_made_meanwhile(
+    library: BuiltLibrary, program: Path, profiler: Path, nodes: int
+) -> None:
+    """Open MPI's ranks hang more often if they wait in memory then; the profiler counts MPI's own barriers."""
+    preload = [library.path, profiler]
+    done = run_preloaded(library, 4, program, "pending-numbers", 20, nodes=nodes, preload=preload)
+    accepted(done, "pending-numbers")
+    if not done.stdout.startswith("soon"):
+        pytest.skip("a busy machine: forty barriers took a second")
+    (own,) = (int(calls) for calls in re.findall(r"profiler: MPI_Barrier (\d+)\n", done.stderr))
+    asked_again_after = 32
+    pending = 20 + 20 + (asked_again_after - 20) if library.mpi.kind == "openmpi" else 2
+    assert own == 1 + pending + 1
+
+
 @pytest.mark.parametrize("size", [1, 2**20])
 @pytest.mark.parametrize("nodes", [0, 2])
 def test_a_communicator_may_be_freed_while_messages_are_under_way(

@@ -395,6 +395,40 @@ void pending_work(const Numbers& given) {
   MPI_Win_free(&window);
 }
 
+void meet_often(MPI_Comm communicator, int times) {
+  for (int time = 0; time < times; ++time) MPI_Barrier(communicator);
+}
+
+// Around a call of MPI_Comm_idup before which only some ranks have met in a barrier. Rank 0 says whether the barriers
+// soon after it were soon.
+void pending_numbers(const Numbers& given) {
+  const int times = given.at(0);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, 0, &part);
+  if (part != MPI_COMM_NULL) {
+    meet_often(part, times);
+    MPI_Comm_free(&part);
+  }
+  const double begun = now_seconds();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+  meet_often(MPI_COMM_WORLD, times);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  meet_often(copy, times);
+  const bool is_soon = now_seconds() - begun < 0.9;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  sleep_us(1'100'000);
+  meet_often(MPI_COMM_WORLD, 5 * times);
+  for (int late = 0; late < ranks_in(MPI_COMM_WORLD); ++late) late_barrier(MPI_COMM_WORLD, late, 1000);
+  meet_often(made, times);
+  MPI_Comm_free(&made);
+  MPI_Comm_free(&copy);
+  if (rank == 0 && is_soon) std::puts("soon");
+}
+
 // {how often, ranks, bytes a message, barriers of a communicator}: it is freed while messages are under way there. Some
 // MPIs delete its attributes when the last of these is done, in whichever call that is.
 void freed_under_way(const Numbers& given) {
@@ -573,6 +607,7 @@ const std::map<std::string, std::function<void(const Numbers&)>> cases = {
     {"inherited-handlers", inherited_handlers},
     {"some-ranks", cartesian_communicator_of_some_ranks},
     {"pending-work", pending_work},
+    {"pending-numbers", pending_numbers},
     {"freed-under-way", freed_under_way},
     {"dies", one_dies},
     {"outlived", one_dies_and_others_go_on},

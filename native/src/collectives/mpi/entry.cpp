@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include "collectives/mpi/progress.hpp"
 #include "collectives/mpi/registry.hpp"
 
 #define CHIPLOG_EXPORT [[gnu::visibility("default")]]
@@ -91,13 +90,15 @@ CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) {
 
 #ifdef OPEN_MPI
 CHIPLOG_EXPORT int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
-  chiplog::collectives::PendingNumbers::begin();
-  return CHIPLOG_NEXT(Comm_idup)(communicator, made, request);
+  const int error = CHIPLOG_NEXT(Comm_idup)(communicator, made, request);
+  if (error == MPI_SUCCESS) chiplog::collectives::number_is_pending(communicator);
+  return error;
 }
 #if OMPI_MAJOR_VERSION >= 5
 CHIPLOG_EXPORT int MPI_Comm_idup_with_info(MPI_Comm communicator, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
-  chiplog::collectives::PendingNumbers::begin();
-  return CHIPLOG_NEXT(Comm_idup_with_info)(communicator, info, made, request);
+  const int error = CHIPLOG_NEXT(Comm_idup_with_info)(communicator, info, made, request);
+  if (error == MPI_SUCCESS) chiplog::collectives::number_is_pending(communicator);
+  return error;
 }
 #endif
 #endif
@@ -168,8 +169,10 @@ void fortran_session(const char* name, const MPI_Fint* info, const MPI_Fint* han
 
 #ifdef OPEN_MPI
 void fortran_idup(const char* name, const MPI_Fint* communicator, MPI_Fint* made, MPI_Fint* request, MPI_Fint* error) {
-  chiplog::collectives::PendingNumbers::begin();
-  call_next(name, communicator, made, request, error);
+  int own_error = MPI_SUCCESS;
+  call_next(name, communicator, made, request, &own_error);
+  if (own_error == MPI_SUCCESS) chiplog::collectives::number_is_pending(MPI_Comm_f2c(*communicator));
+  if (error != nullptr) *error = own_error;
 }
 #endif
 

@@ -1,5 +1,6 @@
 #include "collectives/mpi/registry.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/mpi/progress.hpp"
 #include "collectives/mpi/set_up.hpp"
 #include "collectives/mpi/world.hpp"
 #include "collectives/settings.hpp"
@@ -27,6 +29,12 @@ enum class Callers { unknown, one_thread, any_threads };
 std::atomic<Callers> callers{Callers::unknown};
 
 bool is_one_thread() { return callers.load(std::memory_order_relaxed) == Callers::one_thread; }
+
+// How many more of the MPI's own barriers come where a set-up is not for now; the same on all ranks.
+int barriers_until_asked_again() {
+  constexpr int least = 32;  // what asking costs is little then
+  return std::max(least, settings().barriers_before);
+}
 
 // The attribute of a communicator that has had a barrier.
 struct Entry {
@@ -234,11 +242,27 @@ void after_own_barrier(MPI_Comm communicator) {
   if (entry == nullptr || entry->is_settled) return;
   if (--entry->own_left > 0) return remember(communicator, *entry);
   end_retired();
-  entry->barrier = set_up(communicator, *world);
+  SetUpResult result = set_up(communicator, *world);
+  if (result.is_put_off) {
+    entry->own_left = barriers_until_asked_again();
+    return;
+  }
+  entry->barrier = std::move(result.barrier);
   entry->is_settled = true;
   const std::lock_guard lock(mutex);
   settled[communicator] = entry;
   announce_change();
+}
+
+void number_is_pending(MPI_Comm communicator) {
+  PendingNumbers::begin();
+  if (phase_now() != Phase::open) return;
+  Entry* entry = attribute_of(communicator);
+  if (entry == nullptr) return;
+  stop_counting(communicator);
+  remove_from_table(communicator);
+  entry->is_settled = false;
+  entry->own_left = barriers_until_asked_again();
 }
 
 MPI_Comm begin_to_free(MPI_Comm communicator) {

@@ -43,6 +43,10 @@ void after_own_barrier(MPI_Comm communicator);
 [[nodiscard]] MPI_Comm begin_to_free(MPI_Comm communicator);
 void freed(MPI_Comm freed_before);
 
+// After MPI_Comm_idup, where ranks must not wait in memory while the new communicator gets its number: the barriers
+// of this one are the MPI's own again, on all its ranks alike, until some more have been counted.
+void number_is_pending(MPI_Comm communicator);
+
 // From now on, several threads may call the MPI at the same time.
 void threads_may_come();
 

@@ -8,6 +8,7 @@
 #include "collectives/mpi/errors_returned.hpp"
 #include "collectives/mpi/leaders.hpp"
 #include "collectives/mpi/members.hpp"
+#include "collectives/mpi/progress.hpp"
 #include "collectives/settings.hpp"
 #include "collectives/tuning.hpp"
 
@@ -25,6 +26,7 @@ struct Told {
   std::int32_t slot = -1;
   std::int32_t meets = 0;  // Can it meet those of its node in shared memory?
   std::int32_t tag = 0;    // rank 0's, for messages between nodes
+  std::int32_t numbers_are_pending = 0;
   ToldChoice of_nodes;
   ToldChoice of_ranks;  // where some node's ranks can't meet
 };
@@ -68,11 +70,17 @@ class SetUp {
   SetUp(MPI_Comm communicator, World& world, Members members)
       : communicator_(communicator), world_(world), members_(std::move(members)) {}
 
-  std::unique_ptr<Barrier> run(std::string& why_not) {
+  // Where it can't be now, `is_put_off`.
+  std::unique_ptr<Barrier> run(std::string& why_not, bool& is_put_off) {
     const std::vector<std::byte*> boards = open_boards();
     std::vector<Told> all = tell_all();
     if (all.empty()) {
       why_not = "the MPI refused to gather what its ranks can do";
+      return nullptr;
+    }
+    is_put_off = std::any_of(all.begin(), all.end(), [](const Told& one) { return one.numbers_are_pending != 0; });
+    if (is_put_off) {
+      why_not = "for now: calls of MPI_Comm_idup may be pending";
       return nullptr;
     }
     const bool meet = std::all_of(all.begin(), all.end(), [](const Told& one) { return one.meets != 0; });
@@ -132,6 +140,7 @@ class SetUp {
       tag_ = OwnedTag(world_);
       told_.tag = tag_.number();
     }
+    told_.numbers_are_pending = PendingNumbers::are_likely() ? 1 : 0;
     std::vector<Told> all(members_.world_ranks.size());
     const int error = PMPI_Allgather(&told_, sizeof told_, MPI_BYTE, all.data(), sizeof told_, MPI_BYTE, communicator_);
     return error == MPI_SUCCESS ? all : std::vector<Told>{};
@@ -201,20 +210,20 @@ class SetUp {
 
 }  // namespace
 
-std::unique_ptr<Barrier> set_up(MPI_Comm communicator, World& world) {
+SetUpResult set_up(MPI_Comm communicator, World& world) {
   std::string why_not;
   Members members = find_members(communicator, world, why_not);
-  std::unique_ptr<Barrier> barrier;
+  SetUpResult result;
   const int rank = members.rank;
   const bool is_trivial = members.count() == 1;
   if (why_not.empty()) {
     const ErrorsReturned guard(communicator);
-    barrier = SetUp(communicator, world, std::move(members)).run(why_not);
+    result.barrier = SetUp(communicator, world, std::move(members)).run(why_not, result.is_put_off);
   }
   if (!why_not.empty() && rank == 0 && settings().verbose && !is_trivial) {
     say("barrier of " + name_of(communicator) + ": left to the MPI, " + why_not);
   }
-  return barrier;
+  return result;
 }
 
 }  // namespace chiplog::collectives
