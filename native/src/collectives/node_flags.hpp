@@ -18,16 +18,15 @@ static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be
 // nobody looks any more at its place of the one before, and fetches it for the next: the store there is seen at once.
 class AlternatingFlag {
  public:
-  // The next barrier's number is greater by this. So one bit of a number is the distance of its place from the first
+  // The next barrier's number is greater by this. So a number's last byte is the distance of its place from the first
   // one, in bytes.
   static constexpr std::uint64_t step = apart_bytes;
 
   void announce(std::uint64_t barrier) { at(barrier).store(barrier, std::memory_order_release); }
-  [[nodiscard]] bool has_come_to(std::uint64_t barrier) const {
-    return at(barrier).load(std::memory_order_acquire) >= barrier;
-  }
+  // Where others see it.
+  [[nodiscard]] const Flag& place_of(std::uint64_t barrier) const { return at(barrier); }
   // For the barrier after this one.
-  void prepare_after(std::uint64_t barrier) const { fetch_for_writing(&at(barrier + step)); }
+  void prepare_after(std::uint64_t barrier) const { fetch_for_writing(&at(barrier - step)); }
   // The last barrier that was announced.
   [[nodiscard]] std::uint64_t latest() const {
     const std::uint64_t even = at(0).load(std::memory_order_relaxed);
@@ -40,10 +39,16 @@ class AlternatingFlag {
     Flag flag;
   };
 
-  static_assert(sizeof(Place) == step);
+  static_assert(sizeof(Place) == step && 2 * step == 1U << 8);
 
-  [[nodiscard]] Flag& at(std::uint64_t barrier) { return places_[barrier / step % 2].flag; }
-  [[nodiscard]] const Flag& at(std::uint64_t barrier) const { return places_[barrier / step % 2].flag; }
+  // Compilers make two steps of a number's division by `step`.
+  [[nodiscard]] static std::size_t distance(std::uint64_t barrier) { return static_cast<std::uint8_t>(barrier); }
+  [[nodiscard]] Flag& at(std::uint64_t barrier) {
+    return *reinterpret_cast<Flag*>(reinterpret_cast<std::byte*>(places_) + distance(barrier));
+  }
+  [[nodiscard]] const Flag& at(std::uint64_t barrier) const {
+    return *reinterpret_cast<const Flag*>(reinterpret_cast<const std::byte*>(places_) + distance(barrier));
+  }
 
   Place places_[2];
 };
@@ -53,6 +58,39 @@ class AlternatingFlag {
 struct RankFlags {
   AlternatingFlag entered;
   AlternatingFlag released;  // written for those below in the tree
+};
+
+// A look is nothing but a load: the other rank may share this core.
+[[gnu::always_inline]] inline bool comes_soon(const Flag& place, std::uint64_t barrier, int looks) {
+  if (place.load(std::memory_order_acquire) >= barrier) [[likely]]
+    return true;
+  for (int look = 1; look < looks; ++look) {
+    relax();
+    if (place.load(std::memory_order_acquire) >= barrier) return true;
+  }
+  return false;
+}
+
+// All that a barrier of two ranks takes, to be kept where it is reached soonest. What lies between two exchanges of
+// flags is time that is lost to both, so there is no call in it, and no register to save.
+struct PairFlags {
+  std::uint64_t barrier = 0;  // the last one's number
+  AlternatingFlag* own = nullptr;
+  const AlternatingFlag* other = nullptr;
+
+  // False where the other rank is late: the barrier has begun then, and NodeFlags::meet_late ends it.
+  [[nodiscard, gnu::always_inline]] bool meet_at_once(int looks) {
+    AlternatingFlag& mine = *own;
+    barrier += AlternatingFlag::step;
+    const std::uint64_t number = barrier;
+    mine.announce(number);
+    const Flag& place = other->place_of(number);
+    asm volatile("" : : "r"(&place));  // known by here: nothing is done during a pause
+    relax();                           // a look too early takes the line away from its writer
+    if (!comes_soon(place, number, looks)) return false;
+    mine.prepare_after(number);
+    return true;
+  }
 };
 
 // One rank's end. `Idle` is called whenever a number of looks was in vain; it returns 0 to go on, else an error that
@@ -67,7 +105,6 @@ class NodeFlags {
         ranks_(static_cast<int>(flags.size())),
         rank_(rank),
         own_(flags.empty() ? nullptr : flags[static_cast<std::size_t>(rank)]),
-        other_(flags.size() == 2 ? flags[static_cast<std::size_t>(1 - rank)] : nullptr),
         flags_(std::move(flags)) {}
 
   // A whole barrier of this node. All ranks call either this, or both halves.
@@ -78,22 +115,15 @@ class NodeFlags {
     return error != 0 ? error : release(idle);
   }
 
-  // Two ranks may do the same in two steps. What lies between two exchanges of flags is time that is lost to both, so
-  // the first step is short: no call, and no register to save. Where the other is late, it returns false, and the
-  // second step ends the barrier.
-  [[nodiscard]] bool is_pair() const { return other_ != nullptr; }
-  [[nodiscard, gnu::always_inline]] bool meet_at_once(int looks) {
-    const std::uint64_t barrier = next();
-    AlternatingFlag& own = own_->entered;
-    own.announce(barrier);
-    relax();  // a look too early takes the line away from its writer
-    if (!comes_soon(other_->entered, barrier, looks)) return false;
-    own.prepare_after(barrier);
-    return true;
-  }
+  // Two ranks may do the same with what `lend` returns. Nothing but `lend` is called then until `take_back` has told
+  // the number of the last barrier. Where the other rank is late, `take_back` and `meet_late` end the barrier; what was
+  // lent may go on after that.
+  [[nodiscard]] bool is_pair() const { return ranks_ == 2; }
+  [[nodiscard]] PairFlags lend() const { return {barrier_, &own_->entered, &other().entered}; }
+  void take_back(const PairFlags& lent) { barrier_ = lent.barrier; }
   template <class Idle>
   int meet_late(Idle&& idle) {
-    if (const int error = wait(other_->entered, idle); error != 0) return error;
+    if (const int error = wait(other().entered, idle); error != 0) return error;
     own_->entered.prepare_after(barrier_);
     return 0;
   }
@@ -132,6 +162,7 @@ class NodeFlags {
   std::uint64_t next() { return barrier_ += AlternatingFlag::step; }
 
   [[nodiscard]] RankFlags& flags_of(int rank) const { return *flags_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const RankFlags& other() const { return flags_of(1 - rank_); }  // of two
   [[nodiscard]] int first_child() const { return fan_in * rank_ + 1; }
   [[nodiscard]] int end_of_children() const {
     const int end = first_child() + fan_in;
@@ -150,20 +181,9 @@ class NodeFlags {
     return 0;
   }
 
-  // A look is nothing but a load: the other rank may share this core.
-  [[gnu::always_inline]] static bool comes_soon(const AlternatingFlag& flag, std::uint64_t barrier, int looks) {
-    if (flag.has_come_to(barrier)) [[likely]]
-      return true;
-    for (int look = 1; look < looks; ++look) {
-      relax();
-      if (flag.has_come_to(barrier)) return true;
-    }
-    return false;
-  }
-
   template <class Idle>
   [[gnu::always_inline]] int wait(const AlternatingFlag& flag, Idle&& idle) const {
-    while (!comes_soon(flag, barrier_, looks_)) {
+    while (!comes_soon(flag.place_of(barrier_), barrier_, looks_)) {
       if (const int error = idle(); error != 0) return error;
     }
     return 0;
@@ -174,7 +194,6 @@ class NodeFlags {
   int ranks_;
   int rank_;
   RankFlags* own_;                 // null where there are no flags
-  RankFlags* other_;               // null unless there are two ranks
   std::vector<RankFlags*> flags_;  // of all ranks
 };
 

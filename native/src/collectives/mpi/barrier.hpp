@@ -29,11 +29,11 @@ class Barrier {
   // MPI_SUCCESS, or the MPI's error.
   int wait() { return one_node_ ? flags_.meet(waiting()) : between_nodes(); }
 
-  // The flags of a communicator of two ranks that share a node and have a core each; null of any other. If their
-  // meet_at_once returns false, the barrier has begun, and `wait_for_late` ends it.
-  [[nodiscard]] NodeFlags* pair() {
-    return one_node_ && !node_.patience.crowded && flags_.is_pair() ? &flags_ : nullptr;
-  }
+  // Whether the flags of two ranks are all there is, and each of them has a core. Then barriers may be done by what is
+  // lent, as NodeFlags tells.
+  [[nodiscard]] bool is_pair() const { return one_node_ && !node_.patience.crowded && flags_.is_pair(); }
+  [[nodiscard]] PairFlags lend() const { return flags_.lend(); }
+  void take_back(const PairFlags& lent) { flags_.take_back(lent); }
   int wait_for_late() { return flags_.meet_late(waiting()); }
 
  private:

@@ -50,10 +50,17 @@ int handled(MPI_Comm communicator, int error) {
 [[gnu::noinline]] int any_barrier(MPI_Comm communicator) {
   const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
   if (known.barrier == nullptr) return own_barrier(communicator, known);
-  return handled(communicator, known.barrier->wait());
+  chiplog::collectives::Barrier& barrier = *known.barrier;
+  const int error = barrier.wait();
+  if (error != MPI_SUCCESS) return handled(communicator, error);
+  if (barrier.is_pair()) chiplog::collectives::lend_pair(communicator, barrier);
+  return MPI_SUCCESS;
 }
 [[gnu::noinline]] int late_barrier(MPI_Comm communicator) {
-  return handled(communicator, chiplog::collectives::find(communicator).barrier->wait_for_late());
+  const chiplog::collectives::ProcessPair& pair = chiplog::collectives::process_pair;
+  if (pair.barrier == nullptr) return any_barrier(communicator);
+  pair.barrier->take_back(pair.flags);
+  return handled(communicator, pair.barrier->wait_for_late());
 }
 
 int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
@@ -69,15 +76,11 @@ int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
 extern "C" {
 
 CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
-  using chiplog::collectives::process_recent;
-  chiplog::collectives::NodeFlags* const pair = process_recent.pair;
-  if (process_recent.communicator != communicator) [[unlikely]] {
+  using chiplog::collectives::process_pair;
+  if (process_pair.communicator != communicator) [[unlikely]] {
     return any_barrier(communicator);
   }
-  if (pair == nullptr) [[unlikely]] {
-    return any_barrier(communicator);
-  }
-  if (!pair->meet_at_once(chiplog::collectives::Patience::idle_looks)) [[unlikely]] {
+  if (!process_pair.flags.meet_at_once(chiplog::collectives::Patience::idle_looks)) [[unlikely]] {
     return late_barrier(communicator);
   }
   return MPI_SUCCESS;

@@ -17,9 +17,21 @@
 
 namespace chiplog::collectives {
 
-Recent process_recent;
+namespace {
+
+// Flags of nobody: so a handle that is none, and equal to no pair's, needs no test of its own.
+AlternatingFlag nobodys_own;
+const AlternatingFlag nobodys_other;
+constexpr ProcessPair no_pair{{}, {0, &nobodys_own, &nobodys_other}, nullptr};
+
+}  // namespace
+
+constinit ProcessPair process_pair = no_pair;
 
 namespace {
+
+// What this process met last, if its threads call the MPI one at a time; else each thread has its own.
+Recent process_recent;
 
 // How often a communicator got a barrier or was freed.
 std::atomic<std::uint64_t> changes_so_far{0};
@@ -63,10 +75,15 @@ bool mpi_is_up() {
   return initialised != 0 && finalised == 0;
 }
 
-// What threads remember of communicators holds no more.
+void give_back_pair() {
+  if (process_pair.barrier != nullptr) process_pair.barrier->take_back(process_pair.flags);
+  process_pair = no_pair;
+}
+
+// What threads remember of communicators holds no more. A barrier that is lent still lives.
 void announce_change() {
   changes_so_far.fetch_add(1, std::memory_order_relaxed);
-  if (is_one_thread()) process_recent = {};
+  if (is_one_thread()) give_back_pair();
 }
 
 // To end a barrier takes calls of the MPI, and `forget` may be called where there must be none.
@@ -217,7 +234,6 @@ Recent look_up(MPI_Comm communicator) {
   if (found == settled.end()) return known;
   known.is_settled = true;
   known.barrier = found->second->barrier.get();
-  if (known.barrier != nullptr) known.pair = known.barrier->pair();
   return known;
 }
 
@@ -229,9 +245,15 @@ const Recent& find(MPI_Comm communicator) {
   return known;
 }
 
+void lend_pair(MPI_Comm communicator, Barrier& barrier) {
+  if (!is_one_thread()) return;
+  give_back_pair();
+  process_pair = {communicator, barrier.lend(), &barrier};
+}
+
 void threads_may_come() {
   callers.store(Callers::any_threads);
-  process_recent = {};
+  give_back_pair();
 }
 
 void before_own_barrier() { (void)phase_now(); }

@@ -16,17 +16,24 @@ namespace chiplog::collectives {
 // What is known of the communicator that was met last, so that most barriers ask nobody.
 struct Recent {
   MPI_Comm communicator{};
-  NodeFlags* pair = nullptr;   // what Barrier::pair returns
   Barrier* barrier = nullptr;  // null: the MPI's own
   std::uint64_t changes = 0;  // how many there had been then; after another one, the handle may be a new communicator's
   bool is_settled = false;    // it stays so
   int* own_left = nullptr;    // how many of the MPI's own come before a set-up, where there are some to come
 };
 
-// What this process met last, if its threads call the MPI one at a time; it is emptied whenever a communicator gets a
-// barrier or is freed. In other programs it stays empty, and each thread has its own. It is read in fewer steps than
-// a thread's, and without a call.
-[[gnu::visibility("hidden")]] extern Recent process_recent;
+// The communicator of two ranks that this process met last, if its threads call the MPI one at a time: with a barrier
+// lent to this place, where it is reached in fewest steps. It is given back whenever a communicator gets a barrier or
+// is freed.
+struct ProcessPair {
+  MPI_Comm communicator{};
+  PairFlags flags;
+  Barrier* barrier = nullptr;  // whose flags these are; where there is none, no other rank ever comes
+};
+[[gnu::visibility("hidden")]] extern ProcessPair process_pair;
+
+// After a barrier of two ranks that was its own: the next ones are done with `process_pair`.
+void lend_pair(MPI_Comm communicator, Barrier& barrier);
 
 // What is known of a communicator, until this thread asks about another one.
 [[nodiscard]] const Recent& find(MPI_Comm communicator);
