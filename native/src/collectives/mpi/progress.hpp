@@ -11,8 +11,8 @@ namespace chiplog::collectives {
 // Communicators that MPI_Comm_idup makes get their numbers while the program does something else. In Open MPI (4.1,
 // also 5.0) several pending ones can end with each other's number on some ranks, and the program hangs (open-mpi/ompi
 // #2025). That needs ranks that let the MPI work while others don't, which is what waiting in memory makes frequent. So
-// for a while after a process has called it, no communicator of its gets a barrier in memory, and in those that have one
-// it lets the MPI work seldom.
+// for a while after a process has called it, no communicator of its gets a barrier in memory, and in those that have
+// one it lets the MPI work seldom.
 class PendingNumbers {
  public:
   using Clock = std::chrono::steady_clock;
