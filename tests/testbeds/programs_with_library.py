@@ -3,7 +3,8 @@
 The programs are executable files below a folder, such as a compiled test suite of an MPI's: --programs, or the variable
 MPICH_TESTS. Each runs with 2, 4 and 8 ranks as it is, then with the library: once alone, and three times with barriers
 put around its other collective operations, each time with other settings. What fails then runs in the same way without
-the library. A program fails if it does not end, or does not end with 0. A file `testlist` or `testlist.in` beside it
+the library; what fails there now and then, too, runs in turn with and without it, to see whether it fails more often
+with it. A program fails if it does not end, or does not end with 0. A file `testlist` or `testlist.in` beside it
 can tell arguments, and another end, as those of MPICH's tests do: see listed_programs.py.
 
 Each run is written to --results at once. A second call with the same file goes on where the first one ended.
@@ -27,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from barrier_programs import compile_tool, preloaded_command
 from contained import run_contained
 from listed_programs import Case, Suite
+from scipy.stats import fisher_exact
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measure.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
@@ -45,6 +47,14 @@ CONTROLS = 10
 
 In every other one, MPI_COMM_WORLD is copied at the start, as it is with CHIPLOG_EVERY_RANK.
 """
+LEAST_CONTROLS = 3
+"""If all of so many fail, the program fails without the library; else it is one that fails now and then."""
+COMPARED = 40
+"""Runs with the library, and as many without, of a program that fails now and then either way."""
+COMPARED_FROM = 300
+"""The turns of these runs begin here."""
+MORE_OFTEN = 1e-3
+"""How rarely Fisher's exact test may say of equals that one fails more often. Few programs are compared."""
 LIMIT_SECONDS = 30.0
 LIMIT_FACTOR = 4.0
 """With the library, or with more barriers, a program may take this many times as long as without, and LIMIT_SECONDS."""
@@ -110,6 +120,29 @@ class Results:
         failed = any(outcome != "passed" for outcome in self.outcomes(case, way))
         return way.library and failed and all(outcome == "passed" for outcome in control)
 
+    def fails_more_often_with_library(self, case: Case, way: Way) -> bool:
+        """By the runs that were made to compare."""
+        with_it, without = (
+            [
+                str(run["outcome"]) == "passed"
+                for (c, w, turn), run in self.runs.items()
+                if (c, w) == (case, one) and turn >= COMPARED_FROM
+            ]
+            for one in (way, way.control)
+        )
+        if not with_it or not without:
+            return False
+        table = [[one.count(True), one.count(False)] for one in (with_it, without)]
+        return bool(fisher_exact(table, alternative="less").pvalue < MORE_OFTEN)
+
+    def is_wrong(self, case: Case, way: Way) -> str:
+        """What is wrong with the library; nothing if nothing is."""
+        if self.fails_only_with_library(case, way):
+            return "passes only without the library"
+        if self.fails_more_often_with_library(case, way):
+            return "fails more often with the library"
+        return ""
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -129,15 +162,25 @@ class Runner:
                 return
             for turn in range(self.times if way == WAYS[-1] else 1):
                 self._once(case, way, turn)
-                failed = any(one != "passed" for one in self.results.outcomes(case, way))
+                failed = self.results.runs[case, way, turn]["outcome"] != "passed"
                 if failed and self._fails_without(case, way):
+                    if "passed" in self.results.outcomes(case, way.control):
+                        self._compare(case, way, turn)
                     break  # the other turns would tell nothing
 
     def _fails_without(self, case: Case, way: Way) -> bool:
         for turn in range(CONTROLS):
-            if self.results.fails_only_with_library(case, way):
+            if turn < LEAST_CONTROLS or self.results.fails_only_with_library(case, way):
                 self._once(case, way.control, turn)
         return not self.results.fails_only_with_library(case, way)
+
+    def _compare(self, case: Case, way: Way, failed: int) -> None:
+        """Runs in turn with the settings of the turn that failed and without the library."""
+        settings = failed % len(SETTINGS)
+        copies = 1 if "CHIPLOG_EVERY_RANK" in SETTINGS[settings] else 0
+        for pair in range(COMPARED):
+            self._once(case, way, COMPARED_FROM + len(SETTINGS) * pair + settings)
+            self._once(case, way.control, COMPARED_FROM + 2 * pair + copies)
 
     def _once(self, case: Case, way: Way, turn: int) -> None:
         if (case, way, turn) in self.results.runs:
@@ -181,15 +224,15 @@ class Runner:
 
 
 def summary(results: Results, cases: Sequence[Case]) -> tuple[list[str], int]:
-    """Lines of text, and how many cases pass only without the library."""
+    """Lines of text, and how many cases pass only or more often without the library."""
     lines: list[str] = []
     wrong: list[str] = []
     for named in dict.fromkeys(case.call for case in cases):
         ran = []
         for case in (one for one in cases if one.call == named):
             outcomes = {way: results.outcomes(case, way) for way in WAYS}
-            failing = [way for way in WAYS if results.fails_only_with_library(case, way)]
-            wrong += [f"{case}, {way}: passes only without the library" for way in failing]
+            failing = {way: why for way in WAYS if (why := results.is_wrong(case, way))}
+            wrong += [f"{case}, {way}: {why}" for way, why in failing.items()]
             if failing:
                 ran.append(f"{case.ranks} FAILED")
             elif "passed" not in outcomes[BARE]:
@@ -203,7 +246,7 @@ def summary(results: Results, cases: Sequence[Case]) -> tuple[list[str], int]:
     with_library = sum(way.library for _, way, _ in results.runs)
     lines.append(
         f"{len(cases)} cases, {judged} of which pass without the library; {with_library} runs with it; "
-        f"{len(wrong)} pass only without it"
+        f"{len(wrong)} pass only without it, or more often"
     )
     return lines + wrong, len(wrong)
 

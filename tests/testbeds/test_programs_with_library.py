@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from barrier_programs import compile_program, compile_tool
+from listed_programs import Case, Suite
+from programs_with_library import BARE, COMPARED, WAYS, Results, Runner, Way
 
+from chiplog.measure.library import BuiltLibrary
 from chiplog.measure.mpis import Mpi
 
 SCRIPT = Path(__file__).parent / "programs_with_library.py"
@@ -81,6 +86,37 @@ def test_a_library_that_hangs_is_noticed_and_leaves_no_process(
     again = checked(mpi, suite, results, *options)
     assert again.returncode == 1 and results.read_text().startswith(written)
     assert len(results.read_text().splitlines()) == len(written.splitlines()) + 1
+
+
+@dataclass(frozen=True)
+class Drawn(Runner):
+    """With more barriers, programs fail by chance: so often with the library, and so often without it."""
+
+    shares: tuple[float, float]
+    chance: random.Random
+
+    def _once(self, case: Case, way: Way, turn: int) -> None:
+        share = 0.0 if not way.more_barriers else self.shares[0 if way.library else 1]
+        outcome = "did not end" if self.chance.random() < share else "passed"
+        self.results.add(case, way, turn, {"outcome": outcome, "seconds": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("shares", "least", "most"), [((0.9, 0.3), 15, 20), ((0.5, 0.5), 0, 0), ((0.3, 0.9), 0, 0)]
+)
+def test_what_fails_more_often_with_the_library_is_told_from_what_fails_now_and_then(
+    mpi: Mpi, tmp_path: Path, shares: tuple[float, float], least: int, most: int
+) -> None:
+    library = BuiltLibrary(tmp_path / "none.so", mpi)
+    told = []
+    for seed in range(20):
+        case, results = Case("program", "", 2, ""), Results(tmp_path / f"results-{seed}")
+        suite, chance = Suite(tmp_path), random.Random(seed)
+        Drawn(library, tmp_path, tmp_path, suite, results, 3, 1.0, shares, chance).run(case)
+        assert results.outcomes(case, BARE) == ["passed"]
+        assert len(results.outcomes(case, WAYS[-1])) <= 3 + COMPARED
+        told.append(results.is_wrong(case, WAYS[-1]))
+    assert least <= sum(bool(one) for one in told) <= most
 
 
 def _runs_below(process: Path, folder: Path) -> bool:
