@@ -47,7 +47,10 @@ int both_halves(NodeFlags& flags, Patience patience) {
 int first_half(NodeFlags& flags, Patience patience) { return flags.gather(waiting(patience)); }
 
 int at_once_or_late(NodeFlags& flags, Patience patience) {
-  return flags.meet_at_once(patience.looks()) ? 0 : flags.meet_late(waiting(patience));
+  PairFlags lent = flags.lend();
+  const bool is_over = lent.meet_at_once(patience.looks());
+  flags.take_back(lent);
+  return is_over ? 0 : flags.meet_late(waiting(patience));
 }
 
 int early_leaves_on_one_node(int ranks, int barriers, Patience patience, OneBarrier barrier) {
