@@ -18,8 +18,8 @@ static_assert(Flag::is_always_lock_free, "ranks are processes: an atomic must be
 // nobody looks any more at its place of the one before, and fetches it for the next: the store there is seen at once.
 class AlternatingFlag {
  public:
-  // The next barrier's number is greater by this. So a number's last byte is the distance of its place from the first
-  // one, in bytes.
+  // The next barrier's number is greater by this, and the first one's is this: so a number's last byte is the distance
+  // of its place from the first one, in bytes.
   static constexpr std::uint64_t step = apart_bytes;
 
   void announce(std::uint64_t barrier) { at(barrier).store(barrier, std::memory_order_release); }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "collectives/board.hpp"
@@ -23,8 +24,9 @@ TEST(Roster, FindsAProcessThatHasAnnouncedItselfAndItsBoard) {
   const auto boards = roster.boards_of(std::array{3}, board_bytes);
   ASSERT_EQ(boards.size(), 1U);
   const int slot = board.claim().value();
-  flags_on(board.data(), slot)->entered.announce(7);
-  EXPECT_EQ(flags_on(boards[0], slot)->entered.latest(), 7U);
+  const std::uint64_t barrier = 7 * AlternatingFlag::step;
+  flags_on(board.data(), slot)->entered.announce(barrier);
+  EXPECT_EQ(flags_on(boards[0], slot)->entered.latest(), barrier);
 }
 
 TEST(Roster, HasNoRankThatHasNotAnnouncedItselfNorOneOfAnotherGroup) {
