@@ -19,7 +19,8 @@ namespace chiplog::collectives {
 
 namespace {
 
-// Flags of nobody: so a handle that is none, and equal to no pair's, needs no test of its own.
+// They stand in process_pair while no communicator does. A program may pass a handle that is not valid and looks the
+// same as that of no communicator: it then waits in vain at these flags, and the MPI is asked, without a further test.
 AlternatingFlag nobodys_own;
 const AlternatingFlag nobodys_other;
 constexpr ProcessPair no_pair{{}, {0, &nobodys_own, &nobodys_other}, nullptr};

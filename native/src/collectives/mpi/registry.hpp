@@ -28,7 +28,7 @@ struct Recent {
 struct ProcessPair {
   MPI_Comm communicator{};
   PairFlags flags;
-  Barrier* barrier = nullptr;  // whose flags these are; where there is none, no other rank ever comes
+  Barrier* barrier = nullptr;  // the owner of the flags; null while no communicator stands here
 };
 [[gnu::visibility("hidden")]] extern ProcessPair process_pair;
 
