@@ -25,15 +25,17 @@ class Waiting {
 
   int operator()() {
     ++calls_;
+    const int error = crowded_ && calls_ <= crowded_calls_before_progress ? 0 : progress_();
     if (crowded_ || calls_ > calls_before_yielding) sched_yield();
-    // Where cores are shared, a rank's turn is better spent by whom it waits for.
-    return crowded_ && calls_ % crowded_calls_a_progress != 0 ? 0 : progress_();
+    return error;
   }
 
  private:
   // Some ten microseconds: whoever is so late may wait for this core.
   static constexpr unsigned calls_before_yielding = 16;
-  static constexpr unsigned crowded_calls_a_progress = 8;
+  // Where cores are shared, a rank's first turns are better spent by whom it waits for; whoever is on time comes within
+  // them. In a longer wait turns may be a scheduler's tick apart, and others wait for this rank's help.
+  static constexpr unsigned crowded_calls_before_progress = 4;
 
   Progress progress_;
   unsigned calls_ = 0;
