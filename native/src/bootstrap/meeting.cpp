@@ -100,9 +100,9 @@ FileDescriptor connect_to(const SocketAddress& address, Refusal refusal, const D
       throw TimedOut("no connection with " + address.name + " within " + seconds_text(time_limit) + ": " +
                      system_error_text(error));
     }
-    if (!nobody_listens(error) || refusal == Refusal::is_final) {
-      throw Error(ExitCode::run_failed, "can't connect to " + address.name + ": " + system_error_text(error));
-    }
+    const std::string failure = "can't connect to " + address.name + ": " + system_error_text(error);
+    if (!nobody_listens(error)) throw Error(ExitCode::run_failed, failure);
+    if (refusal == Refusal::is_final) throw NobodyListens(failure);
     fd.reset();
     std::this_thread::sleep_for(retry_after);
   }

@@ -54,6 +54,12 @@ class HostSilent : public TimedOut {
   using TimedOut::TimedOut;
 };
 
+// The host is there, but nobody listens at this port.
+class NobodyListens : public Error {
+ public:
+  explicit NobodyListens(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
 // The rank that listens has turned this one away: they belong to one run, but not as this one says.
 class TurnedAway : public Error {
  public:

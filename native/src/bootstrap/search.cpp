@@ -127,26 +127,32 @@ class Search {
     } catch (const TurnedAway&) {
       throw;
     } catch (const HostSilent& error) {
-      note(error.what());
+      note(error.what(), unanswered_);
       return Outcome::silent;
     } catch (const UsageError& error) {  // an unknown host
-      note(error.what());
+      note(error.what(), unanswered_);
       return Outcome::silent;
+    } catch (const NobodyListens& error) {
+      note(error.what(), unanswered_);
+      return Outcome::refused;
     } catch (const Error& error) {
-      note(error.what());
+      note(error.what(), answered_);
       return Outcome::refused;
     }
   }
 
-  void note(const std::string& failure) {
-    if (failures_.size() < max_failures && std::find(failures_.begin(), failures_.end(), failure) == failures_.end()) {
-      failures_.push_back(failure);
+  static void note(const std::string& failure, std::vector<std::string>& failures) {
+    if (failures.size() < max_failures && std::find(failures.begin(), failures.end(), failure) == failures.end()) {
+      failures.push_back(failure);
     }
   }
 
   [[noreturn]] void throw_not_found() const {
+    std::vector<std::string> failures = answered_;
+    failures.insert(failures.end(), unanswered_.begin(), unanswered_.end());
+    failures.resize(std::min(failures.size(), max_failures));
     std::string tried;
-    for (const std::string& failure : failures_) tried += (tried.empty() ? "" : "; ") + failure;
+    for (const std::string& failure : failures) tried += (tried.empty() ? "" : "; ") + failure;
     std::string sentence = "rank 0 was not found within " + seconds_text(member_.time_limit);
     if (!where_.file.empty() && read_meeting_file(where_.file).empty()) {
       tried += (tried.empty() ? "" : "; ") + where_.file + " was not there";
@@ -163,7 +169,10 @@ class Search {
   const Membership& member_;
   Deadline deadline_;
   FileDescriptor found_;
-  std::vector<std::string> failures_;
+  // What failed, each told once. Where something answered comes first: who begins before rank 0 listens finds nobody at
+  // first.
+  std::vector<std::string> answered_;
+  std::vector<std::string> unanswered_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "processes.hpp"
@@ -129,6 +130,18 @@ TEST(Search, WhoFindsNobodySaysWhatWasTriedAndWhatToDo) {
        {"rank 0 was not found within 0.5 s", "/no/such/folder/meeting was not there", "--rendezvous"}) {
     EXPECT_NE(outcome.find(part), std::string::npos) << outcome;
   }
+}
+
+// Rank 1 finds nobody at all ports before rank 0 listens at one of them.
+TEST(Search, AWrongSecretIsToldAlsoByWhoWasThereFirst) {
+  const RendezvousSearch where{free_ports(), {}};
+  constexpr auto limit = std::chrono::seconds(3);
+  const auto texts = run_ranks(2, [&](int rank) -> std::string {
+    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    (void)make_searching_bootstrap(where, rank, 2, rank == 0 ? "ours" : "guessed", limit);
+    return "met";
+  });
+  for (const std::string& text : texts) EXPECT_NE(text.find("wrong secret"), std::string::npos) << text;
 }
 
 TEST(Search, RanksThatWereToldDifferentSizesHearOfItAtOnce) {
