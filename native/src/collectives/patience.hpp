@@ -7,7 +7,7 @@ namespace chiplog::collectives {
 
 // How long to look before doing something else: about a microsecond, or at once where ranks share cores.
 struct Patience {
-  bool crowded = false;  // more ranks than CPUs, those of other communicators included
+  bool crowded = false;  // more ranks than cores
 
   static constexpr int idle_looks = 32;
   static constexpr int crowded_looks = 2;

@@ -27,19 +27,6 @@ std::string name_of(const std::string& group, int rank, const NodeMemoryAddress&
   return prefix + group + text;
 }
 
-std::optional<cpu_set_t> allowed_cpus_of(std::int64_t process) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(static_cast<pid_t>(process), sizeof allowed, &allowed) != 0) return std::nullopt;
-  return allowed;
-}
-
-bool is_within(const cpu_set_t& some, const cpu_set_t& cpus) {
-  cpu_set_t both;
-  CPU_AND(&both, &some, &cpus);
-  return CPU_EQUAL(&both, &some) != 0;
-}
-
 }  // namespace
 
 Roster::~Roster() {
@@ -89,24 +76,13 @@ std::vector<std::byte*> Roster::boards_of(std::span<const int> ranks, std::size_
   return boards;
 }
 
-int Roster::confined_to(const cpu_set_t& cpus) {
-  const std::lock_guard lock(mutex_);
-  if (!is_counted_) read_names();
-  is_counted_ = true;
-  return static_cast<int>(std::count_if(found_.begin(), found_.end(), [&cpus](const auto& one) {
-    const std::optional<cpu_set_t>& allowed = one.second.allowed_cpus;
-    return allowed && is_within(*allowed, cpus);
-  }));
-}
-
 void Roster::read_names() {
   std::ifstream sockets("/proc/net/unix");
   std::string line;
   while (std::getline(sockets, line)) {
     int rank = -1;
     NodeMemoryAddress address;
-    if (!parse_announcement(line, group_, rank, address) || found_.contains(rank)) continue;
-    found_.emplace(rank, Found{address, {}, allowed_cpus_of(address.process)});
+    if (parse_announcement(line, group_, rank, address)) found_.emplace(rank, Found{address, {}});
   }
 }
 

@@ -2,12 +2,9 @@
 // no part in anything but the MPI's own calls, so it can't be asked by messages.
 #pragma once
 
-#include <sched.h>
-
 #include <cstddef>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,15 +37,10 @@ class Roster {
   // The boards of ranks that it has, mapped, in their order; empty if one of them can't be opened. They stay mapped.
   [[nodiscard]] std::vector<std::byte*> boards_of(std::span<const int> ranks, std::size_t board_bytes);
 
-  // How many ranks may run on these CPUs only: of those that have been found, or that had announced themselves when
-  // this was first called.
-  [[nodiscard]] int confined_to(const cpu_set_t& cpus);
-
  private:
   struct Found {
     NodeMemoryAddress address;
-    NodeMemory board;                       // empty until it has been opened
-    std::optional<cpu_set_t> allowed_cpus;  // when it was found; none where the system doesn't tell
+    NodeMemory board;  // empty until it has been opened
   };
 
   void read_names();
@@ -57,7 +49,6 @@ class Roster {
   int socket_ = -1;
   std::mutex mutex_;
   std::map<int, Found> found_;  // by rank
-  bool is_counted_ = false;
 };
 
 // A line of /proc/net/unix, or any text: the board announced there under `group`, and its rank. False for all else.

@@ -59,21 +59,6 @@ TEST(Roster, ABoardThatCannotBeOpenedIsNoBoard) {
   EXPECT_TRUE(roster.boards_of(std::array{0}, board_bytes).empty());
 }
 
-TEST(Roster, CountsTheRanksThatMayRunOnGivenCpusOnly) {
-  cpu_set_t own;
-  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
-  Board board;
-  const std::string group = own_group("confined");
-  Roster before(group);
-  ASSERT_TRUE(before.announce(0, board.address()));
-  Roster later(group);
-  ASSERT_TRUE(later.announce(1, board.address()));
-  EXPECT_EQ(before.confined_to(own), 2) << "those that came later, too";
-  cpu_set_t none;
-  CPU_ZERO(&none);
-  EXPECT_EQ(before.confined_to(none), 0);
-}
-
 TEST(Roster, ParsesNothingButWholeNamesOfItsGroup) {
   int rank = -1;
   NodeMemoryAddress board;

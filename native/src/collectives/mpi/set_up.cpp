@@ -159,8 +159,7 @@ class SetUp {
       part.begun = std::max(part.begun, one.latest_barrier);
       CPU_OR(&together, &together, &page_of(boards[i]).allowed_cpus);
     }
-    const int ranks = std::max(static_cast<int>(boards.size()), world_.ranks_confined_to(together));
-    part.patience.crowded = ranks > CPU_COUNT(&together);
+    part.patience.crowded = static_cast<int>(boards.size()) > CPU_COUNT(&together);
     return part;
   }
 

@@ -128,8 +128,6 @@ std::vector<std::byte*> World::boards_of(const std::vector<int>& ranks) {
   return roster_->boards_of(ranks, board_bytes);
 }
 
-int World::ranks_confined_to(const cpu_set_t& cpus) { return roster_ ? roster_->confined_to(cpus) : 0; }
-
 // The tags of rank r are r + ranks, r + 2 ranks, ...
 int World::take_tag() {
   const std::lock_guard lock(tags_mutex_);

@@ -47,8 +47,6 @@ class World {
   [[nodiscard]] bool has_here(const std::vector<int>& ranks);
   // The boards of these ranks of this node, in their order; empty if one of them can't be opened.
   [[nodiscard]] std::vector<std::byte*> boards_of(const std::vector<int>& ranks);
-  // How many ranks of this node, as far as they are known, may run on these CPUs only.
-  [[nodiscard]] int ranks_confined_to(const cpu_set_t& cpus);
 
   // A tag for the messages of one communicator whose rank 0 this process is; 0 where all are taken. No other process
   // has the same ones. It is taken until it is given back.
