@@ -19,8 +19,9 @@ namespace chiplog::collectives {
 
 namespace {
 
-// They stand in process_pair while no communicator does. A program may pass a handle that is not valid and looks the
-// same as that of no communicator: it then waits in vain at these flags, and the MPI is asked, without a further test.
+// process_pair holds these flags while it serves no communicator. A program may pass an invalid handle that equals the
+// one that process_pair holds then. Nobody announces a barrier at these flags, so the call goes on to the MPI, which
+// reports the error. MPI_Barrier needs no test of its own for that.
 AlternatingFlag nobodys_own;
 const AlternatingFlag nobodys_other;
 constexpr ProcessPair no_pair{{}, {0, &nobodys_own, &nobodys_other}, nullptr};
