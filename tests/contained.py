@@ -14,8 +14,8 @@ from pathlib import Path
 
 BECOME_SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
-GRACE_SECONDS = 5.0
-"""How long killed processes may take to vanish."""
+GRACE_SECONDS = 60.0
+"""How long killed processes may take to vanish: on a busy machine more than ten seconds were seen."""
 
 
 @dataclass(frozen=True)
