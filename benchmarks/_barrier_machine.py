@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from _alternate import ratio
+from _alternate import Ratio, ratio
 from _barrier_programs import SOURCE, Medians, medians, verdict
 from barrier_programs import compile_program, run_preloaded
 
@@ -73,10 +73,13 @@ def two_ranks_line(mpi: Mpi, state: Sequence[Medians]) -> str:
     return (
         f"{mpi!s:<18} 2 ranks, a flag there and back in {median(way):.0f} ns ({len(state)} launches): "
         f"library {median(library):.1f} ns, own {median(own):.1f} ns, two flags {median(flags):.1f} ns\n"
-        f"    library / own   {verdict(to_own.value, GOALS.get(mpi.kind, 1.0))} "
-        f"[{to_own.low:.3f}, {to_own.high:.3f}]\n"
-        f"    library / flags {verdict(to_flags.value, FLAGS_GOAL)} [{to_flags.low:.3f}, {to_flags.high:.3f}]"
+        f"    library / own   {of_goal(to_own, GOALS.get(mpi.kind, 1.0))}\n"
+        f"    library / flags {of_goal(to_flags, FLAGS_GOAL)}"
     )
+
+
+def of_goal(found: Ratio, goal: float) -> str:
+    return verdict(found.value, goal, found.low, found.high)
 
 
 def shared_cores_line(mpi: Mpi, ranks: int, found: Medians) -> str:

@@ -68,6 +68,12 @@ def profiler(library: BuiltLibrary, build_directory: Path) -> Path:
     return compile_tool(library.mpi, "profiler.cpp", target)
 
 
+@pytest.fixture(scope="module")
+def frees_counted(library: BuiltLibrary, build_directory: Path) -> Path:
+    target = build_directory / f"frees-{library.path.parent.name}.so"
+    return compile_tool(library.mpi, "frees_counted.cpp", target)
+
+
 @pytest.fixture(scope="session")
 def smpi_library() -> BuiltLibrary:
     return build_library(str(require_command("smpicxx", "libsimgrid-dev")))
@@ -317,6 +323,24 @@ def test_late_callbacks_do_no_harm_beside_another_tool(
     accepted(done, "late-callbacks")
     done = run_preloaded(library, 4, program, "finalize-callback", 2, preload=preload)
     accepted(done, "finalize-callback")
+
+
+@pytest.mark.parametrize("place", INTERPOSED)
+@pytest.mark.parametrize("after", ["1", "3"])
+def test_late_callbacks_do_no_harm_where_a_tool_takes_frees_only(
+    library: BuiltLibrary, program: Path, frees_counted: Path, place: str, after: str
+) -> None:
+    """The library's barriers go on, and communicators are freed past its MPI_Comm_free."""
+    preload = [frees_counted, library.path]
+    if place == "behind":
+        preload.reverse()
+    settings = {"CHIPLOG_BARRIER_AFTER": after}
+    arguments = ("late-callbacks", 20, 4)
+    done = run_preloaded(library, 4, program, *arguments, preload=preload, **settings)
+    accepted(done, "late-callbacks")
+    (frees,) = re.findall(r"frees_counted: (\d+)\n", done.stderr)
+    assert int(frees) >= 40
+    assert "chiplog: barrier of 4 ranks" in done.stderr
 
 
 def test_a_barrier_on_a_freed_handle_is_one_error(

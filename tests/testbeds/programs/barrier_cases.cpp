@@ -497,18 +497,21 @@ int barrier_while_freed(MPI_Comm communicator, int, void* own, void*) {
   return MPI_Barrier(communicator);
 }
 
-// Handles are used again: what belonged to a communicator may not be taken for another one's.
+// Handles are used again, other ones on each rank: what belonged to a communicator may not be taken for another one's.
 void late_callbacks(const Numbers& given) {
   int keyval = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, barrier_while_freed, &keyval, nullptr);
   for (int number = 0; number < given.at(0); ++number) {
     MPI_Comm part = MPI_COMM_NULL;
     const int colour = (rank_in(MPI_COMM_WORLD) + number) % 2;  // not the same ranks as before
+    MPI_Comm alone = MPI_COMM_NULL;
+    if (colour == 0) MPI_Comm_dup(MPI_COMM_SELF, &alone);
     MPI_Comm_split(MPI_COMM_WORLD, number % 3 == 0 ? 0 : colour, 0, &part);
     MPI_Comm inner = MPI_COMM_NULL;
     MPI_Comm_dup(part, &inner);
     MPI_Comm_set_attr(part, keyval, &inner);
     for (int barrier = 0; barrier < given.at(1); ++barrier) MPI_Barrier(part);
+    if (alone != MPI_COMM_NULL) MPI_Comm_free(&alone);
     MPI_Comm_free(&part);
   }
   MPI_Comm_free_keyval(&keyval);

@@ -19,26 +19,12 @@ Function* next_of([[maybe_unused]] const char* name, Function* of_mpi) {
   return of_mpi;
 }
 
-#define CHIPLOG_NEXT(NAME)                                         \
-  [] {                                                             \
-    static auto* const found = next_of("MPI_" #NAME, PMPI_##NAME); \
-    return found;                                                  \
+#define CHIPLOG_NEXT_OF(NAME, OF_MPI)                  \
+  [] {                                                 \
+    static auto* const found = next_of(#NAME, OF_MPI); \
+    return found;                                      \
   }()
-
-int own_barrier(MPI_Comm communicator, const chiplog::collectives::Recent& known) {
-  if (known.is_settled) return CHIPLOG_NEXT(Barrier)(communicator);
-  int* const left = known.own_left;  // `known` may change during the barrier
-  const bool is_only_counted = left != nullptr && *left > 1;
-  if (!is_only_counted) chiplog::collectives::before_own_barrier();
-  const int error = CHIPLOG_NEXT(Barrier)(communicator);
-  if (error != MPI_SUCCESS) return error;
-  if (is_only_counted) {
-    --*left;
-  } else {
-    chiplog::collectives::after_own_barrier(communicator);
-  }
-  return error;
-}
+#define CHIPLOG_NEXT(NAME) CHIPLOG_NEXT_OF(MPI_##NAME, PMPI_##NAME)
 
 // The same error, after the communicator's handler has been called.
 int handled(MPI_Comm communicator, int error) {
@@ -46,15 +32,32 @@ int handled(MPI_Comm communicator, int error) {
   return error;
 }
 
-// Apart from MPI_Barrier, which is to stay as short as it can be.
-[[gnu::noinline]] int any_barrier(MPI_Comm communicator) {
-  const chiplog::collectives::Recent& known = chiplog::collectives::find(communicator);
-  if (known.barrier == nullptr) return own_barrier(communicator, known);
-  chiplog::collectives::Barrier& barrier = *known.barrier;
+[[gnu::noinline]] int barrier_of(MPI_Comm communicator, chiplog::collectives::Barrier& barrier) {
   const int error = barrier.wait();
   if (error != MPI_SUCCESS) return handled(communicator, error);
   if (barrier.is_pair()) chiplog::collectives::lend_pair(communicator, barrier);
   return MPI_SUCCESS;
+}
+
+// One of the MPI's own that may lead to more than to be counted.
+[[gnu::noinline]] int uncounted_barrier(MPI_Comm communicator) {
+  chiplog::collectives::before_own_barrier();
+  const int error = CHIPLOG_NEXT(Barrier)(communicator);
+  if (error == MPI_SUCCESS) chiplog::collectives::after_own_barrier(communicator);
+  return error;
+}
+
+// Apart from MPI_Barrier, which is to stay as short as it can be. So is what a barrier costs that is only counted.
+[[gnu::noinline]] int any_barrier(MPI_Comm communicator) {
+  chiplog::collectives::Communicators::Entry* const known = chiplog::collectives::find(communicator);
+  if (known == nullptr) return uncounted_barrier(communicator);
+  if (known->own_left > 1) {
+    const int error = CHIPLOG_NEXT(Barrier)(communicator);
+    if (error == MPI_SUCCESS) --known->own_left;
+    return error;
+  }
+  if (known->barrier != nullptr) return barrier_of(communicator, *known->barrier);
+  return known->is_settled ? CHIPLOG_NEXT(Barrier)(communicator) : uncounted_barrier(communicator);
 }
 [[gnu::noinline]] int late_barrier(MPI_Comm communicator) {
   const chiplog::collectives::ProcessPair& pair = chiplog::collectives::process_pair;
@@ -71,6 +74,15 @@ int free_with(int (*release)(MPI_Comm*), MPI_Comm* communicator) {
   return error;
 }
 
+#ifdef OPEN_MPI
+template <class Idup, class... Arguments>
+int idup_with(MPI_Comm duplicated, Idup* idup, Arguments... arguments) {
+  const int error = idup(arguments...);
+  if (error == MPI_SUCCESS) chiplog::collectives::number_is_pending(duplicated);
+  return error;
+}
+#endif
+
 }  // namespace
 
 extern "C" {
@@ -86,32 +98,42 @@ CHIPLOG_EXPORT int MPI_Barrier(MPI_Comm communicator) {
   return MPI_SUCCESS;
 }
 
-CHIPLOG_EXPORT int MPI_Comm_free(MPI_Comm* communicator) { return free_with(CHIPLOG_NEXT(Comm_free), communicator); }
-CHIPLOG_EXPORT int MPI_Comm_disconnect(MPI_Comm* communicator) {
-  return free_with(CHIPLOG_NEXT(Comm_disconnect), communicator);
-}
+// What must not be missed is caught by both of its names: another tool may stand before the library, and goes on by the
+// MPI's profiling interface.
+#ifdef CHIPLOG_SMPI  // where no tool is preloaded
+#define CHIPLOG_BOTH_NAMES(DEFINE, NAME) DEFINE(MPI_##NAME, PMPI_##NAME)
+#else
+#define CHIPLOG_BOTH_NAMES(DEFINE, NAME) DEFINE(MPI_##NAME, PMPI_##NAME) DEFINE(PMPI_##NAME, PMPI_##NAME)
+#endif
+
+#define CHIPLOG_FREE(NAME, OF_MPI) \
+  CHIPLOG_EXPORT int NAME(MPI_Comm* communicator) { return free_with(CHIPLOG_NEXT_OF(NAME, OF_MPI), communicator); }
+CHIPLOG_BOTH_NAMES(CHIPLOG_FREE, Comm_free)
+CHIPLOG_BOTH_NAMES(CHIPLOG_FREE, Comm_disconnect)
 
 #ifdef OPEN_MPI
-CHIPLOG_EXPORT int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
-  const int error = CHIPLOG_NEXT(Comm_idup)(communicator, made, request);
-  if (error == MPI_SUCCESS) chiplog::collectives::number_is_pending(communicator);
-  return error;
-}
+#define CHIPLOG_IDUP(NAME, OF_MPI)                                                              \
+  CHIPLOG_EXPORT int NAME(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {        \
+    return idup_with(communicator, CHIPLOG_NEXT_OF(NAME, OF_MPI), communicator, made, request); \
+  }
+CHIPLOG_BOTH_NAMES(CHIPLOG_IDUP, Comm_idup)
 #if OMPI_MAJOR_VERSION >= 5
-CHIPLOG_EXPORT int MPI_Comm_idup_with_info(MPI_Comm communicator, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
-  const int error = CHIPLOG_NEXT(Comm_idup_with_info)(communicator, info, made, request);
-  if (error == MPI_SUCCESS) chiplog::collectives::number_is_pending(communicator);
-  return error;
-}
+#define CHIPLOG_IDUP_WITH_INFO(NAME, OF_MPI)                                                            \
+  CHIPLOG_EXPORT int NAME(MPI_Comm communicator, MPI_Info info, MPI_Comm* made, MPI_Request* request) { \
+    return idup_with(communicator, CHIPLOG_NEXT_OF(NAME, OF_MPI), communicator, info, made, request);   \
+  }
+CHIPLOG_BOTH_NAMES(CHIPLOG_IDUP_WITH_INFO, Comm_idup_with_info)
 #endif
 #endif
 
 // A session may be used by several threads, whatever MPI_Init has given.
 #ifdef MPI_SESSION_NULL
-CHIPLOG_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  chiplog::collectives::threads_may_come();
-  return CHIPLOG_NEXT(Session_init)(info, handler, session);
-}
+#define CHIPLOG_SESSION(NAME, OF_MPI)                                                    \
+  CHIPLOG_EXPORT int NAME(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
+    chiplog::collectives::threads_may_come();                                            \
+    return CHIPLOG_NEXT_OF(NAME, OF_MPI)(info, handler, session);                        \
+  }
+CHIPLOG_BOTH_NAMES(CHIPLOG_SESSION, Session_init)
 #endif
 
 CHIPLOG_EXPORT int MPI_Init(int* count, char*** arguments) {

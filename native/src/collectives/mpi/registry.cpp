@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +12,7 @@
 #include "collectives/mpi/set_up.hpp"
 #include "collectives/mpi/world.hpp"
 #include "collectives/settings.hpp"
+#include "collectives/short_lock.hpp"
 #include "collectives/tuning.hpp"
 
 namespace chiplog::collectives {
@@ -29,45 +29,43 @@ constexpr ProcessPair no_pair{{}, {0, &nobodys_own, &nobodys_other}, nullptr};
 }  // namespace
 
 constinit ProcessPair process_pair = no_pair;
+constinit Recent process_recent;
+constinit std::atomic<std::uint64_t> changes_so_far{0};
+constinit std::atomic<Callers> callers{Callers::unknown};
+#ifndef CHIPLOG_SMPI
+thread_local constinit Recent thread_recent;
+#endif
 
 namespace {
 
-// What this process met last, if its threads call the MPI one at a time; else each thread has its own.
-Recent process_recent;
+using Entry = Communicators::Entry;
 
-// How often a communicator got a barrier or was freed.
-std::atomic<std::uint64_t> changes_so_far{0};
+enum class Phase { before, open, closed };
 
-// Which threads may call the MPI at the same time.
-enum class Callers { unknown, one_thread, any_threads };
-std::atomic<Callers> callers{Callers::unknown};
+std::atomic<Phase> phase{Phase::before};
 
-bool is_one_thread() { return callers.load(std::memory_order_relaxed) == Callers::one_thread; }
+// All that `open` makes.
+std::mutex opening;
+std::unique_ptr<World> world;
+int keyval = MPI_KEYVAL_INVALID;
+int barriers_before = 0;  // the setting: known here it costs a communicator less
+
+constinit ShortLock lock_of_communicators;
+constinit Communicators communicators;
+std::vector<std::unique_ptr<Barrier>> retired;  // of communicators that are gone
+std::atomic<bool> any_retired{false};
+
+// Of the communicator that this thread is freeing; the program's callbacks may call barriers meanwhile.
+#ifndef CHIPLOG_SMPI
+[[gnu::tls_model("initial-exec")]]
+#endif
+thread_local constinit MPI_Comm being_freed = MPI_COMM_NULL;
 
 // How many more of the MPI's own barriers come where a set-up is not for now; the same on all ranks.
 int barriers_until_asked_again() {
   constexpr int least = 32;  // what asking costs is little then
-  return std::max(least, settings().barriers_before);
+  return std::max(least, barriers_before);
 }
-
-// The attribute of a communicator that has had a barrier.
-struct Entry {
-  int own_left = settings().barriers_before;
-  bool is_settled = false;           // set up, or left to the MPI for good
-  std::unique_ptr<Barrier> barrier;  // null where the MPI's own must do
-};
-
-enum class Phase { before, open, closed };
-
-std::mutex mutex;  // of all below
-std::atomic<Phase> phase{Phase::before};
-std::map<MPI_Comm, Entry*> settled;
-std::vector<std::unique_ptr<Barrier>> retired;  // of communicators that are gone
-std::unique_ptr<World> world;
-int keyval = MPI_KEYVAL_INVALID;
-
-// Of the communicator that this thread is freeing; the program's callbacks may call barriers meanwhile.
-thread_local MPI_Comm being_freed = MPI_COMM_NULL;
 
 bool mpi_is_up() {
   int initialised = 0;
@@ -90,26 +88,36 @@ void announce_change() {
 
 // To end a barrier takes calls of the MPI, and `forget` may be called where there must be none.
 void end_retired() {
-  std::vector<std::unique_ptr<Barrier>> ended;  // without the mutex: the calls may lead to `forget`
-  const std::lock_guard lock(mutex);
+  if (!any_retired.load(std::memory_order_relaxed)) return;
+  std::vector<std::unique_ptr<Barrier>> ended;  // without the lock: the calls may lead to `forget`
+  const std::lock_guard lock(lock_of_communicators);
   ended.swap(retired);
+  any_retired.store(false, std::memory_order_relaxed);
 }
 
-// Under the mutex.
-void retire(Entry& entry) {
-  if (entry.barrier != nullptr) retired.push_back(std::move(entry.barrier));
+// Under the lock. Whether there was one.
+bool retire(Entry& entry) {
+  if (entry.barrier == nullptr) return false;
+  retired.push_back(std::move(entry.barrier));
+  any_retired.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+// Its communicator is gone.
+void remove(Entry& entry) {
+  const std::lock_guard lock(lock_of_communicators);
+  retire(entry);
+  communicators.remove(entry);
+  announce_change();
 }
 
 // Whether it was served by a barrier of the library's.
-bool remove_from_table(MPI_Comm communicator) {
-  const std::lock_guard lock(mutex);
-  const auto found = settled.find(communicator);
-  if (found == settled.end()) return false;
-  const bool was_served = found->second->barrier != nullptr;
-  retire(*found->second);
-  settled.erase(found);
+bool leave_to_mpi(MPI_Comm communicator) {
+  const std::lock_guard lock(lock_of_communicators);
+  Entry* const entry = communicators.find(communicator);
+  if (entry == nullptr || !retire(*entry)) return false;
   announce_change();
-  return was_served;
+  return true;
 }
 
 // The MPI's own barriers take in the messages that were sent before them; the library's look at memory only. MPICH 5
@@ -123,10 +131,8 @@ void take_in_messages([[maybe_unused]] MPI_Comm communicator) {
 
 // Makes no call of the MPI: where messages were under way when a communicator was freed, MPICH deletes its attributes
 // when the last one is done, in the midst of another call and with its locks held.
-int forget(MPI_Comm communicator, int, void* value, void*) {
-  const std::unique_ptr<Entry> entry(static_cast<Entry*>(value));
-  if (entry->is_settled) (void)remove_from_table(communicator);
-  announce_change();
+int forget(MPI_Comm, int, void* value, void*) {
+  remove(*static_cast<Entry*>(value));
   return MPI_SUCCESS;
 }
 
@@ -169,7 +175,7 @@ bool outlives_others() {
 
 // Where attributes can't be had, or processes may outlive others, nothing is served.
 Phase open() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(opening);
   if (phase.load() != Phase::before || !mpi_is_up()) return phase.load();
   int closing = MPI_KEYVAL_INVALID;
   const bool made = !outlives_others() &&
@@ -178,6 +184,7 @@ Phase open() {
                     PMPI_Comm_set_attr(MPI_COMM_SELF, closing, nullptr) == MPI_SUCCESS;
   if (made) {
     ask_for_threads();
+    barriers_before = settings().barriers_before;
     world = std::make_unique<World>();
     say_problems();
   }
@@ -190,61 +197,47 @@ Phase phase_now() {
   return now == Phase::before ? open() : now;
 }
 
-// Null where the MPI refuses an attribute.
-Entry* attribute_of(MPI_Comm communicator) {
+// Whether the communicator that the entry was made for is still there. One that a callback's barrier has made while
+// its communicator was freed may be left behind without it.
+bool is_attribute_of(MPI_Comm communicator, const Entry& entry) {
   void* attribute = nullptr;
   int found = 0;
-  if (PMPI_Comm_get_attr(communicator, keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
-  if (found != 0) return static_cast<Entry*>(attribute);
-  auto entry = std::make_unique<Entry>();
-  if (PMPI_Comm_set_attr(communicator, keyval, entry.get()) != MPI_SUCCESS) return nullptr;
-  return entry.release();
+  if (PMPI_Comm_get_attr(communicator, keyval, &attribute, &found) != MPI_SUCCESS) return false;
+  return found != 0 && attribute == &entry;
 }
 
-// The record of what was met last.
-#ifdef CHIPLOG_SMPI  // one thread runs many simulated ranks
-Recent& recent() {
-  static Recent none;
-  return none = {};
+// And whether it is new.
+std::pair<Entry*, bool> find_or_add(MPI_Comm communicator) {
+  const std::lock_guard lock(lock_of_communicators);
+  if (Entry* const known = communicators.find(communicator); known != nullptr) return {known, false};
+  return {&communicators.add(communicator, {.own_left = barriers_before}), true};
 }
-#else
-// Known at load time, it is reached without a call.
-[[gnu::tls_model("initial-exec")]] thread_local constinit Recent thread_recent;
-Recent& recent() { return is_one_thread() ? process_recent : thread_recent; }
-#endif
-// Does a record still say what this handle stands for?
-bool holds(const Recent& known, MPI_Comm communicator) {
-  return known.communicator == communicator && known.changes == changes_so_far.load(std::memory_order_relaxed);
+
+// That of a communicator that is valid. Null where the MPI refuses an attribute.
+Entry* entry_of(MPI_Comm communicator) {
+  auto [entry, is_new] = find_or_add(communicator);
+  if (!is_new) {
+    if (is_attribute_of(communicator, *entry)) return entry;
+    remove(*entry);
+    entry = find_or_add(communicator).first;
+  }
+  if (PMPI_Comm_set_attr(communicator, keyval, entry) == MPI_SUCCESS) return entry;
+  remove(*entry);
+  return nullptr;
 }
 
 // Lets the next barriers be counted without asking for the entry.
 void remember(MPI_Comm communicator, Entry& entry) {
-  if (Recent& known = recent(); holds(known, communicator)) known.own_left = &entry.own_left;
-}
-
-void stop_counting(MPI_Comm communicator) {
-  if (Recent& known = recent(); known.communicator == communicator) known.own_left = nullptr;
-}
-
-// The table's answer.
-Recent look_up(MPI_Comm communicator) {
-  const std::lock_guard lock(mutex);
-  Recent known;
-  known.communicator = communicator;
-  known.changes = changes_so_far.load(std::memory_order_relaxed);
-  const auto found = settled.find(communicator);
-  if (found == settled.end()) return known;
-  known.is_settled = true;
-  known.barrier = found->second->barrier.get();
-  return known;
+  if (Recent& known = recent(); holds(known, communicator)) known.entry = &entry;
 }
 
 }  // namespace
 
-const Recent& find(MPI_Comm communicator) {
-  Recent& known = recent();
-  if (!holds(known, communicator)) known = look_up(communicator);
-  return known;
+void look_up(MPI_Comm communicator, Recent& known) {
+  const std::lock_guard lock(lock_of_communicators);
+  Entry* const found = communicators.find(communicator);
+  const bool is_settled = found != nullptr && found->is_settled;
+  known = {communicator, changes_so_far.load(std::memory_order_relaxed), is_settled ? found : nullptr};
 }
 
 void lend_pair(MPI_Comm communicator, Barrier& barrier) {
@@ -262,7 +255,7 @@ void before_own_barrier() { (void)phase_now(); }
 
 void after_own_barrier(MPI_Comm communicator) {
   if (phase.load(std::memory_order_acquire) != Phase::open || communicator == being_freed) return;
-  Entry* entry = attribute_of(communicator);
+  Entry* const entry = entry_of(communicator);
   if (entry == nullptr || entry->is_settled) return;
   if (--entry->own_left > 0) return remember(communicator, *entry);
   end_retired();
@@ -271,27 +264,26 @@ void after_own_barrier(MPI_Comm communicator) {
     entry->own_left = barriers_until_asked_again();
     return;
   }
+  const std::lock_guard lock(lock_of_communicators);
   entry->barrier = std::move(result.barrier);
   entry->is_settled = true;
-  const std::lock_guard lock(mutex);
-  settled[communicator] = entry;
   announce_change();
 }
 
 void number_is_pending(MPI_Comm communicator) {
   PendingNumbers::begin();
   if (phase_now() != Phase::open) return;
-  Entry* entry = attribute_of(communicator);
+  Entry* const entry = entry_of(communicator);
   if (entry == nullptr) return;
-  stop_counting(communicator);
-  remove_from_table(communicator);
+  const std::lock_guard lock(lock_of_communicators);
+  retire(*entry);
   entry->is_settled = false;
   entry->own_left = barriers_until_asked_again();
+  announce_change();
 }
 
 MPI_Comm begin_to_free(MPI_Comm communicator) {
-  stop_counting(communicator);
-  if (remove_from_table(communicator)) take_in_messages(communicator);
+  if (leave_to_mpi(communicator)) take_in_messages(communicator);
   return std::exchange(being_freed, communicator);
 }
 
@@ -307,9 +299,8 @@ void after_initialisation() {
 void before_finalisation() {
   if (phase.exchange(Phase::closed) != Phase::open || !mpi_is_up()) return;
   {
-    const std::lock_guard lock(mutex);
-    for (const auto& [communicator, entry] : settled) retire(*entry);
-    settled.clear();
+    const std::lock_guard lock(lock_of_communicators);
+    communicators.for_each([](Entry& entry) { retire(entry); });
     announce_change();
   }
   end_retired();
