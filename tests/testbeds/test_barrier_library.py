@@ -319,7 +319,8 @@ def test_late_callbacks_do_no_harm_beside_another_tool(
     library: BuiltLibrary, program: Path, profiler: Path, place: str
 ) -> None:
     preload = [profiler, library.path] if place == "before" else [library.path, profiler]
-    done = run_preloaded(library, 4, program, "late-callbacks", 20, 4, preload=preload)
+    ranks = 2 if library.mpi.kind == "intel" else 4  # whose 4 ranks hang on 2 cores without it, too
+    done = run_preloaded(library, ranks, program, "late-callbacks", 20, 4, preload=preload)
     accepted(done, "late-callbacks")
     done = run_preloaded(library, 4, program, "finalize-callback", 2, preload=preload)
     accepted(done, "finalize-callback")
@@ -336,11 +337,11 @@ def test_late_callbacks_do_no_harm_where_a_tool_takes_frees_only(
         preload.reverse()
     settings = {"CHIPLOG_BARRIER_AFTER": after}
     arguments = ("late-callbacks", 20, 4)
-    done = run_preloaded(library, 4, program, *arguments, preload=preload, **settings)
+    done = run_preloaded(library, 2, program, *arguments, preload=preload, **settings)
     accepted(done, "late-callbacks")
     (frees,) = re.findall(r"frees_counted: (\d+)\n", done.stderr)
     assert int(frees) >= 40
-    assert "chiplog: barrier of 4 ranks" in done.stderr
+    assert "chiplog: barrier of 2 ranks (a communicator" in done.stderr
 
 
 def test_a_barrier_on_a_freed_handle_is_one_error(
