@@ -50,8 +50,16 @@ std::unique_ptr<World> world;
 int keyval = MPI_KEYVAL_INVALID;
 int barriers_before = 0;  // the setting: known here it costs a communicator less
 
+// To end a barrier takes calls of the MPI, which must not come while a program ends that has not finalised it.
+union NeverEnded {
+  constexpr NeverEnded() : value() {}
+  constexpr ~NeverEnded() {}  // NOLINT(modernize-use-equals-default): a default one would end `value`
+  Communicators value;
+};
+constinit NeverEnded never_ended;
+
 constinit ShortLock lock_of_communicators;
-constinit Communicators communicators;
+Communicators& communicators = never_ended.value;
 std::vector<std::unique_ptr<Barrier>> retired;  // of communicators that are gone
 std::atomic<bool> any_retired{false};
 
