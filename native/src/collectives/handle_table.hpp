@@ -28,7 +28,7 @@ class HandleTable {
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
 
-  // Null where there is none.
+  // The entry of `handle`, or null if the table has none.
   [[nodiscard]] Entry* find(Handle handle) const {
     Entry* entry = chains_[chain_of(handle)];
     while (entry != nullptr && entry->handle != handle) entry = entry->next;

@@ -103,7 +103,7 @@ void end_retired() {
   any_retired.store(false, std::memory_order_relaxed);
 }
 
-// Under the lock. Whether there was one.
+// Call it with the lock held. Tells whether there was a barrier to retire.
 bool retire(Entry& entry) {
   if (entry.barrier == nullptr) return false;
   retired.push_back(std::move(entry.barrier));
@@ -214,7 +214,7 @@ bool is_attribute_of(MPI_Comm communicator, const Entry& entry) {
   return found != 0 && attribute == &entry;
 }
 
-// And whether it is new.
+// The entry of a communicator, and whether it has just been added.
 std::pair<Entry*, bool> find_or_add(MPI_Comm communicator) {
   const std::lock_guard lock(lock_of_communicators);
   if (Entry* const known = communicators.find(communicator); known != nullptr) return {known, false};
