@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from barrier_programs import compile_program, compile_tool
-from listed_programs import Case, Suite
+from contained import Contained
+from listed_programs import Case, Judge, Suite
 from programs_with_library import BARE, COMPARED, WAYS, Results, Runner, Way
 
 from chiplog.measure.library import BuiltLibrary
@@ -67,6 +68,21 @@ def test_programs_that_pass_with_the_library_are_listed(
     assert (
         "4 cases, 2 of which pass without the library; 4 runs with it; 0 pass only" in done.stdout
     )
+
+
+@pytest.mark.parametrize(
+    ("output", "is_right"),
+    [
+        (" No Errors\n", True),
+        ("1 of 2: freed\n No Errorsanother rank's line\n", True),
+        ("Test Skipped\n", True),
+        ("There are No Errors to be found\n", False),
+        (" Found 3 errors\n", False),
+    ],
+)
+def test_what_says_that_there_are_no_errors(output: str, is_right: bool) -> None:
+    run = Contained(code=0, output=output, seconds=0.1)
+    assert (Judge(says_no_errors=True).outcome(run) == "passed") == is_right
 
 
 def test_a_library_that_hangs_is_noticed_and_leaves_no_process(
