@@ -17,8 +17,8 @@ from pathlib import Path
 from contained import Contained
 
 LISTS = ("testlist.in", "testlist")
-NO_ERRORS = re.compile(r"^\s*(No [Ee]rrors|Test Skipped)", re.MULTILINE)
-"""What another rank prints may follow in the same line: launchers do not wait for a line's end."""
+NO_ERRORS = re.compile("No [Ee]rrors|Test Skipped")
+"""What another rank prints may stand in the same line: launchers do not wait for a line's end."""
 ENDS_ABNORMALLY = ("TestStatus", "TestStatusNoErrors", "TestErrFatal")
 """Values of `resultTest` of programs that abort, or end with a status of their own."""
 SAYS_NOTHING = ("TestStatus", "TestErrFatal", "TestBench")
