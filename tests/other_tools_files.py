@@ -67,6 +67,33 @@ ALL_REDUCE = """# nccl-tests version 2.13 nccl-headers=22005 nccl-library=22005
 # Out of bounds values : 0 OK
 # Avg bus bandwidth    : 68.3712
 """
+OLD_BROADCAST = """+ mpirun -np 2 ./build/broadcast_perf_mpi -b 8 -e 1K -f 2
+# nThread 1 nGpus 1 minBytes 8 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+#
+# Using devices
+#   Rank  0 Pid     10 on    node1 device  0 [0x1b] some device
+#   Rank  1 Pid     11 on    node2 device  0 [0x1b] some device
+#
+#                                                               out-of-place                       in-place
+#       size         count    type   redop    root     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                             (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2   float               0    31.50    0.00    0.00  0e+00    30.25    0.00    0.00  0e+00
+        1024           256   float               0    33.50    0.03    0.03  0e+00    32.25    0.03    0.03    N/A
+# Out of bounds values : 0 OK
+"""
+OLD_ALL_REDUCE = """# Using devices
+#   Rank  0 Pid     10 on    node1 device  0 [0x1b] some device
+#   Rank  1 Pid     11 on    node2 device  0 [0x1b] some device
+#
+# rccl-tests: build/all_reduce_perf
+#                                                       out-of-place                       in-place
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2   float     sum    45.50    0.00    0.00  5e-07    44.25    0.00    0.00  7e-07
+        1024           256   float     sum    47.50    0.02    0.02  4e+00    46.25    0.02    0.02 2e-07*
+        2048           512    half     sum    49.50    0.04    0.04  2e-03    48.25    0.04    0.04  2e-02
+        4096          1024   int32     sum    51.50    0.08    0.08  0e+00    50.25    0.08    0.08  1e+00
+"""
 MPIGRAPH = """START mpiGraph v1.5
 MsgSize\t1048576
 Times\t10

@@ -14,6 +14,8 @@ from other_tools_files import (
     NP_OUT_5,
     NPMPI_5,
     NPTCP,
+    OLD_ALL_REDUCE,
+    OLD_BROADCAST,
     SEND_LATENCY,
     WRITE_BANDWIDTH,
 )
@@ -267,6 +269,57 @@ def test_types_and_reductions_of_a_collective_are_kept_apart(tmp_path: Path) -> 
         for place in ("out-of-place", "in-place")
         for kind in ("float", "half")
     }
+
+
+def test_an_older_releases_error_is_a_difference_and_not_a_count(tmp_path: Path) -> None:
+    run = imported(tmp_path, "nccl-tests", OLD_ALL_REDUCE)
+    kept = [(one.message_bytes, one.operation.split(",")[0]) for one in run.series]
+    assert kept == [
+        (8, "out-of-place"),
+        (8, "in-place"),
+        (2048, "out-of-place"),
+        (4096, "out-of-place"),
+    ]
+    assert [one for _, one in times(run)] == [45.5, 44.25, 49.5, 51.5]
+    assert warnings(run) == [(4, "rows")], "differences beyond what the release itself allows"
+
+
+def test_a_blank_reduction_and_a_suffix_of_the_program_are_understood(tmp_path: Path) -> None:
+    run = imported(tmp_path, "nccl-tests", OLD_BROADCAST)
+    assert [(one.pattern, one.operation) for one in run.series] == 2 * [
+        ("bcast", "out-of-place"),
+        ("bcast", "in-place"),
+    ]
+    assert times(run) == [(8, 31.5), (8, 30.25), (1024, 33.5), (1024, 32.25)]
+    assert warnings(run) == []
+    assert {one.tag["variant"] for one in run.series} == {"float 0"}
+
+
+@pytest.mark.parametrize(
+    "name", ["all_gather_perf-cuda12", "all_gather_perf_mpi.x", "all_gather_perf"]
+)
+def test_a_program_keeps_its_name_whatever_a_site_adds(tmp_path: Path, name: str) -> None:
+    text = OLD_BROADCAST.replace("broadcast_perf_mpi", name).replace("      0    3", "     -1    3")
+    assert {one.pattern for one in imported(tmp_path, "nccl-tests", text).series} == {"allgather"}
+
+
+def test_the_line_above_the_columns_says_which_time_is_in_place(tmp_path: Path) -> None:
+    text = OLD_BROADCAST.replace(
+        "out-of-place                       in-place", "in-place   out-of-place"
+    )
+    run = imported(tmp_path, "nccl-tests", text)
+    assert {one.operation: one.seconds[0] for one in run.series if one.message_bytes == 8} == {
+        "in-place": pytest.approx(31.5e-6),
+        "out-of-place": pytest.approx(30.25e-6),
+    }
+
+
+@pytest.mark.parametrize(
+    "row", ["8 2 float 0 31.50 0.00", "8 2 float sum 0 7 31.5 0.0 0.0 0 30.2 0.0 0.0 0"]
+)
+def test_a_row_with_other_columns_than_its_header_is_skipped(tmp_path: Path, row: str) -> None:
+    run = imported(tmp_path, "nccl-tests", f"{OLD_BROADCAST}{row}\n")
+    assert len(run.series) == 4 and warnings(run) == [(1, "rows")]
 
 
 def test_mpigraphs_matrix_of_receives_becomes_rounds_of_all_pairs(tmp_path: Path) -> None:

@@ -17,7 +17,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from other_tools_files import FILES, NP_OUT_5, NPMPI_5, NPTCP, SEND_LATENCY
+from other_tools_files import (
+    FILES,
+    NP_OUT_5,
+    NPMPI_5,
+    NPTCP,
+    OLD_ALL_REDUCE,
+    OLD_BROADCAST,
+    SEND_LATENCY,
+)
 
 from chiplog.dataset.importer import IMPORTERS
 from chiplog.dataset.importers import import_file
@@ -71,6 +79,8 @@ SOURCES = (
     ("netpipe", NP_OUT_5),
     ("netpipe", NPTCP),
     ("netpipe", NPMPI_5),
+    ("nccl-tests", OLD_ALL_REDUCE),
+    ("nccl-tests", OLD_BROADCAST),
     ("osu", OSU_LATENCY),
     ("osu", OSU_RATES),
     ("imb", IMB),

@@ -48,8 +48,8 @@ def candidates(
     table = [dict(zip(columns, row, strict=False)) for row in rows]
     found = set(COLLECTIVES.values())
     for row in table:
-        found &= set(_NOT_REDUCING if row.get("redop", "none") == "none" else _REDUCING)
-        has_root = row.get("root", "-1") != "-1"
+        found &= set(_NOT_REDUCING if row.get("redop", "") in ("", "none") else _REDUCING)
+        has_root = row.get("root", "-1") not in ("", "-1")
         found = {one for one in found if (one in _ROOTED) == has_root}
         found &= _by_ratio(row.get("algbw", "0"), row.get("busbw", "0"), ranks)
     return tuple(one for one in dict.fromkeys(COLLECTIVES.values()) if one in found)

@@ -10,6 +10,9 @@ ping-pong. The two times of a row, out of place and in place, are two operations
 reductions or roots in a file they are part of the operation. A row with wrong values has no time. Where no line names
 the collective, its columns tell it, or the file's name.
 
+Releases before 2.13 have a column `error` instead of `#wrong`: the largest difference from the right result, which is
+not 0 of floating-point numbers. They leave `redop` blank where nothing is reduced.
+
 Source: nccl-tests' output and its PERFORMANCE.md: mean over the iterations, in µs.
 """
 
@@ -41,7 +44,17 @@ MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
 CONVENTION = "the mean duration of a collective operation over its iterations, in µs"
 PLACES = ("out-of-place", "in-place")
-_TEST = re.compile(rf"\b({'|'.join(COLLECTIVES)})_perf\b")
+OPTIONAL = ("type", "redop", "root")
+"""Columns that a row may leave blank."""
+LARGEST_DIFFERENCE: Mapping[str, float] = {
+    "half": 1e-2,
+    "bfloat16": 1e-2,
+    "float": 1e-5,
+    "double": 1e-12,
+}
+"""Given: the difference from the right result above which older releases call a value wrong; integers have none."""
+_TEST = re.compile(rf"\b({'|'.join(COLLECTIVES)})_perf(?![a-z])")
+"""The name of a program, to which sites add what they built it with: `all_reduce_perf_mpi`."""
 _RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*\bon\s+(\S+)\s+device\b.*")
 
 
@@ -52,6 +65,8 @@ class _Table:
     columns: list[str]
     ranks: int
     test: str | None = None
+    places: tuple[str, ...] = PLACES
+    """The operation of each time, in the order of the columns."""
     is_named: bool = False
     """Does a line name its collective, and no table stands between the two?"""
     rows: list[tuple[list[str], str, Where]] = field(default_factory=list)
@@ -59,7 +74,44 @@ class _Table:
     def variant(self, words: list[str]) -> str:
         """What a row is of beside its size: type, reduction and root."""
         cells = dict(zip(self.columns, words, strict=True))
-        return " ".join(cells[name] for name in ("type", "redop", "root") if name in cells)
+        return " ".join(cells[name] for name in OPTIONAL if cells.get(name))
+
+    def cells(self, words: list[str]) -> list[str] | None:
+        """The word of each column, "" where it is blank; None where the row has words too few or too many.
+
+        >>> _Table("size count type redop root time".split(), 8).cells("8 2 float 0 23.4".split())
+        ['8', '2', 'float', '', '0', '23.4']
+        """
+        optional = [name for name in self.columns if name in OPTIONAL]
+        given = words[2 : len(words) - (len(self.columns) - 2 - len(optional))]
+        names = iter(optional)
+        filled: dict[str, str] = {}
+        for word in given:
+            is_root = word.lstrip("-").isdigit()
+            name = next((one for one in names if (one == "root") == is_root), None)
+            if name is None:
+                return None
+            filled[name] = word
+        if len(words) != len(self.columns) - len(optional) + len(given):
+            return None
+        return [
+            *words[:2],
+            *(filled.get(name, "") for name in optional),
+            *words[2 + len(given) :],
+        ]
+
+    def is_wrong(self, words: list[str], time_index: int) -> bool:
+        """Does a row say that the values beside the time at `time_index` are wrong?"""
+        cells = dict(zip(self.columns, words, strict=True))
+        for name, word in zip(self.columns[time_index + 1 :], words[time_index + 1 :], strict=True):
+            if name == "time":
+                return False
+            if name == "error" and word.endswith("*"):
+                return True
+            if name in ("error", "#wrong") and is_number(word):
+                limit = LARGEST_DIFFERENCE.get(cells.get("type", ""), 0.0)
+                return float(word) > (limit if name == "error" else 0.0)
+        return False
 
 
 @dataclass
@@ -70,6 +122,8 @@ class _File:
     """The collective that was named last."""
     is_news: bool = False
     """Has no table begun since it was named?"""
+    places: tuple[str, ...] = PLACES
+    """The order of the two times that the line above the next header names."""
     hosts: dict[int, str] = field(default_factory=dict)
     tables: list[_Table] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
@@ -114,30 +168,37 @@ def read(source: Source, options: Options) -> Imported:
 
 
 def _read_line(file: _File, line: str, where: Where) -> None:
-    words = line.lstrip("#").split()
+    words = line.lstrip("\\#").split()
     if words[:2] == ["Using", "devices"]:
         file.hosts = {}
     elif match := _RANK.fullmatch(line):
         file.hosts[int(match[1][:9])] = match[2]
     elif match := _TEST.search(line):
         file.test, file.is_news = COLLECTIVES[match[1]], True
-    elif line.startswith("#"):
-        if words[:2] == ["size", "count"]:
-            file.tables.append(_Table(words, file.ranks))
-    elif not line:
+    elif words[:2] == ["size", "count"]:
+        file.tables.append(_Table(words, file.ranks, places=file.places))
+    elif set(words) == set(PLACES):
+        file.places = tuple(words)
+    elif not words or line.startswith(("#", "\\#")):
         return
     elif not (words[0].isascii() and words[0].isdigit() and len(words) > 2 and is_number(words[1])):
         file.skipped.foreign_line(where, line)
-    elif not file.tables or "time" not in file.tables[-1].columns:
-        raise where.corrupt("time", "no line before names the columns")
-    elif len(words) != len(file.tables[-1].columns):
-        what = f"the row has {len(words)} columns, its header {len(file.tables[-1].columns)}"
-        file.skipped.row(where, line, None, what)
     else:
-        table = file.tables[-1]
-        if not table.rows:
-            table.test, table.is_named, file.is_news = file.test, file.is_news, False
-        table.rows.append((words, line, where))
+        _read_row(file, words, line, where)
+
+
+def _read_row(file: _File, words: list[str], line: str, where: Where) -> None:
+    if not file.tables or "time" not in file.tables[-1].columns:
+        raise where.corrupt("time", "no line before names the columns")
+    table = file.tables[-1]
+    cells = table.cells(words)
+    if cells is None:
+        what = f"the row has {len(words)} columns, its header {len(table.columns)}"
+        file.skipped.row(where, line, None, what)
+        return
+    if not table.rows:
+        table.test, table.is_named, file.is_news = file.test, file.is_news, False
+    table.rows.append((cells, line, where))
 
 
 def _name(table: _Table, file: _File, source: Source) -> None:
@@ -199,12 +260,12 @@ def _series(
 ) -> Iterator[ImportedSeries]:
     size = whole(words[0], "size", where)
     at = [index for index, name in enumerate(table.columns) if name == "time"]
-    for place, index in zip(PLACES, at, strict=False):
-        wrong = words[index + 3] if index + 3 < len(words) else "0"
+    for place, index in zip(table.places, at, strict=False):
         word = words[index]
-        if not is_number(word) or lacks_value(word) or (is_number(wrong) and float(wrong) != 0):
-            what = f"the time {place} is {word[:20]} with {wrong[:20]} wrong values"
-            skipped.row(where, line, "time", what)
+        is_wrong = table.is_wrong(words, index)
+        if is_wrong or not is_number(word) or lacks_value(word):
+            what = "with wrong values" if is_wrong else f"{word[:20]}: there is no time for that"
+            skipped.row(where, line, "time", f"the time {place} is {what}")
             continue
         yield ImportedSeries(
             pattern=table.test or "",
