@@ -8,49 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from chiplog.api.fitted_plot import draw, fitted_lines
+from chiplog.api.predicted import Predicted, predict_of
 from chiplog.api.tables import Rows
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import write_model
-from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, predictor
-from chiplog.fit.result import Curve, Fit, Parameter, Segment
-from chiplog.models.protocol import points
+from chiplog.fit.result import Fit, Parameter, Segment
 from chiplog.models.registry import find_model
 from chiplog.optional import needed
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import bounds, is_known
-
-
-@dataclass(frozen=True, repr=False)
-class Predicted:
-    """Half round trips by size; all arrays have shape (sizes,), times are in seconds, NaN where nothing is predicted.
-
-    The next measured median lies between `low_seconds` and `high_seconds` 19 times of 20; both are NaN of a fit without
-    a prediction band, which needs some held-out sizes.
-    """
-
-    message_bytes: NDArray[np.int64]
-    seconds: NDArray[np.float64]
-    low_seconds: NDArray[np.float64]
-    high_seconds: NDArray[np.float64]
-
-    @property
-    def rows(self) -> Rows:
-        """A row a size."""
-        names = ("message_bytes", "seconds", "low_seconds", "high_seconds")
-        columns = (getattr(self, name).tolist() for name in names)
-        return Rows(tuple(dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)))
-
-    def to_dataframe(self) -> Any:
-        """A pandas.DataFrame; UsageError where pandas is not installed."""
-        return self.rows.to_dataframe()
-
-    def __repr__(self) -> str:
-        return repr(self.rows)
-
-    def _repr_html_(self) -> str:
-        return self.rows._repr_html_()
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,21 +92,24 @@ class FittedModel:
                 )
         return Rows(tuple(rows))
 
-    def predict(self, message_bytes: ArrayLike) -> Predicted:
-        """Half round trips of any sizes in bytes, shape (sizes,), with their prediction band.
+    def predict(
+        self,
+        message_bytes: ArrayLike,
+        *,
+        peers: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
+        quantity: str | None = None,
+    ) -> Predicted:
+        """Times of any sizes in bytes, to so many `peers` or of so many `pairs` at once, with 95 % intervals.
 
-        UsageError for a model of something else, such as one process to many.
+        All arguments broadcast to one shape. Without `peers` and `pairs` the times are half round trips. With `pairs`
+        they are half round trips of each of so many pairs. With `peers` they are RTT(p), the whole round trip of one
+        process with p peers (`quantity="round_trip"`), or the time to post one of p sends (`quantity="o_s"`, which
+        LoP's overhead gives by default).
+
+        UsageError for a model of something else, which names the argument that it takes.
         """
-        sizes = np.atleast_1d(np.asarray(message_bytes, dtype=np.int64))
-        seconds = predictor(self.details)(points("ping_pong", sizes)) / 2.0
-        if not np.isfinite(seconds).any():
-            raise UsageError(
-                f"{model_name(self.model)} does not predict half round trips of these sizes; LogGP and Hockney do."
-            )
-        band = next((one for one in self.details.bands if one.quantity == HALF_ROUND_TRIP), None)
-        width = np.full(sizes.shape, np.nan) if band is None else band.at(sizes)
-        low, high = seconds * np.maximum(0.0, 1.0 - width), seconds * (1.0 + width)
-        return Predicted(sizes, seconds, low, high)
+        return predict_of(self.details, message_bytes, peers, pairs, quantity)
 
     def covariance(self, message_bytes: int | None = None) -> dict[str, dict[str, float]]:
         """The covariances of the parameters of a regime by their names, from the bootstrap's replicates.
@@ -164,30 +136,17 @@ class FittedModel:
         write_model(file, (self.details,))
 
     def plot(self, axes: Any = None) -> Any:
-        """Measured half round trips, the model's line and its band on matplotlib's `axes`, which are returned.
+        """Measured times, the model's lines and their bands on matplotlib's `axes`, which are returned.
 
-        UsageError where matplotlib is not installed, or no half round trip was measured.
+        Half round trips are drawn over the size, of k pairs a line for each k; of one process to many, RTT(p)/p (or
+        the time to post one of p sends) over the number of peers p, a line for each size.
+
+        UsageError where matplotlib is not installed, or nothing was measured that the model predicts.
         """
         pyplot = needed("matplotlib.pyplot", "a plot")
-        curve = self._half_round_trips()
+        lines = fitted_lines(self.details)
         shown = pyplot.subplots()[1] if axes is None else axes
-        predicted = self.predict(curve.message_bytes)
-        shown.plot(curve.message_bytes, curve.measured_seconds, "o", label="measured")
-        shown.plot(predicted.message_bytes, predicted.seconds, label=model_name(self.model))
-        shown.fill_between(
-            predicted.message_bytes, predicted.low_seconds, predicted.high_seconds, alpha=0.2
-        )
-        shown.set(
-            xscale="log", yscale="log", xlabel="message size (B)", ylabel="half round trip (s)"
-        )
-        shown.legend()
-        return shown
-
-    def _half_round_trips(self) -> Curve:
-        for one in self.details.curves:
-            if one.quantity == "half_round_trip" and one.message_bytes.size:
-                return one
-        raise UsageError("no half round trip was measured.")
+        return draw(lines, shown)
 
     def __repr__(self) -> str:
         model = find_model(self.model)

@@ -72,6 +72,10 @@ class MaxRateSpeaker:
             least *= self.most_pairs
         return {"R_N": Bounds(least, node.high)}
 
+    def ranges_of(self, segment: int) -> Ranges:
+        """What the data leave of a segment's parameters."""
+        return self._ranges[segment]
+
     @staticmethod
     def speaks_about(algorithm: Algorithm) -> bool:
         """Where everybody sends in every step."""

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Message, Network, Seconds
@@ -126,10 +127,17 @@ def segment_of(fit: Fit, message_bytes: int) -> int:
 _first_bytes = attrgetter("first_bytes")
 
 
-def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
-    """Which of the sizes lie outside of those that were measured; 0 and 1 B count as the smallest."""
+def is_beyond_sizes(fit: Fit, message_bytes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which sizes lie outside of those that were measured; 0 and 1 B count as the smallest."""
     first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
-    outside = [size for size in sizes if size > last or 1 < size < first]
+    return np.asarray((message_bytes > last) | ((message_bytes > 1) & (message_bytes < first)))
+
+
+def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
+    """In words, which of the sizes lie outside of those that were measured."""
+    first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
+    listed = np.array(sorted(sizes), dtype=np.int64)
+    outside = listed[is_beyond_sizes(fit, listed)].tolist()
     if not outside:
         return None
     return f"messages of {max(outside)} B, {first} to {last} B were measured"
