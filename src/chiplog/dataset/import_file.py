@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import chiplog
 from chiplog.dataset.fields import LARGEST
+from chiplog.dataset.foreign import TOOLS, csv_advice, importer_of, tool_of
 from chiplog.dataset.import_values import ROUNDING, SHORTEST_SECONDS
 from chiplog.dataset.importer import (
     IMPORTERS,
@@ -59,6 +60,8 @@ def import_file(
     Raises UsageError for an unknown kind, pattern or direction, and where the file needs one that is not given;
     CorruptFile that names file, line and field where the file is not what the kind says.
     """
+    if kind not in IMPORTERS.names() and kind.lower() in {name.lower() for name in TOOLS}:
+        raise UsageError(f"There is no importer for {kind}: {csv_advice()}.")
     importer = IMPORTERS.load(kind)
     _among("--pattern", pattern, tuple(PATTERNS))
     _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
@@ -80,27 +83,29 @@ def _read(importer: Importer, source: Source, options: Options) -> tuple[Importe
             raise source.where(1).corrupt(None, "the file holds no measurement")
         if imported.statistic is not None and not all(map(_has_times, imported.records)):
             raise source.where(1).corrupt(None, "a time in the file is less than a picosecond")
-    except CorruptFile:
-        if (other := _other_kind(importer, source)) is None:
-            raise
-        what = f"this is no file of kind {importer.name}, but one of {other.summary}: use chiplog import {other.name}"
-        raise source.where(1).corrupt(None, what) from None
+    except CorruptFile as error:
+        raise _told_apart(error, importer, source) from None
     return imported, lines
+
+
+def _told_apart(error: CorruptFile, importer: Importer, source: Source) -> CorruptFile:
+    """The error of a file that can't be imported: it names the right kind or tool where that can be recognised."""
+    if importer.sign and re.search(importer.sign, source.text, re.MULTILINE):
+        return error
+    if (other := importer_of(source.text)) is not None and other.name != importer.name:
+        what = f"this is no file of kind {importer.name}, but one of {other.summary}: use chiplog import {other.name}"
+        return source.where(1).corrupt(None, what)
+    if (tool := tool_of(source.text)) is not None:
+        what = f"this is {tool}'s output, which has no importer: {csv_advice()}"
+        return source.where(1).corrupt(None, what)
+    if importer.sign and importer.name != "csv":
+        return CorruptFile(f"{error}; if this is no file of {importer.name}, {csv_advice()}")
+    return error
 
 
 def _has_times(record: ImportedRecord) -> bool:
     """Are all times of a record long enough to be kept?"""
     return all(bool((one.seconds >= SHORTEST_SECONDS).all()) for one in record.series)
-
-
-def _other_kind(importer: Importer, source: Source) -> Importer | None:
-    """The importer whose sign the file bears, unless it bears that of `importer`."""
-    signed = [
-        one
-        for one in IMPORTERS.all()
-        if one.sign and re.search(one.sign, source.text, re.MULTILINE)
-    ]
-    return None if not signed or importer.name in {one.name for one in signed} else signed[0]
 
 
 def _sentence(warning: Mapping[str, object]) -> str:

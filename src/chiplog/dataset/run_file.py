@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
+from chiplog.dataset.foreign import expecting
 from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import (
     MAX_LINE_BYTES,
@@ -34,7 +35,7 @@ from chiplog.dataset.records import (
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.file_kind import RUN, expecting
+from chiplog.file_kind import RUN
 
 
 def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.fields import Fields
+from chiplog.dataset.foreign import expecting
 from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import RunFailed
-from chiplog.file_kind import MODEL, expecting
+from chiplog.file_kind import MODEL
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 
 SCHEMA = "chiplog.fit/1"

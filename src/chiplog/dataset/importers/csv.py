@@ -245,5 +245,6 @@ def _imported(key: _Key, seconds: list[float]) -> ImportedSeries:
 CSV = Importer(
     name="csv",
     summary="chiplog's own tidy CSV: a header line, then one sample a row",
+    sign=r"\A[\w, ]*\b(?:message_bytes\b[\w, ]*\bseconds|seconds\b[\w, ]*\bmessage_bytes)\b[\w, ]*$",
     read=read,
 )
