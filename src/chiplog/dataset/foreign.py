@@ -116,7 +116,7 @@ def _advice(path: str | os.PathLike[str]) -> str | None:
     if (tool := tool_of(text)) is not None:
         return f", but {tool}'s output, which has no importer: {csv_advice()}"
     is_own = Path(path).suffix in OWN_SUFFIXES or re.search(OWN_SIGN, text) is not None
-    if is_own or text.lstrip().startswith("{"):
+    if is_own or re.match(r"\s*\{|\S*\s*\Z", text):
         return None
     return f"; a table must be imported first (chiplog import --help lists the kinds); of another tool, {csv_advice()}"
 
