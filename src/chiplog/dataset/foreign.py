@@ -46,6 +46,8 @@ TOOLS = {
 """Tools whose output has no importer, each with a line that only it prints."""
 OWN_SUFFIXES = (".jsonl", ".json", ".goal")
 """What chiplog's own files are called: such a file is damaged, not another tool's, unless it bears a tool's sign."""
+TWO_WORDS = r"\w{2,}[ \t,;]+\w{2,}"
+"""What the text of any tool has, and the rest of a damaged file has not."""
 OWN_SIGN = r'"chiplog|"crc32|"schema"'
 CSV_COLUMNS = "pattern,message_bytes,seconds"
 CSV_EXAMPLE = "ping_pong,8,1.5e-06"
@@ -116,7 +118,7 @@ def _advice(path: str | os.PathLike[str]) -> str | None:
     if (tool := tool_of(text)) is not None:
         return f", but {tool}'s output, which has no importer: {csv_advice()}"
     is_own = Path(path).suffix in OWN_SUFFIXES or re.search(OWN_SIGN, text) is not None
-    if is_own or re.match(r"\s*\{|\S*\s*\Z", text):
+    if is_own or re.match(r"\s*\{", text) or not re.search(TWO_WORDS, text):
         return None
     return f"; a table must be imported first (chiplog import --help lists the kinds); of another tool, {csv_advice()}"
 
