@@ -27,10 +27,10 @@ from pathlib import Path
 from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.dataset.states import common_reference
-from chiplog.dataset.states import same_state as in_same_state
 from chiplog.fit.changes import find_changes
-from chiplog.fit.states import in_one_state
+from chiplog.machine_state.main_state import in_one_state
+from chiplog.machine_state.states import common_reference
+from chiplog.machine_state.states import same_state as in_same_state
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 LIMITS = {"mpi": (256, 4016), "shm": (56,), "tcp": (65475,)}

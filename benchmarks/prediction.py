@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
-from chiplog.dataset.repeatability import repeatability
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
@@ -38,7 +37,8 @@ from chiplog.fit.predictions.predictor import (
     predictor,
 )
 from chiplog.fit.quantities.measured import Measured
-from chiplog.fit.states import in_one_state
+from chiplog.machine_state.main_state import in_one_state
+from chiplog.machine_state.repeatability import repeatability
 
 Floats = NDArray[np.float64]
 

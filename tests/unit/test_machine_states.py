@@ -1,4 +1,4 @@
-"""The states of the machine: told from the witnesses of the records, and what is done about them."""
+"""The states of the machine: told from the indicators of the records, and what is done about them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
-from chiplog.dataset.repeatability import Repeatability, repeatability
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import common_reference, same_state, states_of
 from chiplog.fit.fitting import fit
-from chiplog.fit.states import in_one_state
+from chiplog.machine_state.main_state import in_one_state
+from chiplog.machine_state.repeatability import Repeatability, repeatability
+from chiplog.machine_state.states import common_reference, same_state, states_of
 from chiplog.measure.limits import Limits
 from chiplog.measure.revisit import AT_A_TIME, PAUSE_SECONDS, Revisit
 from chiplog.models.piecewise import Piece
@@ -88,7 +88,7 @@ def kept(measured: Dataset) -> list[tuple[int, int]]:
     return [(one.visit, one.message_bytes) for one in chosen if one.train == 1]
 
 
-def test_records_without_witnesses_have_no_state_and_all_count() -> None:
+def test_records_without_indicators_have_no_state_and_all_count() -> None:
     measured = visited([[None] * 40, [None] * 40], flag=None)
     assert states_of(measured.series).met == ()
     assert len(kept(measured)) == 80
@@ -233,7 +233,7 @@ def test_states_are_looked_at_again_after_some_records() -> None:
     assert 0 < len(Revisit(options).requests(measured, 300)) <= AT_A_TIME
 
 
-def test_nothing_is_visited_again_after_the_time_or_without_witnesses() -> None:
+def test_nothing_is_visited_again_after_the_time_or_without_indicators() -> None:
     measured = visited([[FAST] * 20 + [IN_STEP] * 20])
     assert not Revisit(OPTIONS, Limits(visits=0.0)).requests(measured, 100)
     assert not Revisit(replace(OPTIONS, budget_seconds=1e-9)).requests(measured, 100)

@@ -28,7 +28,7 @@ from chiplog.compare.points import (
 )
 from chiplog.compare.spread import ERROR_RATE, half_widths, student
 from chiplog.compare.waves import powers_of, wander_of, wanders_slowly
-from chiplog.dataset.states import common_reference, same_state, states_of
+from chiplog.machine_state.states import common_reference, same_state, states_of
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset, Reference, Series

@@ -16,7 +16,7 @@ from chiplog.fit.left_out import LeftOut
 from chiplog.fit.one_to_many.fitting import round_trip_points
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fit.quantities.measured import Measured, is_round_trip
-from chiplog.fit.states import in_one_state
+from chiplog.machine_state.main_state import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 

@@ -21,9 +21,7 @@ from chiplog.compare.judged import (
 from chiplog.compare.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
 from chiplog.compare.split import Split, part
-from chiplog.dataset.repeatability import repeatability
 from chiplog.dataset.series import Dataset
-from chiplog.dataset.states import states_in
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
@@ -42,6 +40,8 @@ from chiplog.fit.predictions.predictor import (
 from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, Measured
 from chiplog.fit.result import FREE, Change, Fit, Segment
+from chiplog.machine_state.repeatability import repeatability
+from chiplog.machine_state.states import states_in
 from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5

@@ -13,12 +13,12 @@ from chiplog.compare.chance import chance, in_common_state
 from chiplog.compare.result import Compared, RunRow
 from chiplog.compare.spread import ERROR_RATE
 from chiplog.dataset.series import Dataset, Reference, Series
-from chiplog.dataset.states import common_reference, same_state
 from chiplog.errors import UsageError
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.over_sizes import series_quantity
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.text import seconds_text
+from chiplog.machine_state.states import common_reference, same_state
 
 TOLERANCE = 0.05
 """Ratios closer to 1 than this are no difference in practice."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from chiplog.dataset.states import States
-
 
 @dataclass(frozen=True)
 class Reference:
@@ -30,6 +28,25 @@ class Reference:
     half_round_trip_seconds: float
     gap_seconds: float
     overhead_seconds: float
+
+
+@dataclass(frozen=True)
+class States:
+    """The machine's state at each record that tells it: 0 for the one that most points met, then 1, and so on.
+
+    `chiplog.machine_state` finds them; a part of a run keeps those of the whole.
+    """
+
+    of_record: Mapping[int, int]
+    """By the record's id."""
+    met: tuple[float, ...]
+    """The share of the run's points that met each state."""
+
+    def records(self, state: int) -> frozenset[int]:
+        """The ids of the records of one state."""
+        return frozenset(
+            record for record, its_state in self.of_record.items() if its_state == state
+        )
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import crossing_bytes
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
-from chiplog.fit.states import InOneState, in_one_state
+from chiplog.machine_state.main_state import InOneState, in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 from chiplog.plugins import load_reference

@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import states_of
+from chiplog.machine_state.main_state import WANTED_MET
+from chiplog.machine_state.states import states_of
 from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.visits import Kind, Visits, kind_of
 from chiplog.plan import GRID, PlanOptions, Request
 from chiplog.plan.plan import seconds_of
 
-WANTED_SHARE = 0.9
-"""Share of what the grid measures that should have met one state."""
 AT_A_TIME = 40
 """Records from one look at the states to the next: a state may pass meanwhile."""
 LASTING_SHARE = 0.5
@@ -65,7 +64,7 @@ class Revisit:
         grid = dataset.select(purpose=GRID).series
         seconds, volume = self._left(grid)
         met = _met(dataset.series)
-        if seconds <= 0.0 or len(met.kinds[0]) >= WANTED_SHARE * len(met.all_kinds):
+        if seconds <= 0.0 or len(met.kinds[0]) >= WANTED_MET * len(met.all_kinds):
             return ()
         lasting = len(met.kinds[met.now]) >= LASTING_SHARE * len(met.kinds[0])
         if not lasting:
@@ -98,7 +97,7 @@ class Revisit:
 
 
 def _met(series: Sequence[Series]) -> _Met:
-    """What each state has met of the grid; nothing is missing where there are no witnesses."""
+    """What each state has met of the grid; nothing is missing where there are no indicators."""
     state = states_of(series).of_record
     records: dict[int, list[Series]] = defaultdict(list)
     for one in series:

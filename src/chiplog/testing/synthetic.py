@@ -103,7 +103,7 @@ class Disturbance:
     Each sample is multiplied by exp(`noise` N(0,1)) or, where `skewed`, by exp(`noise` (E - ln 2)) with E exponentially
     distributed, and a share `outliers` of them by 10. All samples of a visit are multiplied by
     exp(`visit_noise` N(0,1)), all of a launch by exp(`launch_noise` N(0,1)). Delays keep their length. Where there are
-    `states`, each record has the reference that witnesses them.
+    `states`, each record has the reference that indicates them.
     """
 
     noise: float = 0.0

@@ -21,12 +21,12 @@ import numpy as np
 
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import Estimates
+from chiplog.fit.estimates.unlike import without_unlike
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import FREE, Change
-from chiplog.fit.states import without_unlike
 from chiplog.models.protocol import Model
 
 NO_ROUND_TRIPS = "the run lacks round trips (prtt or ping_pong)."

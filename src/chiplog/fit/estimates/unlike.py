@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 
-FEWEST_SIZES = 5
-"""Of a segment, that must be left."""
-LEAST_SHARE = 0.25
-"""Of a segment's sizes, that must be left."""
-FARTHEST = 2
-"""Factor between a segment's first size and the first one left, and between the last ones, at most."""
+MIN_SIZES = 5
+"""Given: sizes of a segment that must be left."""
+MIN_SHARE = 0.25
+"""Given: share of a segment's sizes that must be left."""
+MAX_FACTOR = 2
+"""Given: between a segment's first size and the first one left, and between the last ones."""
 
 
 def without_unlike(
@@ -36,6 +36,6 @@ def without_unlike(
 
 
 def _enough(left: NDArray[np.int64], sizes: NDArray[np.int64]) -> bool:
-    if left.size < max(FEWEST_SIZES, LEAST_SHARE * sizes.size):
+    if left.size < max(MIN_SIZES, MIN_SHARE * sizes.size):
         return False
-    return bool(left[0] <= FARTHEST * sizes[0] and sizes[-1] <= FARTHEST * left[-1])
+    return bool(left[0] <= MAX_FACTOR * sizes[0] and sizes[-1] <= MAX_FACTOR * left[-1])

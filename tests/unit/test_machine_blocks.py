@@ -1,4 +1,4 @@
-"""States told from noisy witnesses in the order of time."""
+"""States told from noisy indicators in the order of time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chiplog.dataset.spells import noise_scale, states_in_time
+from chiplog.machine_state.blocks import noise_scale, states_in_time
 
 Floats = NDArray[np.float64]
 RECORDS = 300

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.dataset.states import GRID, states_in
+from chiplog.machine_state.states import GRID, states_in
 
 
 @dataclass(frozen=True)
@@ -29,24 +29,30 @@ def repeatability(dataset: Dataset) -> Repeatability:
     median over the sizes. Only points of the grid count, unless the dataset names none.
     """
     state = states_in(dataset).of_record
-    mine = [one for one in dataset.series if state.get(one.record_id, 0) == 0]
-    grid = [one for one in mine if one.tag.get("purpose") == GRID] or mine
-    undelayed = [one for one in grid if one.pattern in _ROUND_TRIPS and one.delay_seconds == 0.0]
+    main = [series for series in dataset.series if state.get(series.record_id, 0) == 0]
+    grid = [series for series in main if series.tag.get("purpose") == GRID] or main
+    undelayed = [
+        series
+        for series in grid
+        if series.pattern in ("prtt", "ping_pong") and series.delay_seconds == 0.0
+    ]
     return Repeatability(
-        _difference([one for one in undelayed if one.train == 1]),
-        _difference([one for one in undelayed if one.train > 1]),
+        _difference([series for series in undelayed if series.train == 1]),
+        _difference([series for series in undelayed if series.train > 1]),
     )
 
 
-_ROUND_TRIPS = ("prtt", "ping_pong")
-
-
-def _difference(series: Sequence[Series]) -> float | None:
+def _difference(members: Sequence[Series]) -> float | None:
     visits: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for one in series:
-        visits[one.pattern, one.operation, one.posting, one.message_bytes, one.train].append(
-            one.median
+    for series in members:
+        point = (
+            series.pattern,
+            series.operation,
+            series.posting,
+            series.message_bytes,
+            series.train,
         )
+        visits[point].append(series.median)
     of_sizes = [
         np.median([abs(a - b) / (0.5 * (a + b)) for a, b in combinations(medians, 2)])
         for medians in visits.values()

@@ -1,0 +1,116 @@
+"""In which state the machine was while a record was taken, as far as the record's indicators tell.
+
+Cores, caches and transports have states that outlast many records: another guest takes a share of a core, trains of
+messages run in step with their receiver or ahead of it. Times differ by a third and more between them. The reference, a
+fixed exchange of 1-byte messages along with every record, differs likewise, whatever the record itself measured. So
+states are told from the indicators alone, never from what is fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from chiplog.dataset.series import Dataset, Reference, Series, States
+from chiplog.machine_state.blocks import AreApart, Mask, noise_scale, states_in_time
+from chiplog.machine_state.indicators import Indicators, indicators_of, reference_times
+from chiplog.machine_state.noise import ERRORS, LAUNCHES_DIFFER, STATES_DIFFER
+
+GRID = "grid"
+"""Purpose of the records that cover the range of sizes evenly."""
+
+Point = tuple[object, ...]
+"""What a record measured, whenever it did."""
+
+
+def states_in(dataset: Dataset) -> States:
+    """The states of the records of `dataset`: those it knows of the whole run, else as its own series tell them."""
+    return states_of(dataset.series) if dataset.states is None else dataset.states
+
+
+def states_of(series: Sequence[Series]) -> States:
+    """The states of the records of `series`, which are in the order of time; none where there are no indicators."""
+    indicators = indicators_of(series)
+    if indicators is None:
+        return States({}, ())
+    labels = states_in_time(indicators.logs, _are_apart(indicators)).tolist()
+    points = points_of(series)
+    counting = {record for record, point in points.items() if _is_of_grid(point)} or set(points)
+    met: dict[int, set[Point]] = defaultdict(set)
+    size: dict[int, int] = defaultdict(int)
+    for record, label in zip(indicators.ids, labels, strict=True):
+        size[label] += 1
+        if record in counting:
+            met[label].add(points[record])
+    order = sorted(size, key=lambda label: (-len(met[label]), -size[label], label))
+    all_points = len({points[record] for record in counting})
+    return States(
+        {record: order.index(label) for record, label in zip(indicators.ids, labels, strict=True)},
+        tuple(len(met[label]) / all_points for label in order),
+    )
+
+
+def points_of(series: Iterable[Series]) -> dict[int, Point]:
+    """What each record measured, by its id: visits of one point share it."""
+    records: dict[int, list[Point]] = defaultdict(list)
+    for member in series:
+        records[member.record_id].append(
+            (
+                member.pattern,
+                member.message_bytes,
+                member.train,
+                member.delay_seconds > 0.0,
+                member.tag.get("purpose"),
+                member.peers,
+                member.pairs,
+                member.between,
+                member.operation,
+                member.posting,
+                member.placement,
+            )
+        )
+    return {record: tuple(parts) for record, parts in records.items()}
+
+
+def _is_of_grid(point: Point) -> bool:
+    return any(part[4] == GRID for part in point if isinstance(part, tuple))
+
+
+def _are_apart(indicators: Indicators) -> AreApart:
+    """Whether the levels of two groups of records differ by more than one state's do."""
+    noise = math.sqrt(math.pi / 2.0) * noise_scale(indicators.logs)  # of medians of normal values
+
+    def are_apart(group: Mask, other: Mask) -> bool:
+        levels = [np.median(indicators.logs[mask], axis=0) for mask in (group, other)]
+        error = noise * math.sqrt(sum(1.0 / np.count_nonzero(mask) for mask in (group, other)))
+        shared = np.intersect1d(indicators.launches[group], indicators.launches[other])
+        least = STATES_DIFFER if shared.size else LAUNCHES_DIFFER
+        distance = indicators.weights * np.abs(levels[0] - levels[1])
+        return bool(np.any(distance > np.maximum(least, ERRORS * indicators.weights * error)))
+
+    return are_apart
+
+
+def common_reference(series: Sequence[Series]) -> Reference | None:
+    """The median reference of the state that most points met; None where no record has one."""
+    main = states_of(series).records(0)
+    references = {
+        member.record_id: member.reference
+        for member in series
+        if member.reference is not None and member.record_id in main
+    }
+    parts = [
+        (reference.half_round_trip_seconds, reference.gap_seconds, reference.overhead_seconds)
+        for reference in references.values()
+    ]
+    return Reference(*np.median(parts, axis=0).tolist()) if parts else None
+
+
+def same_state(a: Reference, b: Reference) -> bool:
+    """Whether two runs' common references are of one state, as far as launches of one state are alike."""
+    before, after = (np.maximum(reference_times(reference), 1e-12) for reference in (a, b))
+    weights = np.minimum(before / before[0], 1.0)
+    return bool(np.all(weights * np.abs(np.log(before / after)) <= LAUNCHES_DIFFER))
