@@ -229,14 +229,22 @@ def test_a_fetch_and_op_is_an_atomic_of_8_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("call", ["Put", "Get"])
 def test_bandwidths_of_one_sided_calls_are_floods_of_their_own(tmp_path: Path, call: str) -> None:
     text = GET.replace("MPI_Get Latency Test", f"MPI_{call} Bandwidth Test")
+    text = text.replace("Latency (us)", "Bandwidth (MB/s)")
     run, _, _ = imported(tmp_path, "osu", text)
     operation = {"Put": "rdma-write", "Get": "rdma-read"}[call]
     assert {(s.pattern, s.operation) for s in run.series} == {("flood", operation)}
 
 
+def test_a_header_that_contradicts_its_title_is_refused(tmp_path: Path) -> None:
+    text = GET.replace("MPI_Get Latency Test", "MPI_Get Bandwidth Test")
+    assert "line 4, field bandwidth" in refused(tmp_path, "osu", text)
+
+
 @pytest.mark.parametrize("call", ["Put Bandwidth", "Get Bandwidth", "Get Latency"])
 def test_a_local_flush_ends_what_reads_and_not_what_writes(tmp_path: Path, call: str) -> None:
     text = GET.replace("MPI_Get Latency", f"MPI_{call}").replace("_flush", "_flush_local")
+    if call.endswith("Bandwidth"):
+        text = text.replace("Latency (us)", "Bandwidth (MB/s)")
     if call.startswith("Put"):
         assert "ends with MPI_Win_flush_local" in refused(tmp_path, "osu", text)
     else:
@@ -247,7 +255,7 @@ def test_a_local_flush_ends_what_reads_and_not_what_writes(tmp_path: Path, call:
 def test_the_window_of_one_sided_bandwidths_depends_on_the_version(
     tmp_path: Path, version: str, window: int
 ) -> None:
-    head, rest = GET.split("\n", 1)
+    head, rest = GET.replace("Latency (us)", "Bandwidth (MB/s)").split("\n", 1)
     title = head.replace("Latency", "Bandwidth").partition(" v")[0]
     run, _, warnings = imported(tmp_path, "osu", f"{title} {version}\n{rest}")
     assert {one.train for one in run.series} == {window}

@@ -59,6 +59,16 @@ OSU_RATES = """# OSU MPI Bandwidth Test v5.9
 # OSU MPI Allreduce Latency Test v5.9
 8                       12.50
 """
+OSU_TAILS = """[1,0]<stdout>: OSU MPI Latency Test v7.4[1,0]<stdout>:\\# Size  Avg Latency(us)  P50 Tail Lat(us)
+[1,0]<stdout>:8     1.61   1.55[1,0]<stdout>:64    1.75   1.70
+[1,0]<stdout>:128   1.8[1,0]<stdout>:0   1.75
+"""
+OSU_SIDE_BY_SIDE = """# OSU MPI Latency Test v7.2    # OSU MPI Bandwidth Test v7.2
+# Size       Latency (us)      # Size       Bandwidth (MB/s)
+0            0.28
+8            0.31              8            40.10
+                               1024         3000.00
+"""
 IMB = """# Benchmarking PingPong
 # #processes = 2
  #bytes #repetitions      t[usec]   Mbytes/sec
@@ -83,6 +93,8 @@ SOURCES = (
     ("nccl-tests", OLD_BROADCAST),
     ("osu", OSU_LATENCY),
     ("osu", OSU_RATES),
+    ("osu", OSU_TAILS),
+    ("osu", OSU_SIDE_BY_SIDE),
     ("imb", IMB),
     ("nodecomm", "Hops: 3\n1\t4.00e-06\t4.34e-06\t\n2\t3.98e-06\t4.26e-06\t\n"),
     ("netgauge", "# size n\n1 10 13.564364 23.296190 145.577438 6.78 1.1 1.13 -nan -nan -nan\n"),

@@ -1,10 +1,11 @@
-"""The titles of the OSU micro-benchmarks: which test a table is of, and why some can't be imported.
+r"""The titles of the OSU micro-benchmarks: which test a table is of, and why some can't be imported.
 
 # OSU MPI-CUDA MANAGED Latency Test v7.4       since version 3; the accelerator where there is one
 # OSU MPI Latency Test (Version 2.2)           before
 # OMB-Py MPI Latency Test                      of Python
 # OSU Latency Test                             of Java
 # MPI Latency Test                             of mpi4py's examples
+ OSU MPI Latency Test v7.2                     where `#` was lost, or is `\#`, on the way through a web page
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+_NAME = r"(?:(?:\\?#+\s*)?\**(?:OSU|OMB-Py|OMB Python)\s+|\\?#+\s*(?=MPI\s))(\S.*?\bTest)\b\**"
 TITLE = re.compile(
-    r"#\s*(?:(?:OSU|OMB-Py|OMB Python)\s+|(?=MPI\s))(\S.*\bTest)\b\s*"
-    r"(?:\(?\bv(?:ersion)?\s*(\d[^)\s]*)\)?.*|\(.*\))?",
+    rf"{_NAME}\s*(?:\(?\bv(?:ersion)?\s*(\d[^)\s]*)\)?(?:(?!#|\bSize\b).)*|\(.*\))?",
     re.IGNORECASE,
 )
 """A line that begins a test; its groups are the title without tool and version, and the version."""
+BEGIN = re.compile(rf"(?<![^\s|>]){_NAME}(?=[\s|*]|$)", re.IGNORECASE)
+"""The begin of a title somewhere in a line."""
 _MPI = re.compile(
     r"(?:One Sided )?(?:Open )?MPI(?:_(\w+))?(?:-([A-Z]+(?: MANAGED| KERNEL)?))? (.*)",
     re.IGNORECASE,

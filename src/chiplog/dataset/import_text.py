@@ -16,13 +16,22 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile
 
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_TIME = r"[A-Z][a-z]{2} +\d{1,2} (?:\d\d:){2}\d\d(?:[.,]\d+)?(?: [A-Z]{3,4})?"
+_DATE = rf"(?:[A-Z][a-z]{{2}} +{_TIME}(?: \d{{4}})?|{_TIME})"
+"""A date; without the day of the week there is no year, which a message's size could be taken for."""
+_TAG = re.compile(rf"(?:{_DATE})?(\[[^\[\]<>]{{1,80}}\])<std(?:out|err)>:[ \t]?")
+"""What `mpirun --tag-output` puts before a line, and `--timestamp-output` before that; its group names the rank."""
 _PREFIX = re.compile(
-    r"\s*(?:[^<>]{0,80}<std(?:out|err)>:|\d{1,7}:(?=\s|#|\d)|\[\d{1,7}\](?=\s)"
+    r"\s*(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)|\d{1,7}:(?=\s|\\?#|\d)|\[\d{1,7}\](?=\s)"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s)"
-    r"|(?:[A-Za-z][\w.-]*[ \t]+\||[A-Za-z][\w.-]*\d[\w.-]*:(?=[ \t])|(?:>[ \t]?)+)(?=[ \t]*[#\d]))[ \t]?"
+    rf"|\[?{_DATE}\]?(?=\s)(?: [\w.-]+ [\w./-]+(?:\[\d+\])?:(?=\s))?"
+    r"|[A-Za-z][\w.-]*\d[\w.-]*[ \t]\d{1,7}:(?=[ \t])"
+    r"|(?:[A-Za-z][\w.-]*[ \t]+\||[A-Za-z][\w.-]*\d[\w.-]*:(?=[ \t])|(?:>[ \t]?)+)(?=[ \t]*\\?[#\d]))[ \t]?"
 )
-"""What `mpirun --tag-output` or `--timestamp-output`, `srun -l`, `mpiexec -l` (of MPICH and of Intel MPI), services
-that keep logs, `docker compose`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
+"""What `srun -l`, `mpiexec -l` (of MPICH, of Intel MPI and of Cray's PALS), services that keep logs, `journalctl`,
+`ts`, `docker compose`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
+PREFIXES = 3
+"""Definition: so many prefixes may stand before a line, as a date before a rank's number."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )
@@ -37,9 +46,19 @@ UNLIKE = 2.0
 
 
 def clean_lines(source: Source) -> Iterator[tuple[Where, str]]:
-    """The lines of `source` with their places, without colours, launchers' prefixes and white space around them."""
+    """The lines of `source` with their places, without colours, launchers' prefixes and white space around them.
+
+    Where a launcher lost the end of a line, so that another one follows its prefix, they come apart.
+    """
+    for where, line in printed_lines(source):
+        yield where, line.strip()
+
+
+def printed_lines(source: Source) -> Iterator[tuple[Where, str]]:
+    """As `clean_lines`, with the white space around them."""
     for number, line in enumerate(source.lines(), start=1):
-        yield source.where(number), clean(line)
+        for piece in pieces(line):
+            yield source.where(number), piece
 
 
 def clean(line: str) -> str:
@@ -50,8 +69,75 @@ def clean(line: str) -> str:
     >>> clean(" 3: 8    1.23"), clean("8    1.23"), clean("2024-05-01T10:11:12.5Z 8    1.23")
     ('8    1.23', '8    1.23', '8    1.23')
     """
+    return unprefixed(_COLOURS.sub("", line)).strip()
+
+
+def unprefixed(line: str) -> str:
+    """A line without what launchers and logs put before it; its white space stays."""
+    if tag := _TAG.match(line.lstrip()):
+        line = line.lstrip()[tag.end() :]
+    for _ in range(PREFIXES):
+        match = _PREFIX.match(line)
+        if match is None:
+            break
+        line = line[match.end() :]
+    return line
+
+
+def pieces(line: str) -> list[str]:
+    """The lines of a tool that one line holds, which are several where a launcher's prefix stands in its midst.
+
+    A prefix also stands in the midst of a number where a buffer of the launcher ended there.
+
+    >>> pieces("[1,0]<stdout>:0    0.28[1,0]<stdout>:1    0.29")
+    ['0    0.28', '1    0.29']
+    >>> pieces("[1,0]<stdout>:1024    2.4[1,0]<stdout>:4")
+    ['1024    2.44']
+    """
     line = _COLOURS.sub("", line)
-    return (line[match.end() :] if (match := _PREFIX.match(line)) else line).strip()
+    tags = list(_TAG.finditer(line))
+    if not tags:
+        return [unprefixed(line)]
+    ends = [*(tag.start() for tag in tags[1:]), len(line)]
+    parts = [("", line[: tags[0].start()])] if line[: tags[0].start()].strip() else []
+    texts = [(tag[1], line[tag.end() : end]) for tag, end in zip(tags, ends, strict=True)]
+    parts += [(rank, text) for rank, text in texts if text.strip()]
+    return _joined(parts) if len(parts) > 1 else [unprefixed(text) for _, text in parts]
+
+
+def _joined(parts: Sequence[tuple[str, str]]) -> list[str]:
+    """Each rank's lines, those put together that a prefix cut.
+
+    Where it is not clear whether a row was cut, a rank's name stays in its number, so that nobody can read it.
+    """
+    lines: list[str] = []
+    last = ""
+    for rank, text in parts:
+        words = lines[-1].split() if lines else []
+        if not lines or _is_next_line(lines[-1], text):
+            lines.append(text)
+        elif last and rank != last:
+            lines[-1] += rank if is_row(words) else ""
+            lines.append(text)
+        elif not is_row(words) or len(words) == 1 or len(text.split()) < len(words):
+            lines[-1] += text
+        else:
+            lines[-1] += rank + text
+        last = rank
+    return lines
+
+
+def _is_next_line(line: str, text: str) -> bool:
+    """Is `text` a line of its own, not the rest of `line`? Rows of one table are alike in words and digits."""
+    words, others = line.split(), text.split()
+    if not is_row(words):
+        return bool(re.match(r"\s*\\?#|\s*\d", text)) or not text[:1].isalnum()
+    return len(words) == len(others) > 1 and _decimals(words) == _decimals(others)
+
+
+def _decimals(words: Sequence[str]) -> list[int]:
+    """How many digits each word behind the first has after its point."""
+    return [len(word.partition(".")[2]) for word in words[1:]]
 
 
 def is_number(word: str) -> bool:

@@ -1,0 +1,148 @@
+"""The columns of a table of the OSU micro-benchmarks, by its header.
+
+# Size          Latency (us)                                             C, Java
+# Size       Avg Latency(us)   P50 Tail Lat(us)   P90 Tail Lat(us)       since version 7.3, with -z
+# Size [B]  Latency [us]                                                 mpi4py's examples
+
+Source: the output of the OSU micro-benchmarks, versions 2 to 7, and of their forks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chiplog.dataset.import_text import is_number
+from chiplog.dataset.import_values import number, time
+from chiplog.dataset.lines import Where
+
+HEADER = re.compile(r"(?:\\?#+\s*)?Size\b\s*(?:[(\[]([^)\]]*)[)\]])?(\s.*)", re.IGNORECASE)
+"""The header of a table; its groups are the unit of the size and the names of the other columns."""
+HEADERS = re.compile(
+    r"(?<![^\s|>])(?:\\?#+\s*)?Size\b(?=[^|\n]*(?:Latency|Bandwidth|B/s))", re.IGNORECASE
+)
+"""The begin of each header in a line."""
+_COLUMN = re.compile(
+    r"(?:(?P<statistic>Avg|Min|Max) )?"
+    r"(?P<name>Latency|Bandwidth|[KMG]i?B/s|Messages/s|Iterations|Validation|Transmit Size|"
+    r"P(?P<percent>\d{1,2}) Tail (?:Lat|BW))\s?(?:[(\[](?P<unit>[^)\]]*)[)\]])?(?=\s|$)",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(r"\S+(?: \S+)*")
+_UNITS: Mapping[str, float] = {
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "usec": 1e-6,
+    "ns": 1e-9,
+}
+_RATES: Mapping[str, float] = {
+    "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "MiB/s": 2.0**20, "GiB/s": 2.0**30, "Mb/s": 1.25e5, "Gb/s": 1.25e8,
+}  # fmt: skip
+DEFAULTS: Mapping[str, float] = {
+    "latency": _UNITS["us"],
+    "bandwidth": _RATES["MB/s"],
+    "messages": 1.0,
+}
+"""What a number in a column of each kind means where the table has no header: seconds, bytes/s, messages/s."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column behind the size."""
+
+    kind: str
+    """latency, bandwidth, messages, iterations, validation, transmit-size or other."""
+    name: str
+    """As the header has it."""
+    factor: float = 1.0
+    """Seconds, bytes/s or messages/s that a 1 in the column means."""
+    statistic: str | None = None
+    """min, max or a quantile such as 0.99; None of the mean."""
+
+
+def read_columns(unit: str | None, names: str, where: Where) -> tuple[Column, ...]:
+    """The columns of a header as HEADER finds it; CorruptFile where it is no header that can be understood."""
+    if unit is not None and unit.lower() not in ("b", "byte", "bytes"):
+        raise where.corrupt("Size", f"the sizes are in {unit[:20]!r}, not in bytes")
+    columns: list[Column] = []
+    rest = names.strip()
+    while rest:
+        match = _COLUMN.match(rest) or _OTHER.match(rest)
+        assert match is not None
+        columns.append(_column(match, where))
+        rest = rest[match.end() :].strip()
+    means = [one.kind for one in columns if one.statistic is None]
+    for kind in DEFAULTS:
+        if means.count(kind) > 1:
+            raise where.corrupt(None, f"the header names two columns of {kind}: give each a table")
+    return tuple(columns)
+
+
+def _column(match: re.Match[str], where: Where) -> Column:
+    text = match[0].strip()
+    if match.re is _OTHER:
+        if is_number(text.split()[-1]):
+            raise where.corrupt(None, f"numbers stand in the line of the header: {text[:40]!r}")
+        return Column("other", text)
+    name = match["name"].lower()
+    percent, unit = match["percent"], (match["unit"] or "").strip()
+    statistic = f"{int(percent) / 100:g}" if percent else (match["statistic"] or "avg").lower()
+    shown = None if statistic == "avg" else statistic
+    if name == "latency" or name.endswith("tail lat"):
+        return Column("latency", text, _factor(_UNITS, unit or "us", text, where), shown)
+    if name != "messages/s" and (name == "bandwidth" or name.endswith(("/s", "tail bw"))):
+        rate = match["name"] if name.endswith("/s") else unit or "MB/s"
+        return Column("bandwidth", text, _factor(_RATES, rate, text, where), shown)
+    return Column(
+        {"messages/s": "messages", "transmit size": "transmit-size"}.get(name, name), text
+    )
+
+
+def _factor(units: Mapping[str, float], unit: str, column: str, where: Where) -> float:
+    if unit not in units:
+        raise where.corrupt(
+            column, f"the unit {unit[:20]!r} is unknown; known are {', '.join(units)}"
+        )
+    return units[unit]
+
+
+def is_known(names: str) -> bool:
+    """Does a line with these words behind the size name a column that is known?"""
+    return any(_COLUMN.match(names, at) for at in range(len(names)) if names[at - 1 : at].isspace())
+
+
+def value_columns(columns: Sequence[Column], kinds: Sequence[str], where: Where) -> list[int]:
+    """Where in a row the means of these kinds stand, the size being 0; CorruptFile where there is no such column."""
+    found: list[int] = []
+    for kind in kinds:
+        places = [
+            at for at, one in enumerate(columns, 1) if (one.kind, one.statistic) == (kind, None)
+        ]
+        if not places:
+            raise where.corrupt(kind, f"the header has no column of {kind} that is known")
+        found.append(places[0])
+    return found
+
+
+def extras(columns: Sequence[Column], words: Sequence[str], where: Where) -> dict[str, object]:
+    """What a row says beside its mean: `quantiles_seconds`, `min_seconds`, `iterations`, … as far as it has them."""
+    found: dict[str, object] = {}
+    for column, word in zip(columns, words[1:], strict=False):
+        if not is_number(word):
+            continue
+        unit = {"latency": "seconds", "bandwidth": "bytes_per_second"}.get(column.kind)
+        if unit is not None and column.statistic is not None:
+            read = time if unit == "seconds" else number
+            value = read(word, column.name, where, factor=column.factor)
+            if column.statistic in ("min", "max"):
+                found[f"{column.statistic}_{unit}"] = value
+            else:
+                quantiles = found.setdefault(f"quantiles_{unit}", {})
+                assert isinstance(quantiles, dict)
+                quantiles[column.statistic] = value
+        elif column.kind == "iterations":
+            found["iterations"] = round(number(word, column.name, where))
+    return found
