@@ -25,7 +25,8 @@ OTHER_LINES = 4
 class GrowingTable(ProgressBar):
     """A bar below a table with a row for each size measured so far: its median, and how often it was visited.
 
-    The first record decides what is shown: half round trips where it has bare ones, else its first pattern. Where more
+    The first record decides what is shown: half round trips where it has bare ones, else its first pattern, and which
+    number of pairs or peers the heading says. Where more
     sizes are measured than the terminal has lines, only powers of two are shown, the largest of them. The table is
     drawn only between records, and vanishes at the end: the final table, with intervals, takes its place.
     """
@@ -72,10 +73,7 @@ class GrowingTable(ProgressBar):
         bare = [one for one in series if is_bare_round_trip(one) and one.pairs == 1]
         chosen = (bare or series)[0]
         self._quantity = _quantity_of(chosen)
-        self._heading = f"median {chosen.pattern.replace('_', ' ')}"
-        if bare:
-            self._share = 0.5 if chosen.direction == "round-trip" else 1.0
-            self._heading = "median half round trip"
+        self._heading, self._share = heading(chosen)
 
     def _row(self, size: int) -> tuple[str, str, str]:
         from chiplog.report import format
@@ -86,6 +84,25 @@ class GrowingTable(ProgressBar):
 
             self._medians[size] = self._share * float(np.median(np.concatenate(samples)))
         return format_bytes(size), format.value(self._medians[size], "s"), str(len(samples))
+
+
+def heading(series: Series) -> tuple[str, float]:
+    """What a series' median is called, and the share of a sample that it is of: half of a round trip, one message."""
+    from chiplog.report.measured import is_bare_round_trip
+
+    if series.pattern in ("pairs", "all_pairs") or is_bare_round_trip(series):
+        is_trip = series.direction == "round-trip"
+        of = f", k = {series.pairs}" if series.pattern == "pairs" else ""
+        name = "half round trip" if is_trip else "one-way time"
+        return f"median {name}{of}", 0.5 if is_trip else 1.0
+    count = {
+        "one_to_many": f"RTT(p), p = {series.peers}",
+        "barrier": f"barrier, n = {series.peers}",
+    }
+    if series.pattern in count:
+        return f"median {count[series.pattern]}", 1.0
+    per_message = " per message" if series.train > 1 else ""
+    return f"median {series.pattern.replace('_', ' ')}{per_message}", 1.0 / series.train
 
 
 def _quantity_of(one: Series) -> tuple[object, ...]:

@@ -190,12 +190,12 @@ def measure(
 
 
 def _show(out: Path) -> None:
-    """Prints the medians by size, and what to be warned of."""
-    from chiplog.cli.measured_sizes import header_warnings, sizes_table
+    """Prints a table a pattern, and what to be warned of."""
+    from chiplog.cli.measured_sizes import header_warnings, measured_lines
     from chiplog.dataset.run_file import read_run
 
     dataset = read_run(out)
-    print("\n".join(sizes_table(dataset)))
+    print("\n".join(measured_lines(dataset)))
     for warning in header_warnings(dataset):
         note(f"! {warning}")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Curve, Fit, FitError, Segment
 from chiplog.fit.text import sizes_text
+from chiplog.machine_state.main_state import InOneState, in_one_state
 
-BISECT = "bisect"
-"""Purpose of the records with which a change is found to the byte."""
+BISECT, WARM_UP = "bisect", "warm-up"
+"""Purposes of the records with which a change is found to the byte, and of a launch's first, cold one."""
 FEWEST_MEANS = 2
 """A line through so many means leaves no residual."""
 PRINTED = ("half_round_trip", "gap")
@@ -122,12 +124,28 @@ def _regimes_of_few(dataset: Dataset, fit: Fit) -> list[Segment]:
 
 
 def without_questions(dataset: Dataset) -> Dataset:
-    """The dataset without the records that looked closer at a protocol change.
+    """The dataset without each launch's cold first record, and without those that looked closer at a protocol change.
 
-    They crowd around it, and were chosen for what they show.
+    The latter crowd around it, and were chosen for what they show.
     """
-    kept = tuple(one for one in dataset.series if one.tag.get("purpose") != BISECT)
-    return replace(dataset, series=kept)
+    kept = tuple(one for one in dataset.series if one.tag.get("purpose") not in (BISECT, WARM_UP))
+    return replace(dataset, series=kept or dataset.series)
+
+
+class Usable(NamedTuple):
+    """The records that values are taken from: in one state of the machine, with what a reader should know of them."""
+
+    chosen: Dataset
+    """Those in any state."""
+    placed: InOneState
+    sentences: tuple[str, ...]
+
+
+def usable(dataset: Dataset) -> Usable:
+    """The records of one operation, posting and placement that both fits and tables of measured times go by."""
+    chosen, warnings = without_cold_start(without_questions(dataset))
+    placed = in_one_state(chosen)
+    return Usable(chosen, placed, (*warnings, *few_means(chosen), *placed.sentences))
 
 
 def bad_fit(error: FitError) -> tuple[str, ...]:

@@ -16,11 +16,9 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import (
     bad_fit,
-    few_means,
     few_means_in_regimes,
     scatter_elsewhere,
-    without_cold_start,
-    without_questions,
+    usable,
 )
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
@@ -48,7 +46,7 @@ from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import crossing_bytes
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
-from chiplog.machine_state.main_state import InOneState, in_one_state
+from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 from chiplog.plugins import load_reference
@@ -215,9 +213,8 @@ def _fit_one_pair(
     """The fits of the models of one process pair, or of one process to many; `reasons` gets why one refuses."""
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
     changes, doubts = _changes(dataset, boundaries) if by_size else ((), ())
-    chosen, warnings = without_cold_start(without_questions(dataset))
-    placed = in_one_state(chosen)
-    told = (*warnings, *few_means(chosen), *placed.sentences, *doubts)
+    chosen, placed, warnings = usable(dataset)
+    told = (*warnings, *doubts)
 
     def fitted(scatter: float) -> list[Fit]:
         measured = Measured(placed.dataset, statistic, seed, replicates, scatter=scatter)

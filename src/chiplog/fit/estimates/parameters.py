@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fit.quantities.value_intervals import intervals
 from chiplog.fit.result import Parameter
 
-CONFIDENCE = 0.95
 RATE = "B/s"
-TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
 
 
 @dataclass(frozen=True)
@@ -27,18 +26,9 @@ Estimates = dict[str, Estimate]
 
 
 def interval(draws: NDArray[np.float64]) -> tuple[float, float]:
-    """The interval that a further replicate would lie in with 95 % probability.
-
-    Of B replicates the p-quantile is the one at place p (B + 1), Weibull's: between the usual quantiles of 100 of them
-    one more lies with 93 % only.
-    """
+    """The interval that a further replicate would lie in with 95 % probability."""
     low, high = intervals(draws)
     return float(low), float(high)
-
-
-def intervals(draws: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
-    """`interval` along one axis of `draws`: the lower ends and the upper ones, shape (2, ...)."""
-    return np.asarray(np.quantile(draws, TAILS, axis=axis, method="weibull"))
 
 
 def identified(

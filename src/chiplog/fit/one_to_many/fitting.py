@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
-from chiplog.fit.estimates.parameters import Estimate, intervals
+from chiplog.fit.estimates.parameters import Estimate
 from chiplog.fit.one_to_many.observed import (
     Observed,
     OverPeers,
@@ -22,6 +22,7 @@ from chiplog.fit.one_to_many.observed import (
 from chiplog.fit.predictions.predictor import (
     MeasuredPoints,
     Predictor,
+    measured_curve,
     predictor,
     relative_errors,
     summarise,
@@ -144,19 +145,10 @@ def _shown(model: Model, observed: Sequence[Observed], pattern: str) -> list[tup
 
 
 def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
-    low, high = intervals(over.quantity.draws)
     predicted = predict(_points(pattern, over).points)
     if pattern == "send_overhead":
         predicted = predicted / over.peers
-    return Curve(
-        over.quantity.name,
-        over.quantity.message_bytes,
-        over.quantity.value,
-        low,
-        high,
-        predicted,
-        over.peers,
-    )
+    return replace(measured_curve(over.quantity), predicted_seconds=predicted, peers=over.peers)
 
 
 def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.float64]]:

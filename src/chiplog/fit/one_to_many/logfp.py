@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.estimates.parameters import (
-    CONFIDENCE,
-    TAILS,
     Estimate,
     Estimates,
     fixed_at_zero,
@@ -25,6 +23,7 @@ from chiplog.fit.estimates.parameters import (
 )
 from chiplog.fit.one_to_many.observed import Observed
 from chiplog.fit.one_to_many.profile import Array, Problem, Profile, profile
+from chiplog.fit.quantities.value_intervals import CONFIDENCE, TAILS
 from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text

@@ -8,6 +8,7 @@ Only the curve is determined well: very different parameters give almost the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +90,11 @@ def lop_overhead_estimates(model: Model, observed: Observed, rng: np.random.Gene
 
 
 def _scaled(quantity: Quantity, factor: NDArray[np.float64]) -> Quantity:
-    return Quantity(
-        quantity.name,
-        quantity.message_bytes,
-        factor * quantity.value,
-        factor * quantity.sigma,
-        factor[:, None] * quantity.draws,
-        quantity.series,
+    return replace(
+        quantity,
+        value=factor * quantity.value,
+        sigma=factor * quantity.sigma,
+        draws=factor[:, None] * quantity.draws,
     )
 
 

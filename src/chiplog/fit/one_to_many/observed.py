@@ -8,7 +8,7 @@ receive       o_r                                               series receive_o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +71,7 @@ def _over_peers(
     found = measured.quantity(name, entries)
     peers = found.message_bytes
     sizes = np.full(peers.size, message_bytes, dtype=np.int64)
-    quantity = Quantity(name, sizes, found.value, found.sigma, found.draws, found.series)
-    return OverPeers(peers, quantity)
+    return OverPeers(peers, replace(found, message_bytes=sizes))
 
 
 def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.fit.estimates.parameters import TAILS
 from chiplog.fit.pairs.faces import Solution
 from chiplog.fit.pairs.table import Floats, PairTable
+from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.fit.result import Parameter
 from chiplog.models.protocol import Model, points
 

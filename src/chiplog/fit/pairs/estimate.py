@@ -18,11 +18,12 @@ import numpy as np
 from scipy.special import ndtri  # scipy.stats takes a second to load
 
 from chiplog.errors import UsageError
-from chiplog.fit.estimates.parameters import TAILS, Estimate, Estimates, identified, unidentified
+from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, unidentified
 from chiplog.fit.pairs.bounds import Fitted, fitted_times, saturation_bounds
 from chiplog.fit.pairs.faces import Solution, Solver
 from chiplog.fit.pairs.spread import standard_errors
 from chiplog.fit.pairs.table import Floats, PairTable
+from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.fit.text import rate_text, sizes_text
 from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model

@@ -14,19 +14,21 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
-from chiplog.fit.estimates.parameters import Estimates, intervals
+from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import Regimes, joint_regimes
-from chiplog.fit.pairs.table import PairTable, launch_medians, pair_table
+from chiplog.fit.pairs.table import PairTable, half_round_trips, pair_table
 from chiplog.fit.predictions.predictor import (
     MeasuredPoints,
     Predictor,
+    measured_curve,
     predictor,
     relative_errors,
     summarise,
 )
+from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.names import EVERY_K
 from chiplog.fit.regimes.ranges import segment_ranges
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
@@ -39,7 +41,6 @@ METHODS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.bool_]]] = {
     "k=max": lambda pairs: pairs == pairs.max(),
 }
 """Which numbers of pairs a method fits to."""
-RESAMPLES = 200
 
 
 def fit_pairs(
@@ -163,7 +164,7 @@ def _fit_one(
     return replace(
         found,
         error=error,
-        curves=_curves(table, predict, rng),
+        curves=_curves(Measured(dataset, statistic, seed), predict),
         warnings=(*found.warnings, *bad_fit(error)),
     )
 
@@ -228,24 +229,10 @@ def _one_number_of_pairs(pairs: NDArray[np.int64]) -> tuple[str, ...]:
     )
 
 
-def _curves(table: PairTable, predict: Predictor, rng: np.random.Generator) -> tuple[Curve, ...]:
-    """The half round trips over the size, one curve for each k; medians over the launches."""
-    medians = launch_medians(table, rng, RESAMPLES)
+def _curves(measured: Measured, predict: Predictor) -> tuple[Curve, ...]:
+    """The half round trips over the size, one curve for each k."""
     curves = []
-    for column, pairs in enumerate(np.unique(table.pairs).tolist()):
-        known = np.isfinite(medians[0, :, column])
-        sizes, mine = table.sizes[known], medians[:, known, column]
-        resampled = np.where(np.isfinite(mine), mine, mine[0])
-        low, high = intervals(resampled, axis=0)
-        predicted = predict(points("pairs", sizes, pairs=pairs)) / 2.0
-        curves.append(
-            Curve(
-                f"half_round_trip(k={pairs})",
-                sizes,
-                mine[0],
-                np.minimum(low, mine[0]),
-                np.maximum(high, mine[0]),
-                predicted,
-            )
-        )
+    for pairs, quantity in half_round_trips(measured).items():
+        predicted = predict(points("pairs", quantity.message_bytes, pairs=pairs)) / 2.0
+        curves.append(replace(measured_curve(quantity), predicted_seconds=predicted))
     return tuple(curves)

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to load
 
-from chiplog.fit.estimates.parameters import TAILS
 from chiplog.fit.pairs.table import Floats, Integers, PairTable
+from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.models.protocol import Model
 
 LEAST_FREEDOM = 2

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.quantities.location import locate
+from chiplog.fit.quantities.measured import Entry, Measured
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.models.protocol import Points, points
 
 Floats = NDArray[np.float64]
@@ -180,6 +182,19 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
         series,
     )
     return table.subset(seconds > 0)
+
+
+def half_round_trips(measured: Measured) -> dict[int, Quantity]:
+    """By k, ascending, the half round trips of the slowest of k pairs over the size; one-way times as they are."""
+    by_pairs: dict[int, list[Entry]] = {}
+    for index in measured.indices(is_pair_point):
+        one = measured.series[index]
+        terms = ((index, 1.0 / TRIPS[one.direction]),)
+        by_pairs.setdefault(one.pairs, []).append(Entry(one.message_bytes, one.launch, terms))
+    return {
+        pairs: measured.quantity(f"half_round_trip(k={pairs})", by_pairs[pairs])
+        for pairs in sorted(by_pairs)
+    }
 
 
 def launch_medians(table: PairTable, rng: np.random.Generator, resamples: int) -> Floats:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
-from chiplog.fit.estimates.parameters import intervals
 from chiplog.fit.predictions.ranges import Ranges
 from chiplog.fit.predictions.regime import Regime, is_of_logp_family
 from chiplog.fit.predictions.tables import entries_of, has_tables
 from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.quantities.value_intervals import value_intervals
 from chiplog.fit.regimes.partition import SLOPE
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, FitError
 from chiplog.models.piecewise import Piece, piece_index
@@ -153,8 +153,8 @@ def predictor(fit: Fit) -> Predictor:
 
 
 def measured_curve(quantity: Quantity) -> Curve:
-    """A measured quantity with its intervals, for a prediction to be put beside it."""
-    low, high = intervals(quantity.draws) if quantity.value.size else (np.empty(0), np.empty(0))
+    """A measured quantity with its intervals (NaN where there is none), for a prediction to be put beside it."""
+    low, high = value_intervals(quantity)
     unknown = np.full(quantity.value.shape, np.nan)
     return Curve(quantity.name, quantity.message_bytes, quantity.value, low, high, unknown)
 

@@ -31,10 +31,16 @@ def combine(
     value: NDArray[np.float64],
     draws: NDArray[np.float64],
     sigma: NDArray[np.float64],
+    samples: NDArray[np.int64],
     used: frozenset[int],
     rng: np.random.Generator,
+    *,
+    is_difference: bool = False,
 ) -> Quantity:
-    """One value per size: Huber-weighted mean of the records, widened by their disagreement."""
+    """One value per size: Huber-weighted mean of the records, widened by their disagreement.
+
+    `samples` counts those of each record.
+    """
     starts = _starts(sizes)
     counts = np.diff(np.append(starts, sizes.size))
     group = np.repeat(np.arange(starts.size), counts)
@@ -52,7 +58,16 @@ def combine(
         sizes, launches, value, combined, share, error * spread, starts, rng, draws.shape[1]
     )
     sigma_combined = spread * np.sqrt(np.add.reduceat((share * error) ** 2, starts))
-    return Quantity(name, sizes[starts], combined, sigma_combined, replicates, used)
+    return Quantity(
+        name,
+        sizes[starts],
+        combined,
+        sigma_combined,
+        replicates,
+        used,
+        np.add.reduceat(samples, starts),
+        is_difference,
+    )
 
 
 def _medians(

@@ -6,6 +6,7 @@ sides alike.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ class Measured:
         """
         self.series: Sequence[Series] = dataset.series
         self.statistic = statistic
-        self.rng = np.random.default_rng(seed)
+        self.seed = seed
         self.replicates = replicates
         self.resolution_seconds = dataset.clock_step_seconds
         located = locate(
@@ -62,7 +63,7 @@ class Measured:
             replicates=replicates,
             resolution_seconds=self.resolution_seconds,
             scatter=scatter,
-            rng=self.rng,
+            rng=np.random.default_rng(seed),
         )
         without_clock = _without_clock(dataset.series, located, dataset.clock_overhead_seconds)
         self.at: Locations = _as_round_trips(dataset.series, without_clock)
@@ -108,7 +109,26 @@ class Measured:
         sizes = np.array([entry.message_bytes for entry in ordered], dtype=np.int64)
         launches = np.array([entry.launch for entry in ordered], dtype=np.int64)
         used = frozenset(index for entry in ordered for index, _ in entry.terms)
-        return combine(name, sizes, launches, value, draws, sigma, used, self.rng)
+        samples = np.array(
+            [min(int(self.at.samples[index]) for index, _ in entry.terms) for entry in ordered],
+            dtype=np.int64,
+        )
+        return combine(
+            name,
+            sizes,
+            launches,
+            value,
+            draws,
+            sigma,
+            samples,
+            used,
+            self._rng_of(name),
+            is_difference=any(len(one.terms) > 1 or one.constant for one in ordered),
+        )
+
+    def _rng_of(self, name: str) -> np.random.Generator:
+        """Equal seeds give a quantity equal replicates, whatever else was asked for before."""
+        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
     def _evaluate(
         self, entries: Sequence[Entry]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 class Quantity:
     """One quantity over S message sizes with B replicates; seconds.
 
-    `message_bytes`, `value` and `sigma` have shape (S,), `draws` has shape (S, B); `series` are the indices in the
-    dataset of the series that it needed.
+    `message_bytes`, `value`, `sigma` and `samples` have shape (S,), `draws` has shape (S, B); `series` are the indices
+    in the dataset of the series that it needed. `samples` counts the samples behind each value: of a difference, those
+    of the term that has fewest.
     """
 
     name: str
@@ -23,6 +24,9 @@ class Quantity:
     sigma: NDArray[np.float64]
     draws: NDArray[np.float64]
     series: frozenset[int]
+    samples: NDArray[np.int64]
+    is_difference: bool = False
+    """Whether it is a difference of times, which noise may take below 0."""
 
     def within(self, first_bytes: int, last_bytes: int) -> Quantity:
         """The quantity at the sizes from `first_bytes` to `last_bytes`, both included."""
@@ -42,12 +46,12 @@ class Quantity:
             self.sigma[chosen],
             self.draws[chosen],
             self.series,
+            self.samples[chosen],
+            self.is_difference,
         )
 
 
 def empty_quantity(name: str, replicates: int) -> Quantity:
     """A quantity that was measured at no size."""
-    none = np.empty(0)
-    return Quantity(
-        name, np.empty(0, dtype=np.int64), none, none, np.empty((0, replicates)), frozenset()
-    )
+    none, no_counts = np.empty(0), np.empty(0, dtype=np.int64)
+    return Quantity(name, no_counts, none, none, np.empty((0, replicates)), frozenset(), no_counts)

@@ -1,75 +1,47 @@
-"""What was measured, as it is: for runs that no model describes, such as barriers, floods or sends alone."""
+"""What was measured, as it is: a table a pattern, for all that no model of the run describes."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from chiplog.dataset.operations import operation_text
-from chiplog.dataset.series import Series
-from chiplog.report import format
-from chiplog.report.document import Column, Inline, Section, Table, line
+from chiplog.dataset.series import Dataset
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY
+from chiplog.report.document import Section, line
 from chiplog.report.input import TargetReport
-from chiplog.report.names import QUANTITIES
+from chiplog.report.names import of_pairs
+from chiplog.report.patterns import pattern_tables
 
-MOST_ROWS = 60
-PURPOSES = (None, "grid")
-
-Kind = tuple[str, str, str, int, int, int, bool, int]
+MOST_ROWS, MOST_COLUMNS = 60, 8
+PURPOSES = (None, "grid", "warm-up")
+ONE_PAIR = frozenset(
+    {"prtt", "ping_pong", "send_overhead", "receive_overhead", "flood", "late_receiver"}
+)
+"""Patterns that fits over the message size show with their curves."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """Medians and quartiles of all that was measured; None where a model predicts some of it."""
-    if any(fit.error.points for fit in target.fits) or not target.dataset.series:
+    """The tables of the patterns that no fit predicts; None where fits show all of them."""
+    described = _described(target)
+    left = tuple(
+        one
+        for one in target.dataset.series
+        if one.pattern not in described and one.tag.get("purpose") in PURPOSES
+    )
+    if not left:
         return None
-    found: dict[Kind, list[Series]] = {}
-    for one in target.dataset.series:
-        if one.seconds.size and one.tag.get("purpose") in PURPOSES:
-            found.setdefault(_kind(one), []).append(one)
-    if not found:
-        return None
-    rows = tuple(_row(kind, found[kind]) for kind in sorted(found)[:MOST_ROWS])
-    columns = (
-        Column(line("Measured")),
-        Column(line("Size"), numeric=True),
-        Column(line("Train"), numeric=True),
-        Column(line("Pairs"), numeric=True),
-        Column(line("Peers"), numeric=True),
-        Column(line("Samples"), numeric=True),
-        Column(line("Median"), numeric=True),
-        Column(line("Middle half"), numeric=True),
-    )
-    more = f"; the first {MOST_ROWS} of {len(found)} rows" if len(found) > MOST_ROWS else ""
-    caption = line(f"Durations as they were measured, since no model predicts them{more}.")
-    table = Table(caption, columns, rows)
-    return Section(f"{key}-measured", line("Measured times"), (table,))
+    dataset: Dataset = replace(target.dataset, series=left)
+    tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
+    return Section(f"{key}-measured", line("Measured times"), tables) if tables else None
 
 
-def _kind(one: Series) -> Kind:
-    return (
-        one.pattern,
-        operation_text(one.operation, one.posting),
-        one.direction,
-        one.train,
-        one.pairs,
-        one.peers,
-        one.delay_seconds > 0,
-        one.message_bytes,
-    )
-
-
-def _row(kind: Kind, members: list[Series]) -> tuple[Inline, ...]:
-    pattern, operation, direction, train, pairs, peers, delayed, size = kind
-    samples = np.concatenate([one.seconds for one in members])
-    low, middle, high = np.quantile(samples, (0.25, 0.5, 0.75))
-    of = "" if operation == "send" else f", {operation}"
-    words = f"{QUANTITIES.get(pattern, pattern)}{of}, {direction}"
-    return (
-        line(f"{words}, delayed" if delayed else words),
-        line(format.message_size(size)),
-        line(str(train)),
-        line(str(pairs)),
-        line(str(peers)),
-        line(format.count(samples.size)),
-        line(format.value(float(middle), "s")),
-        line(f"{format.value(float(low), 's')} to {format.value(float(high), 's')}"),
-    )
+def _described(target: TargetReport) -> frozenset[str]:
+    """The patterns that a fit of the target says something about."""
+    found: set[str] = set()
+    for fit in target.fits:
+        if not fit.error.points:
+            continue
+        if of_pairs(fit.method):
+            found.add("pairs")
+        else:
+            found |= {"one_to_many", *ONE_PAIR} if fit.method == ONE_TO_MANY else ONE_PAIR
+    return frozenset(found)

@@ -38,6 +38,8 @@ def difference(name: str, minuend: Quantity, subtrahend: Quantity) -> Quantity:
         np.hypot(minuend.sigma[left], subtrahend.sigma[right]),
         minuend.draws[left] - subtrahend.draws[right],
         minuend.series | subtrahend.series,
+        np.minimum(minuend.samples[left], subtrahend.samples[right]),
+        is_difference=True,
     )
 
 

@@ -1,0 +1,87 @@
+"""What was measured, one table a pattern: each says what its pattern is about, and by which convention.
+
+A pattern's tables are a function `tables(run) -> tuple[Table, ...]` in a module here, and its name in `TABLES` below.
+The command `measure`, the terminal, Markdown and the page show the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from chiplog.dataset.operations import operation_text
+from chiplog.dataset.series import Dataset
+from chiplog.fit.caution import usable
+from chiplog.fit.part import with_receives
+from chiplog.fit.quantities.measured import Measured
+from chiplog.report.document import Table
+from chiplog.report.patterns import all_pairs, calls, other, pairs, peers, round_trips
+from chiplog.report.patterns.run import PatternRun
+
+PatternTables = Callable[[PatternRun], tuple[Table, ...]]
+
+TABLES: tuple[PatternTables, ...] = (
+    round_trips.tables,
+    calls.sends,
+    calls.receives,
+    calls.floods,
+    calls.late_receivers,
+    peers.one_to_many,
+    pairs.tables,
+    peers.barriers,
+    all_pairs.tables,
+)
+"""In the order in which they are shown."""
+KNOWN = frozenset(
+    {
+        "prtt",
+        "ping_pong",
+        "send_overhead",
+        "receive_overhead",
+        "flood",
+        "late_receiver",
+        "one_to_many",
+        "pairs",
+        "barrier",
+        "all_pairs",
+    }
+)
+"""The patterns that these tables are about."""
+STATISTIC, SEED = "median", 0
+"""As fits have them by default, so that both show the same intervals."""
+
+
+def pattern_tables(dataset: Dataset, *, most_rows: int, most_columns: int) -> tuple[Table, ...]:
+    """The tables of all patterns of each operation, posting and placement.
+
+    Each has at most `most_rows` rows, and one over two numbers at most `most_columns` columns of times.
+    """
+    timed = replace(dataset, series=tuple(one for one in dataset.series if one.seconds.size))
+    parts = timed.apart("operation", "posting", "placement")
+    several = _several(list(parts))
+    return tuple(
+        table
+        for key, part in parts.items()
+        for table in _of_part(timed, part, _of(key, several), (most_rows, most_columns))
+    )
+
+
+def _of_part(whole: Dataset, part: Dataset, of: str, most: tuple[int, int]) -> tuple[Table, ...]:
+    found = usable(with_receives(whole, part))
+    measured = Measured(found.placed.dataset, STATISTIC, SEED)
+    run = PatternRun(measured, of, *most, whole.header, part)
+    made = tuple(table for tables in TABLES for table in tables(run))
+    return (*made, *other.tables(run, KNOWN))
+
+
+def _several(keys: list[tuple[object, ...]]) -> bool:
+    return len(keys) > 1 or any(key[:2] != ("send", "normal") for key in keys)
+
+
+def _of(key: tuple[object, ...], several: bool) -> str:
+    """Operation, posting and placement in words, where they need to be said."""
+    operation, posting, placement = key
+    if not several:
+        return ""
+    words = operation_text(str(operation), str(posting))
+    return words if placement in (None, "none", "filled") else f"{words}, {placement}"

@@ -1,0 +1,156 @@
+"""What single calls take: sends, receives, floods, and sends to a late receiver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chiplog.fit.quantities.measured import Entry, Measured, is_round_trip
+from chiplog.fit.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
+from chiplog.fit.quantities.quantity import Quantity
+from chiplog.report import format
+from chiplog.report.document import Inline, Table, line
+from chiplog.report.patterns.run import (
+    PatternRun,
+    Value,
+    columns,
+    interval_cells,
+    missing_intervals,
+    rate_cell,
+    spread,
+    thinned_note,
+    values,
+)
+
+
+def sends(run: PatternRun) -> tuple[Table, ...]:
+    """The time of posting sends, alone and several in a row; left out where trains with a delay tell o_s."""
+    calls = [one for one in run.series if one.pattern == "send_overhead" and one.peers == 1]
+    trains = sorted({one.train for one in calls})
+    delayed = any(one.pattern == "prtt" and one.delay_seconds > 0 for one in run.series)
+    if not calls or run.has("one_to_many") or (delayed and trains == [1]):
+        return ()
+    by_train = {train: values(_per_message(run.measured, train)) for train in trains}
+    heads = [
+        name
+        for train in trains
+        for name in ("one send" if train == 1 else f"one of {train}", "95 % interval")
+    ]
+    caption = run.caption("Send overhead by size", f"time of the call per message; {run.intervals}")
+    return (_by_size(run, caption, heads, list(by_train.values())),)
+
+
+def _per_message(measured: Measured, train: int) -> Quantity:
+    found = measured.indices(
+        lambda one: one.pattern == "send_overhead" and one.train == train and one.peers == 1
+    )
+    entries = [
+        Entry(
+            measured.series[index].message_bytes,
+            measured.series[index].launch,
+            ((index, 1.0 / train),),
+        )
+        for index in found
+    ]
+    return measured.quantity(f"o_s({train})", entries)
+
+
+def receives(run: PatternRun) -> tuple[Table, ...]:
+    """The time of receiving what is there; where half round trips were measured, it stands beside these."""
+    if not run.has("receive_overhead") or any(map(is_round_trip, run.series)):
+        return ()
+    found = values(receive_overhead(run.measured))
+    caption = run.caption(
+        "Receive overhead by size", f"per message that has arrived; {run.intervals}"
+    )
+    return (_by_size(run, caption, ["o_r", "95 % interval"], [found]),)
+
+
+def floods(run: PatternRun) -> tuple[Table, ...]:
+    """The gap of floods, messages a second and the rate of bytes."""
+    if not run.has("flood"):
+        return ()
+    found = values(flood_gap(run.measured))
+    lengths = sorted({one.train for one in run.series if one.pattern == "flood"})
+    length = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    way = (
+        "less the way of the first and of the answer"
+        if any(map(is_round_trip, run.series))
+        else "the answer's way included"
+    )
+    shown = spread(sorted(found), run.most_rows)
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            *interval_cells(found[size]),
+            _messages_a_second(found[size]),
+            rate_cell(size, found[size]),
+        )
+        for size in shown
+    )
+    caption = run.caption(
+        "Flood by size", f"time per message of {length} back to back, {way}; {run.intervals}"
+    )
+    heads = columns("size", "per message", "95 % interval", "messages/s", "bandwidth")
+    return (Table(caption, heads, rows, _notes(found, shown)),)
+
+
+def late_receivers(run: PatternRun) -> tuple[Table, ...]:
+    """Whether a send waits for its receiver; left out beside trains, whose records hold it to find changes."""
+    late = [one for one in run.series if one.pattern == "late_receiver"]
+    trains = any(one.pattern == "prtt" and one.train > 1 for one in run.series)
+    if not late or trains:
+        return ()
+    found = values(
+        series_quantity(run.measured, "late_receiver", lambda one: one.pattern == "late_receiver")
+    )
+    delays = {
+        size: float(np.median([one.delay_seconds for one in late if one.message_bytes == size]))
+        for size in found
+    }
+    shown = spread(sorted(found), run.most_rows)
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            *interval_cells(found[size]),
+            line(format.value(delays[size], "s", digits=3)),
+            line("waits" if found[size].seconds >= delays[size] else "returns"),
+        )
+        for size in shown
+    )
+    caption = run.caption(
+        "Send to a late receiver by size",
+        "time of the send call; it returns before the receiver comes (eager) or waits for it (rendezvous); "
+        f"{run.intervals}",
+    )
+    heads = columns("size", "send", "95 % interval", "late by", "the send")
+    return (Table(caption, heads, rows, _notes(found, shown)),)
+
+
+def _messages_a_second(value: Value) -> Inline:
+    if not value.seconds > 0:
+        return line(format.NOTHING)
+    return line(format.value(1.0 / value.seconds, "B/s", digits=3).removesuffix("B/s").strip())
+
+
+def _by_size(
+    run: PatternRun, caption: Inline, heads: list[str], by_size: list[dict[int, Value]]
+) -> Table:
+    sizes = sorted({size for one in by_size for size in one})
+    shown = spread(sizes, run.most_rows)
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            *(cell for found in by_size for cell in interval_cells(found.get(size))),
+        )
+        for size in shown
+    )
+    every = [found.get(size) for found in by_size for size in shown]
+    notes = (*missing_intervals(every), *thinned_note(len(shown), len(sizes), "sizes"))
+    return Table(caption, columns("size", *heads), rows, notes)
+
+
+def _notes(found: dict[int, Value], shown: list[int]) -> tuple[Inline, ...]:
+    return (
+        *missing_intervals([found[size] for size in shown]),
+        *thinned_note(len(shown), len(found), "sizes"),
+    )

@@ -1,0 +1,106 @@
+"""k pairs of processes at once: the slowest pair's time, what a node sends in all, and what a process sends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chiplog.dataset.series import Dataset
+from chiplog.fit.pairs.table import half_round_trips, is_pair_point
+from chiplog.fit.quantities.measured import Measured
+from chiplog.report import format
+from chiplog.report.document import Inline, Table, line
+from chiplog.report.patterns.run import (
+    PatternRun,
+    Value,
+    columns,
+    grid,
+    interval_cells,
+    missing_intervals,
+    rate_cell,
+    share_cell,
+    values,
+)
+
+MOST_COLUMNS = 4
+"""Of rates of a node and of a process: what 80 columns have room for."""
+
+
+def tables(run: PatternRun) -> tuple[Table, ...]:
+    """By size and k, of each two groups of ranks and each direction."""
+    points = tuple(one for one in run.part.series if is_pair_point(one))
+    if not points:
+        return ()
+    parts = replace(run.part, series=points).apart("between", "direction")
+    several = len({between for between, _ in parts}) > 1
+    return tuple(
+        table
+        for (between, direction), part in parts.items()
+        for table in _of_part(run, part, str(direction), between if several else None)
+    )
+
+
+def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:
+    found = {
+        (size, pairs): value
+        for pairs, quantity in half_round_trips(Measured(part, run.measured.statistic, 0)).items()
+        for size, value in values(quantity).items()
+    }
+    groups = " to ".join(map(str, between)) if isinstance(between, tuple) else ""
+    where = f", {groups}" if groups else ""
+    time = (
+        "half round trip" if direction == "round-trip" else "one-way time per message of a window"
+    )
+    convention = f"{time}, the slowest pair's; {run.intervals}"
+    if len(found) <= run.most_rows:
+        return (_list(run, found, f"k pairs at once{where}", convention),)
+    run = replace(run, most_columns=min(run.most_columns, MOST_COLUMNS))
+    shares = {key: share_cell(value) for key, value in found.items()}
+    rates = {key: _rates(*key, value) for key, value in found.items()}
+    return (
+        grid(
+            run,
+            run.caption(f"k pairs at once{where}", convention),
+            "k",
+            shares,
+            missing_intervals(list(found.values())),
+        ),
+        grid(
+            run,
+            run.caption(
+                f"Rate of a node with k pairs{where}",
+                "k sizes over that time, one way; in parentheses the rate of a process",
+            ),
+            "k",
+            rates,
+        ),
+    )
+
+
+def _list(
+    run: PatternRun, found: dict[tuple[int, int], Value], title: str, convention: str
+) -> Table:
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            line(str(pairs)),
+            *interval_cells(value),
+            rate_cell(size, value),
+            rate_cell(pairs * size, value),
+        )
+        for (size, pairs), value in sorted(found.items())
+    )
+    heads = columns("size", "k", "time", "95 % interval", "a process", "the node")
+    said = f"{convention}; rates one way"
+    return Table(run.caption(title, said), heads, rows, missing_intervals(list(found.values())))
+
+
+def _rates(size: int, pairs: int, value: Value) -> Inline:
+    """The node's rate, and that of a process in the same unit."""
+    if not size or not value.seconds > 0:
+        return line(format.NOTHING)
+    node = pairs * size / value.seconds
+    scale = format.scale_for(node, "B/s")
+    shown, process = (
+        format.value(one / scale.factor, "1", digits=3) for one in (node, node / pairs)
+    )
+    return line(f"{shown} ({process}) {scale.unit}")

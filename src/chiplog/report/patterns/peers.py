@@ -1,0 +1,141 @@
+"""Times over the number of peers: one process to many, and n-way dissemination barriers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chiplog.fit.one_to_many.observed import observe_all
+from chiplog.fit.quantities.measured import Entry
+from chiplog.report import format
+from chiplog.report.document import Table, line
+from chiplog.report.header import number
+from chiplog.report.patterns.run import (
+    PatternRun,
+    Value,
+    columns,
+    grid,
+    interval_cells,
+    missing_intervals,
+    plain_cell,
+    share_cell,
+    values,
+)
+
+ONE_TO_MANY, BARRIER, POSTS = "one_to_many", "barrier", "send_overhead"
+Found = dict[tuple[int, int], Value]
+"""By message size in bytes and number of peers."""
+
+
+def one_to_many(run: PatternRun) -> tuple[Table, ...]:
+    """RTT(p), and the time to post one of p sends, over the number of peers."""
+    if not run.has(ONE_TO_MANY):
+        return ()
+    totals: Found = {}
+    posts: Found = {}
+    for one in observe_all(run.measured, "", ONE_TO_MANY):
+        for found, over in ((totals, one.round_trips), (posts, one.overheads)):
+            if over.peers.size:
+                by_peers = replace(over.quantity, message_bytes=over.peers)
+                for p, value in values(by_peers).items():
+                    found[one.message_bytes, p] = value
+    convention = f"from the first send to the last of p answers; {run.intervals}"
+    if len(totals) <= run.most_rows:
+        return (_list(run, totals, posts, convention),)
+    made = [
+        grid(
+            run,
+            run.caption("RTT(p) of one process to p peers", convention),
+            "p",
+            {key: share_cell(value) for key, value in totals.items()},
+            missing_intervals(list(totals.values())),
+        )
+    ]
+    if posts:
+        made.append(
+            grid(
+                run,
+                run.caption("o_s(p)", f"time to post p sends, per send; {run.intervals}"),
+                "p",
+                {key: share_cell(value) for key, value in posts.items()},
+            )
+        )
+    return tuple(made)
+
+
+def _list(run: PatternRun, totals: Found, posts: Found, convention: str) -> Table:
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            line(str(p)),
+            *interval_cells(value),
+            plain_cell(value.scaled(1.0 / p)),
+            plain_cell(posts.get((size, p))),
+        )
+        for (size, p), value in sorted(totals.items())
+    )
+    heads = columns("size", "p", "RTT(p)", "95 % interval", "RTT(p)/p", "o_s(p)")
+    said = f"{convention}; o_s(p): time to post p sends, per send"
+    return Table(
+        run.caption("One process to p peers", said),
+        heads,
+        rows,
+        missing_intervals(list(totals.values())),
+    )
+
+
+def barriers(run: PatternRun) -> tuple[Table, ...]:
+    """The time of a whole n-way dissemination barrier over n, with its rounds."""
+    if not run.has(BARRIER):
+        return ()
+    found: Found = {}
+    measured = run.measured
+    for n in sorted({one.peers for one in run.series if one.pattern == BARRIER}):
+        entries = [
+            Entry(
+                measured.series[index].message_bytes, measured.series[index].launch, ((index, 1.0),)
+            )
+            for index in measured.indices(
+                lambda one, n=n: one.pattern == BARRIER and one.peers == n  # type: ignore[misc]
+            )
+        ]
+        for size, value in values(measured.quantity(f"barrier(n={n})", entries)).items():
+            found[size, n] = value
+    ranks = number(run.header, "ranks")
+    of = "all ranks" if ranks is None else f"{ranks:.0f} ranks"
+    title = f"n-way dissemination barrier of {of}"
+    convention = f"a whole barrier on rank 0; {run.intervals}"
+    if len(found) > run.most_rows:
+        return (
+            grid(
+                run,
+                run.caption(title, convention),
+                "n",
+                {key: share_cell(value) for key, value in found.items()},
+                missing_intervals(list(found.values())),
+            ),
+        )
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            line(str(n)),
+            line(format.NOTHING if ranks is None else str(rounds(n, int(ranks)))),
+            *interval_cells(value),
+        )
+        for (size, n), value in sorted(found.items())
+    )
+    heads = columns("size", "n", "rounds", "a barrier", "95 % interval")
+    notes = missing_intervals(list(found.values()))
+    return (Table(run.caption(title, convention), heads, rows, notes),)
+
+
+def rounds(n: int, ranks: int) -> int:
+    """Rounds of an n-way dissemination barrier: the least R with (n+1)^R >= P.
+
+    >>> rounds(4, 125)
+    3
+    """
+    count, reached = 0, 1
+    while reached < ranks:
+        reached *= n + 1
+        count += 1
+    return count

@@ -1,0 +1,72 @@
+"""Times over the message size of one pair: half round trips, and what a message of a train takes."""
+
+from __future__ import annotations
+
+from chiplog.fit.quantities.measured import is_round_trip
+from chiplog.fit.quantities.over_sizes import (
+    delayed_ping_pong_overhead,
+    delayed_send_overhead,
+    half_round_trip,
+    receive_overhead,
+    train_gap,
+)
+from chiplog.report import format
+from chiplog.report.document import Table, line
+from chiplog.report.patterns.run import (
+    PatternRun,
+    bound_note,
+    columns,
+    difference_cell,
+    interval_cells,
+    missing_intervals,
+    rate_cell,
+    spread,
+    thinned_note,
+    values,
+)
+
+MEANINGS = {
+    "gap": "gap: what one more message of a train takes",
+    "o_s": "o_s, o_r: send and receive overhead of a message",
+    "o_r": "o_r: receive overhead of a message",
+    "o_s + o_r": "o_s + o_r: both overheads of a message",
+}
+
+
+def tables(run: PatternRun) -> tuple[Table, ...]:
+    """Half round trips with their interval and bandwidth; beside them gap and overheads, where these were measured."""
+    bare = [one for one in run.series if is_round_trip(one)]
+    if not bare:
+        return ()
+    measured = run.measured
+    half = values(half_round_trip(measured))
+    gap = train_gap(measured)
+    others = {
+        "gap": values(gap),
+        "o_s": values(delayed_send_overhead(measured, gap)),
+        "o_r": values(receive_overhead(measured)),
+        "o_s + o_r": values(delayed_ping_pong_overhead(measured)),
+    }
+    others = {name: found for name, found in others.items() if found}
+    sizes = sorted(half)
+    shown = spread(sizes, run.most_rows)
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            *interval_cells(half.get(size)),
+            rate_cell(size, half.get(size)),
+            *(difference_cell(found.get(size)) for found in others.values()),
+        )
+        for size in shown
+    )
+    one_way = all(one.direction == "one-way" for one in bare)
+    title, head = ("One-way time", "one way") if one_way else ("Half round trip", "half RTT")
+    said = [f"{run.intervals}; bandwidth of one message at a time"]
+    said += [MEANINGS[name] for name in others if not (name == "o_r" and "o_s" in others)]
+    notes = (
+        *bound_note([cell for row in rows for cell in row]),
+        *missing_intervals([half[size] for size in shown]),
+        *thinned_note(len(shown), len(sizes), "sizes"),
+    )
+    heads = columns("size", head, "95 % interval", "bandwidth", *others)
+    return (Table(run.caption(f"{title} by size", "; ".join(said)), heads, rows, notes),)

@@ -1,0 +1,207 @@
+"""What the tables of measured times are made from, and the cells that they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.predictions.predictor import measured_curve
+from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
+from chiplog.fit.result import Curve
+from chiplog.report import format
+from chiplog.report.document import Column, Inline, Table, detail, line, text_of
+
+NO_INTERVAL = f"—: no interval, since fewer than {FEWEST_SAMPLES} samples tell none."
+
+
+@dataclass(frozen=True)
+class PatternRun:
+    """The measured times of one operation, posting and placement, in one state of the machine.
+
+    `measured` has each series with the statistic that stands for it; `of` says what they are of where a run has several
+    such parts ("rdma-write, inline"), else it is empty. A table has at most `most_rows` rows, and one over two numbers
+    at most `most_columns` columns of times. `header` is the run file's, `part` are the series in all states.
+    """
+
+    measured: Measured
+    of: str
+    most_rows: int
+    most_columns: int
+    header: Mapping[str, object]
+    part: Dataset
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """All series with samples."""
+        return tuple(one for one in self.measured.series if one.seconds.size)
+
+    def has(self, *patterns: str) -> bool:
+        """Was any of the patterns measured?"""
+        return any(one.pattern in patterns for one in self.series)
+
+    @property
+    def intervals(self) -> str:
+        """What the intervals are of, for captions: "median of this launch, 95 % interval"."""
+        return f"median {launches_text({one.launch for one in self.series})}, 95 % interval"
+
+    def caption(self, title: str, convention: str) -> Inline:
+        """A table's title: what is shown, of which operation, by which convention."""
+        of = f" of {self.of}" if self.of else ""
+        return line(f"{title}{of}: {convention}.")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measured value in seconds; NaN ends where there is no interval."""
+
+    seconds: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> Value:
+        """The value times `factor`."""
+        return Value(self.seconds * factor, self.low * factor, self.high * factor)
+
+
+def launches_text(launches: set[int]) -> str:
+    """What an interval can speak of: "of this launch" or "over 5 launches"."""
+    return "of this launch" if len(launches) < 2 else f"over {len(launches)} launches"
+
+
+def values(quantity: Quantity) -> dict[int, Value]:
+    """A quantity's values by size in bytes, or by whatever stands where its sizes do."""
+    return curve_values(measured_curve(quantity))
+
+
+def curve_values(curve: Curve) -> dict[int, Value]:
+    """The measured values of a curve by size in bytes."""
+    return {
+        int(size): Value(float(value), float(low), float(high))
+        for size, value, low, high in zip(
+            curve.message_bytes,
+            curve.measured_seconds,
+            curve.low_seconds,
+            curve.high_seconds,
+            strict=True,
+        )
+    }
+
+
+def interval_cells(value: Value | None) -> tuple[Inline, Inline]:
+    """The value, and its interval in the same unit."""
+    if value is None:
+        return line(format.NOTHING), line(format.NOTHING)
+    shown, interval = format.value_and_interval(value.seconds, value.low, value.high, "s")
+    return line(shown), line(interval)
+
+
+def share_cell(value: Value | None) -> Inline:
+    """The value with half its interval's width as a share: for grids, where there is no room for more."""
+    if value is None:
+        return line(format.NOTHING)
+    shown = format.value(value.seconds, "s", digits=3)
+    half = 0.5 * (value.high - value.low)
+    if not math.isfinite(half) or not value.seconds > 0:
+        return line(shown)
+    return line(f"{shown} ", detail(f"±{format.percent(half / value.seconds).replace(' ', '')}"))
+
+
+def difference_cell(value: Value | None) -> Inline:
+    """A difference of times to three digits; where it may be 0 for all that its samples tell, what it is below."""
+    if value is None or (value.seconds <= 0 and not value.high > 0):
+        return line(format.NOTHING)
+    if value.seconds <= 0 or value.low <= 0:
+        return line(f"<{format.value(value.high, 's', digits=3)}")
+    return plain_cell(value)
+
+
+def plain_cell(value: Value | None) -> Inline:
+    """The value alone, to three digits."""
+    return line(format.NOTHING if value is None else format.value(value.seconds, "s", digits=3))
+
+
+def rate_cell(size: float, value: Value | None) -> Inline:
+    """`size` bytes over the value."""
+    if value is None or not size or not value.seconds > 0:
+        return line(format.NOTHING)
+    return line(format.value(size / value.seconds, "B/s", digits=3))
+
+
+def columns(*titles: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(line(title), numeric=True) for title in titles)
+
+
+def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
+    """A note where a cell holds a bound."""
+    if any(text_of(one).startswith("<") for one in cells):
+        return (line("<: below this; its samples do not tell it from 0."),)
+    return ()
+
+
+def missing_intervals(found: Sequence[Value | None]) -> tuple[Inline, ...]:
+    """A note where a value has no interval."""
+    if any(one is not None and not math.isfinite(one.low) for one in found):
+        return (line(NO_INTERVAL),)
+    return ()
+
+
+def spread(all_values: Sequence[int], most: int) -> list[int]:
+    """At most so many of the values: powers of two first, then evenly taken, both ends among them."""
+    if len(all_values) <= most:
+        return list(all_values)
+    powers = [one for one in all_values if one & (one - 1) == 0]
+    chosen = powers if len(powers) >= most else list(all_values)
+    places = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
+    return [chosen[place] for place in places]
+
+
+def thinned_note(shown: int, count: int, what: str) -> tuple[Inline, ...]:
+    """A note where not all is shown."""
+    return (
+        (line(f"{shown} of {count} {what}; chiplog report shows more."),) if shown < count else ()
+    )
+
+
+def grid(
+    run: PatternRun,
+    caption: Inline,
+    name: str,
+    cells: Mapping[tuple[int, int], Inline],
+    notes: tuple[Inline, ...] = (),
+) -> Table:
+    """Cells by message size and a second number, called `name`, such as k; whichever has more values goes down."""
+    sizes, others = (sorted({key[i] for key in cells}) for i in (0, 1))
+    names = ("size", name)
+    down, across = (0, 1) if len(sizes) >= len(others) else (1, 0)
+    values_of = (sizes, others)
+    rows_shown = spread(values_of[down], run.most_rows)
+    columns_shown = spread(values_of[across], run.most_columns)
+
+    def title(value: int, kind: int) -> str:
+        return format.message_size(value) if kind == 0 else f"{name} = {value}"
+
+    def cell(row: int, column: int) -> Inline:
+        key = (row, column) if down == 0 else (column, row)
+        return cells.get(key, line(format.NOTHING))
+
+    rows = tuple(
+        (line(title(row, down)), *(cell(row, column) for column in columns_shown))
+        for row in rows_shown
+    )
+    heads = columns(names[down], *(title(one, across) for one in columns_shown))
+    more = (
+        *thinned_note(len(rows_shown), len(values_of[down]), _plural(names[down])),
+        *thinned_note(len(columns_shown), len(values_of[across]), _plural(names[across])),
+    )
+    return Table(caption, heads, rows, (*notes, *more))
+
+
+def _plural(name: str) -> str:
+    return "sizes" if name == "size" else f"values of {name}"
