@@ -18,17 +18,12 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert measured.code == 0, measured.stderr
     screen = measured.stdout.splitlines()
     fits_a_screen(measured.stdout)
-    assert screen[0].split() == [
-        "size",
-        "half",
-        "round",
-        "trip",
-        "95",
-        "%",
-        "interval",
-        "bandwidth",
+    assert screen[0].startswith("Half round trip by size: median of this launch, 95 % interval")
+    heads = next(line.split("  ") for line in screen if line.split()[0] == "size")
+    assert [one.strip() for one in heads if one.strip()] == [
+        *("size", "half RTT", "95 % interval", "bandwidth", "gap", "o_s", "o_r")
     ]
-    assert any(line.split()[0] == "1KiB" for line in screen)
+    assert any(line.split()[:2] == ["1", "KiB"] for line in screen)
     assert "kept in" in measured.stderr
     assert "next: chiplog fit" in measured.stderr
     return out
@@ -64,7 +59,15 @@ def test_what_is_not_a_round_trip_is_shown_as_it_is(tmp_path: Path) -> None:
     measured = chiplog("measure", PROTOCOLS, *words, "-o", out)
     assert measured.code == 0, measured.stderr
     fits_a_screen(measured.stdout)
-    assert "one to many" in measured.stdout
+    assert "One process to p peers: from the first send to the last of p" in measured.stdout
+
+
+@pytest.mark.parametrize("pattern", ["pairs", "one_to_many", "barrier", "prtt,flood,barrier"])
+def test_what_measure_prints_of_any_pattern_is_one_screen(tmp_path: Path, pattern: str) -> None:
+    words = ("--ranks", "8", "--pattern", pattern, "--sizes", "1:64KiB", "--visits", "2")
+    measured = chiplog("measure", PROTOCOLS, *words, "-o", tmp_path / "run.jsonl")
+    assert measured.code == 0, measured.stderr
+    fits_a_screen(measured.stdout)
 
 
 def test_an_imported_table_is_fitted_on_one_screen(tmp_path: Path) -> None:

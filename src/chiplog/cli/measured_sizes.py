@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chiplog.report.document import Table, line
 from chiplog.report.input import TargetReport
 from chiplog.report.patterns import pattern_tables
 from chiplog.report.plain_table import plain_lines
@@ -13,16 +15,36 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
 
 MOST_ROWS, MOST_COLUMNS = 24, 4
+SCREEN_LINES = 29
+"""A screen of 30 lines has room for so many."""
 MOST_WARNINGS = 3
 
 
 def measured_lines(dataset: Dataset) -> list[str]:
-    """The tables of all patterns that were measured, with an empty line between two."""
-    blocks = [
-        plain_lines(table)
-        for table in pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
-    ]
-    return [line for block in blocks for line in [*block, ""]][:-1]
+    """The tables of all patterns that were measured, with an empty line between two; one screen in all.
+
+    Where they would be longer, each gets as many lines, and of its rows some are shown, evenly taken.
+    """
+    tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
+    blocks = [plain_lines(table) for table in tables]
+    if sum(map(len, blocks)) + len(blocks) - 1 > SCREEN_LINES:
+        room = SCREEN_LINES // len(blocks) - 1
+        blocks = [
+            plain_lines(_with_rows(table, room - (len(block) - len(table.rows))))
+            for table, block in zip(tables, blocks, strict=True)
+        ]
+    return [words for block in blocks for words in [*block, ""]][:-1]
+
+
+def _with_rows(table: Table, most: int) -> Table:
+    """The table with so many of its rows, the first and the last among them; at least two."""
+    most = max(2, most)
+    if len(table.rows) <= most:
+        return table
+    most = max(2, most - 1)
+    places = [round(i * (len(table.rows) - 1) / (most - 1)) for i in range(most)]
+    note = line(f"{most} of {len(table.rows)} rows; chiplog report shows more.")
+    return replace(table, rows=tuple(table.rows[i] for i in places), notes=(*table.notes, note))
 
 
 def header_warnings(dataset: Dataset) -> list[str]:
