@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from netgauge_files import PRINTED, SAMPLES, SUMMARY, VERBOSE
 from other_tools_files import (
     FILES,
     NP_OUT_5,
@@ -98,6 +99,7 @@ SOURCES = (
     ("imb", IMB),
     ("nodecomm", "Hops: 3\n1\t4.00e-06\t4.34e-06\t\n2\t3.98e-06\t4.26e-06\t\n"),
     ("netgauge", "# size n\n1 10 13.564364 23.296190 145.577438 6.78 1.1 1.13 -nan -nan -nan\n"),
+    *(("netgauge", text) for text in (SAMPLES, SUMMARY, VERBOSE, PRINTED)),
     (
         "simgrid-calibration",
         "MPI_Send,8,1.0,2.5e-06\nMPI_Recv,8,1.0,3e-06\nMPI_Send,9,1.1,2e-06\nMPI_Recv,9,1.1,3e-06\n",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from netgauge_files import LOST_TIMES
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.jobs.pair_classes import read_pair_classes
@@ -150,6 +151,24 @@ def test_what_are_no_lost_times_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "lost.txt"
     path.write_text(text)
     with pytest.raises(CorruptFile, match=r"lost\.txt"):
+        read_detours(path)
+
+
+def test_several_runs_of_lost_times_in_one_file_follow_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "ng_osnoise.out"
+    path.write_text(LOST_TIMES + LOST_TIMES)
+    first, second, third, fourth = read_detours(path)
+    assert (first, second) == ((0, 8_821_150), (30_276_100, 17_642_310))
+    assert third == (10_000_000_000, 8_821_150), "behind the first run's 10 ms"
+    assert fourth == (10_030_276_100, 17_642_310)
+    path.write_text(LOST_TIMES.replace("# Measurement period: 0.01 s\n", "") + LOST_TIMES)
+    assert read_detours(path)[2] == (30_276_100 + 17_642_310, 8_821_150)
+
+
+def test_lost_times_that_descend_without_a_header_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lost.txt"
+    path.write_text("0 5\n100 5\n50 5\n")
+    with pytest.raises(CorruptFile, match="line 3"):
         read_detours(path)
 
 

@@ -16,6 +16,7 @@ PATTERNS: Mapping[str, str | None] = {
     "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
     "all_pairs": "every two ranks once, in rounds of disjoint pairs, whose slowest counts; see `chiplog survey`",
+    "exchange": None,
     "fixed_work": None,
     "memory_copy": None,
     "other_programs": None,

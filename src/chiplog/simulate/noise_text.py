@@ -46,28 +46,37 @@ def parse_noise(text: str, *, seed: int = 0) -> Noise:
     )
 
 
+_PERIOD = re.compile(r"#\s*Measurement period:\s*([\d.]+) s\s*")
+"""How long Netgauge's selfish benchmark ran, which its file says behind the lost times."""
+
+
 def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
     """Start and length in picoseconds of lost times, from a line with both in ns for each; # begins a comment.
+
+    Netgauge's osnoise files hold several runs, whose times begin anew behind a header: they follow each other.
 
     Raises CorruptFile, naming the line, unless they are numbers, ascend and lie apart; RunFailed where the file can't
     be read.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
     found: list[tuple[int, int]] = []
-    end = 0
+    end = begin = run_end = 0
+    is_header = False
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if not words:
+            is_header = is_header or line.lstrip().startswith("#")
+            if match := _PERIOD.fullmatch(line.strip()):
+                run_end = begin + round(1e12 * float(match[1]))
             continue
-        try:
-            start, length = (round(1000 * float(word)) for word in words)
-        except (ValueError, OverflowError):
-            raise CorruptFile(
-                f"{path}, line {number}: accepts the start and the length of a lost time, in ns."
-            ) from None
+        start, length = _lost_time(words, path, number)
+        if begin + start < end and is_header:
+            begin = max(end, run_end)
+        is_header = False
+        start += begin
         if start < end or length <= 0:
             raise CorruptFile(
                 f"{path}, line {number}: lost times must ascend, lie apart and be longer than 0."
@@ -77,3 +86,14 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
     if not found or sum(length for _, length in found) == end:
         raise CorruptFile(f"{path}: names no lost time, or leaves no time for work.")
     return tuple(found)
+
+
+def _lost_time(words: list[str], path: str | os.PathLike[str], number: int) -> tuple[int, int]:
+    """Start and length of one lost time in picoseconds."""
+    try:
+        start, length = (round(1000 * float(word)) for word in words)
+    except (ValueError, OverflowError):
+        raise CorruptFile(
+            f"{path}, line {number}: accepts the start and the length of a lost time, in ns."
+        ) from None
+    return start, length

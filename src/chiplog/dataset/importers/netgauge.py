@@ -5,6 +5,8 @@
 A row becomes the three series of one record. Netgauge's own answers are kept in the record's tag, in seconds, null
 where it printed NaN; a size that stands twice with the same times marks a protocol change of its own: one record.
 
+Files of its patterns one_one and one_one_mpi_bidirect are read by `import_netgauge_times`.
+
 Source: Netgauge's loggp output as CODES reads it, too.
 """
 
@@ -16,6 +18,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from chiplog.dataset.import_netgauge_times import PRINTED, SAMPLES, SUMMARY, read_times
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
@@ -47,10 +50,16 @@ CONVENTION = (
     "totals of PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) with d = PRTT(1,0,s), one value each"
 )
 
-_PRINTED = re.compile(r"L=\S+\s+s=\d+\s+o_s=")
+_ANSWERS = re.compile(r"L=\S+\s+s=\d+\s+o_s=")
 _ONLY_ANSWERS = (
     "this is what Netgauge's loggp prints on the terminal: answers without the times that they come from; "
     "import the file that it wrote with -o"
+)
+
+_NOISE = re.compile(r"#\s*(?:Selfish|Fixed (?:Work|Time) Quantum) Benchmark\s*")
+_LOST_TIMES = (
+    "this is Netgauge's pattern noise: lost times of a CPU, and no messages; the selfish benchmark is what "
+    "chiplog simulate --noise-trace reads"
 )
 
 _Key = tuple[int, int, float, float, float]
@@ -58,6 +67,22 @@ _Key = tuple[int, int, float, float, float]
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of a Netgauge file; CorruptFile names line and column of what is wrong."""
+    for where, line in clean_lines(source):
+        if _NOISE.fullmatch(line):
+            raise where.corrupt(None, _LOST_TIMES)
+        if any(one.fullmatch(line) for one in (SAMPLES, SUMMARY, PRINTED)):
+            return read_times(source, options)
+        if _is_loggp(line.split()):
+            break
+    return _read_loggp(source, options)
+
+
+def _is_loggp(words: list[str]) -> bool:
+    """Is a line a row of the pattern loggp?"""
+    return len(words) == len(COLUMNS) and all(map(is_number, words))
+
+
+def _read_loggp(source: Source, options: Options) -> Imported:
     if options.pattern not in (None, "prtt"):
         raise UsageError(
             f"--pattern {options.pattern} does not fit: a Netgauge file holds prtt; leave it out."
@@ -74,7 +99,7 @@ def read(source: Source, options: Options) -> Imported:
         if not words or words[0].startswith("#"):
             continue
         if not is_number(words[0]):
-            printed = printed or (where if _PRINTED.match(line) else None)
+            printed = printed or (where if _ANSWERS.match(line) else None)
             skipped.foreign_line(where, line)
             continue
         if 0 < len(words) < len(COLUMNS) and rows:
@@ -153,8 +178,8 @@ def _series(size: int, train: int, delay_seconds: float, seconds: float) -> Impo
 
 NETGAUGE = Importer(
     name="netgauge",
-    summary="Netgauge's loggp output, also CODES's table",
-    sign=r"^#?\s*size\s+n\s+PRTT\(1,0,s\)",
+    summary="Netgauge's loggp, one_one, netnoise, conc and bidirect files, also CODES's table",
+    sign=r"^#?\s*size\s+n\s+PRTT\(1,0,s\)|^#size\s+rtt\s*$|^##\s*Netgauge v|^\d+ bytes\s+->.*== \S+ Mbit/s",
     is_log=True,
     read=read,
 )
