@@ -277,6 +277,30 @@ def test_a_model_without_its_series_is_refused_by_name() -> None:
         methods_of("lop", "prtt")
 
 
+def test_fits_hold_the_latencies_of_lop_as_the_paper_prints_them_and_read_consistently() -> None:
+    peers = (1, 2, 4, 8, 16, 32, 64)
+    run = one_to_many_dataset(lop_truth(lop_paper.identifiable(SEND), OVERHEAD), peers)
+    curves = {one.quantity: one for one in fit(run, ["lop"])[0].curves}
+    literal = 1e6 * curves["L_printed_over_peers"].measured_seconds
+    golden = {1: 8.4349, 2: 3.4872, 4: 1.3879, 8: 0.9293, 16: 1.4465, 64: 2.6688}
+    for p, seconds in golden.items():
+        assert literal[peers.index(p)] == pytest.approx(seconds, abs=1e-3)
+    whole, of_list = (curves[name] for name in ("L_over_peers", "L_list_over_peers"))
+    at_four = 4 * 7.1979 / 2 - 0.7365 - 1.4745
+    assert 1e6 * whole.measured_seconds[2] == pytest.approx(at_four, abs=2e-3)
+    assert 1e6 * of_list.measured_seconds[2] == pytest.approx(at_four - 3 * 0.7365, abs=2e-3)
+    assert whole.predicted_seconds == pytest.approx(whole.measured_seconds, rel=1e-3)
+    assert np.all(whole.low_seconds <= whole.measured_seconds + 1e-12)
+
+
+def test_a_model_with_posts_predicts_the_latencies_and_none_are_made_up_without_o_of_one() -> None:
+    (found,) = fit(logfp_run(), ["logfp"])
+    curve = next(one for one in found.curves if one.quantity == "L_over_peers")
+    assert curve.predicted_seconds == pytest.approx(curve.measured_seconds, rel=0.05)
+    (without,) = fit(logfp_run(peers=tuple(range(2, 17))), ["logfp"])
+    assert not any(one.quantity.startswith("L_") for one in without.curves)
+
+
 def test_a_model_file_keeps_the_curve_over_the_peers() -> None:
     found = fit(logfp_run(), ["logfp", "lop-overhead"])
     document = fits_to_json(found)

@@ -13,7 +13,7 @@ from chiplog.api.predicted import Predicted, predict_of
 from chiplog.errors import UsageError
 from chiplog.fit.result import Curve, Fit
 from chiplog.models.protocol import sends_of
-from chiplog.predict.patterns import CURVES, POSTS, ROUND_TRIPS, pairs_of_curve
+from chiplog.predict.patterns import CURVES, POSTS, ROUND_TRIPS
 from chiplog.report.format import message_size
 from chiplog.report.names import model_name
 
@@ -52,7 +52,7 @@ def fitted_lines(fit: Fit) -> FittedLines:
         if curves:
             lines = tuple(_over_peers(fit, curve, pattern) for curve in curves)
             return FittedLines(model_name(fit.model), lines, "peers p", label, over_sizes=False)
-    pairs = [(one, k) for one in fit.curves if (k := pairs_of_curve(one)) is not None]
+    pairs = [(one, one.pairs) for one in fit.curves if one.pairs is not None]
     halves = [
         (one, None)
         for one in fit.curves

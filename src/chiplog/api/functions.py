@@ -161,8 +161,12 @@ def predict(
     algorithm: str | None = None,
     peers: int | None = None,
     per_node: int = 1,
+    paper_literal: bool = False,
 ) -> Results[Prediction]:
-    """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last."""
+    """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last.
+
+    Of "one-to-many", rank 0 sends a message to each of the others; `paper_literal` takes LoP's formulas as printed.
+    """
     from dataclasses import asdict
 
     from chiplog.api.tables import Results, columns_of
@@ -171,7 +175,13 @@ def predict(
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
     found = predict_all(
-        _fits(model), operation, task, algorithm=algorithm, peers=peers, per_node=per_node
+        _fits(model),
+        operation,
+        task,
+        algorithm=algorithm,
+        peers=peers,
+        per_node=per_node,
+        paper_literal=paper_literal,
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
     return Results(found, columns_of(*shown, of=asdict))

@@ -45,6 +45,7 @@ def _operations() -> Mapping[str, str]:
     from chiplog.collectives.registry import MODULES, algorithms
     from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
     from chiplog.dataset.operations import OPERATIONS, POSTINGS, UNKNOWN_WAYS
+    from chiplog.predict import to_many
     from chiplog.predict.prediction import models_of
 
     ways = {
@@ -57,6 +58,8 @@ def _operations() -> Mapping[str, str]:
         + ", ".join(one for one in POSTINGS if (operation, one) not in UNKNOWN_WAYS)
         for operation, meaning in OPERATIONS.items()
     }
+    known = ", ".join(to_many.KINDS)
+    ways[to_many.OPERATION] = f"{to_many.MEANING}: {', '.join(to_many.WAYS)}; predicted by {known}"
     return {**single, **ways}
 
 

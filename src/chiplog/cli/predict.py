@@ -15,14 +15,18 @@ def predict(
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
     operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
-    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
+    ranks: Annotated[
+        int | None, typer.Option(help="Number of ranks; of one-to-many, peers + 1 by default.")
+    ] = None,
     algorithm: Annotated[
         str | None, typer.Option(help="See: chiplog list operations; all by default.")
     ] = None,
     message_bytes: BytesOption = 1,
     peers: Annotated[
         int | None,
-        typer.Option(help="n of n-way algorithms (the best by default) and trees (2 by default)."),
+        typer.Option(
+            help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
+        ),
     ] = None,
     segment: Annotated[int, typer.Option(help="Bytes of a segment of a chain.")] = 8192,
     dimensions: Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")] = 2,
@@ -32,6 +36,10 @@ def predict(
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
     ] = None,
+    paper_literal: Annotated[
+        bool,
+        typer.Option("--paper-literal", help="Of one-to-many: LoP's formulas as printed."),
+    ] = False,
     target: TargetOption = None,
     report: ReportOption = None,
     json_file: JsonOption = None,
@@ -44,7 +52,7 @@ def predict(
     from chiplog.predict.result import Prediction, predictions_to_json
 
     task = Task(
-        ranks,
+        _ranks(ranks, operation, peers),
         message_bytes,
         peers=2 if peers is None else peers,
         segment_bytes=segment,
@@ -61,6 +69,7 @@ def predict(
             peers=peers,
             per_node=per_node,
             model=model,
+            paper_literal=paper_literal,
         )
 
     rows = ask(task)
@@ -78,3 +87,16 @@ def predict(
     from chiplog.cli.prediction_table import print_predictions
 
     print_predictions(rows)
+
+
+def _ranks(ranks: int | None, operation: str, peers: int | None) -> int:
+    """The number of ranks that is meant; UsageError where nothing says it."""
+    from chiplog.errors import UsageError
+    from chiplog.predict.to_many import OPERATION
+
+    if ranks is not None:
+        return ranks
+    if operation == OPERATION and peers is not None:
+        return peers + 1
+    or_peers = " or --peers" if operation == OPERATION else ""
+    raise UsageError(f"--ranks{or_peers}: say how many there are.")

@@ -35,7 +35,9 @@ MEGABIT = 1e6
 PRINTED_STEP = 0.01
 """Given: summaries have two digits behind the point."""
 SAMPLES = re.compile(r"#\s*size\s+rtt\s*")
-SUMMARY = re.compile(r"##\s*(?:Netgauge v\S+.*?(?:(\d+) processes)?|A(?:\.\.\.message size|\s+-\s+B\b).*)")
+SUMMARY = re.compile(
+    r"##\s*(?:Netgauge v\S+.*?(?:(\d+) processes)?|A(?:\.\.\.message size|\s+-\s+B\b).*)"
+)
 PRINTED = re.compile(r"(\d+) bytes\s+->\s+(\S+) us\s+==\s+(\S+) Mbit/s")
 _COMMAND = re.compile(r".*\bNetgauge v\S+ .*?\bP=(\d+)\b(?:.*\s-x\s+(\w+))?.*")
 _PATTERNS = ("ping_pong", "pairs", "exchange")

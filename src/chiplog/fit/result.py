@@ -7,6 +7,7 @@ nothing new.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,6 +90,9 @@ class Cost:
     seconds: float
 
 
+_OF_PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
+
+
 @dataclass(frozen=True)
 class Curve:
     """Measured medians of one quantity over size with the model's prediction, for tables and plots.
@@ -97,7 +101,9 @@ class Curve:
     """
 
     quantity: str
-    """`half_round_trip`, `gap`, `o_s`, `o_r`, …; of one process to many `round_trip_over_peers`, `o_s_over_peers`."""
+    """`half_round_trip`, `gap`, `o_s`, `o_r`, …; of one process to many `round_trip_over_peers`, `o_s_over_peers`,
+    and LoP's `L_over_peers`, `L_list_over_peers` with their forms as printed, `L_printed_over_peers`, ….
+    """
     message_bytes: NDArray[np.int64]
     measured_seconds: NDArray[np.float64]
     low_seconds: NDArray[np.float64]
@@ -105,6 +111,12 @@ class Curve:
     predicted_seconds: NDArray[np.float64]
     peers: NDArray[np.int64] | None = None
     """The numbers of peers, where the curve is over these."""
+
+    @property
+    def pairs(self) -> int | None:
+        """The number of pairs whose half round trips the curve holds; None of other curves."""
+        found = _OF_PAIRS.fullmatch(self.quantity)
+        return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,15 @@ def _one_to_many(points: Points, theta: Theta) -> Seconds:
     return np.asarray(round_trip + (points.peers - 1) * step)
 
 
+def to_many_seconds(peers: int, theta: Theta, *, is_list: bool) -> float:
+    """Seconds until the last of the messages to all peers has arrived, without the overhead of its receiver.
+
+    Those of a list go out after all of them have been posted.
+    """
+    o_s, g = theta["o_s"], theta["g"]
+    return float(o_s + theta["L"] + (peers - 1) * (o_s + g if is_list else max(o_s, g)))
+
+
 def _posts(points: Points, theta: Theta) -> Seconds:
     return np.asarray(points.sends * theta["o_s"])
 

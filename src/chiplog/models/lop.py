@@ -2,6 +2,9 @@
 
     RTT(p)/p = C + l1/(l2 + p) - A exp(-p/tau)        C, l1, A, tau > 0, l2 > -1
 
+At several sizes, s bytes take (s-1) G (1 + 1/p) longer for each message: as in LogGP, twice in a round trip to one peer
+and once more for each further peer.
+
 One process sends to p peers, each answers at once; RTT(p) is the total. The paper prints six parameters, of which five
 can be told from data: C = l3 + l4, A = l4 exp(-l5 l6), tau = -1/l5 (see `lop_paper`). Very different parameters can
 give the same curve, so compare curves, never parameters.
@@ -16,10 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chiplog.models.colours import ORANGE
-from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta, payload_steps
 
 
-def seconds_per_message(peers: ArrayLike, theta: Theta) -> NDArray[np.float64]:
+def seconds_per_message(
+    peers: ArrayLike, theta: Theta, message_bytes: ArrayLike = 1
+) -> NDArray[np.float64]:
     """`RTT(p)/p` in seconds, shape of `peers`; a term of which a parameter is missing counts as 0."""
     p = np.asarray(peers, dtype=np.float64)
     curve = np.full(p.shape, theta["C"])
@@ -27,11 +32,13 @@ def seconds_per_message(peers: ArrayLike, theta: Theta) -> NDArray[np.float64]:
         curve = curve + theta["l1"] / (theta["l2"] + p)
     if "A" in theta and "tau" in theta:
         curve = curve - theta["A"] * np.exp(-p / theta["tau"])
+    if "G" in theta:
+        curve = curve + payload_steps(message_bytes) * theta["G"] * (1.0 + 1.0 / p)
     return np.asarray(curve)
 
 
 def _round_trip(points: Points, theta: Theta) -> NDArray[np.float64]:
-    return np.asarray(points.peers * seconds_per_message(points.peers, theta))
+    return np.asarray(points.peers * seconds_per_message(points.peers, theta, points.message_bytes))
 
 
 LOP = Model(

@@ -2,6 +2,8 @@
 
     t_ov(p) = l1 + l2/(l3 + p)        p sends are posted in p t_ov(p)
 
+At several sizes, s bytes take (s-1) O_s longer.
+
 The paper's "t = a + xb" reads a + b/x.
 
 Source: T. Hoefler, W. Rehm, "A communication model for small messages with InfiniBand", PARS workshop 2005, section 4.
@@ -13,20 +15,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chiplog.models.colours import ORANGE
-from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta, payload_steps
 
 
-def overhead(sends: ArrayLike, theta: Theta) -> NDArray[np.float64]:
-    """`t_ov(p)` in seconds, shape of `sends`; without l2 or l3 it is the constant l1."""
+def overhead(sends: ArrayLike, theta: Theta, message_bytes: ArrayLike = 1) -> NDArray[np.float64]:
+    """`t_ov(p)` in seconds, shape of `sends`; without l2 or l3 it is the same for all p."""
     p = np.asarray(sends, dtype=np.float64)
-    if "l2" not in theta or "l3" not in theta:
-        return np.full(p.shape, theta["l1"])
-    return np.asarray(theta["l1"] + theta["l2"] / (theta["l3"] + p))
+    curve = np.full(p.shape, theta["l1"])
+    if "l2" in theta and "l3" in theta:
+        curve = curve + theta["l2"] / (theta["l3"] + p)
+    if "O_s" in theta:
+        curve = curve + payload_steps(message_bytes) * theta["O_s"]
+    return np.asarray(curve)
 
 
 def _posts(points: Points, theta: Theta) -> NDArray[np.float64]:
     """Time to post the points' sends, p of them."""
-    return np.asarray(points.sends * overhead(points.sends, theta))
+    return np.asarray(points.sends * overhead(points.sends, theta, points.message_bytes))
 
 
 LOP_OVERHEAD = Model(

@@ -2,9 +2,15 @@
 
     RTT(p)/p = l1/(l2 + p) + l3 + l4 (1 - exp(l5 (p - l6)))        l5 < 0
 
-    consistent      L_tot(p) = p t_rtt(p)/2 - o_s(p) - o_s(1)        t_1:n = o_s(n) + L_tot(n)
+    consistent      L_tot(p) = p t_rtt(p)/2 - o(p) - o(1)            t_1:n = o(n) + L_tot(n)
+                    L_list(p) = p t_rtt(p)/2 - p o(p) - o(1)         t_list = n o(n) + L_tot(n)
     as printed      L(p) = t_rtt(p)/2 - o(1) - o(p)                  t_1:n = o(n) + n L(n)
                     L_list(p) = t_rtt(p)/2 - (p o(p) + o(1))         t_list = n o(n) + n L(n)
+
+The adapter begins with the first message of p as soon as that is posted, but with those of a list after all of them
+are. So L_list is meant for round trips that were measured with lists; with these, a list takes p o(p) + L_list(p). From
+round trips with a post for each message, t_list adds L_tot, what the network needs after the first post, to the posting
+of the whole list.
 
 t_rtt(p) is RTT(p)/p, the round trip per message; the paper's "RTT T2(p)" is RTT(p)/2. All times in seconds here; any
 unit gives that unit back.
@@ -59,11 +65,22 @@ def latency(
 
 
 def list_latency(
-    peers: ArrayLike, per_message: ArrayLike, overhead: ArrayLike, first_overhead: float
+    peers: ArrayLike,
+    per_message: ArrayLike,
+    overhead: ArrayLike,
+    first_overhead: float,
+    *,
+    paper_literal: bool = False,
 ) -> Seconds:
-    """The printed `L_list(p)` in seconds: the sends are posted as one list."""
-    posted = np.asarray(peers, dtype=np.float64) * np.asarray(overhead) + first_overhead
-    return np.asarray(np.asarray(per_message, dtype=np.float64) / 2.0 - posted)
+    """`L_list(p)` in seconds, what all p messages take after they were posted as one list.
+
+    `paper_literal` gives the printed form, in which the round trip is that of one message and the posts are of all.
+    """
+    p = np.asarray(peers, dtype=np.float64)
+    half = np.asarray(per_message, dtype=np.float64) / 2.0
+    if not paper_literal:
+        half = half * p
+    return np.asarray(half - (p * np.asarray(overhead) + first_overhead))
 
 
 def one_to_many_seconds(
@@ -81,9 +98,15 @@ def one_to_many_seconds(
 
 
 def list_seconds(
-    peers: ArrayLike, per_message: ArrayLike, overhead: ArrayLike, first_overhead: float
+    peers: ArrayLike,
+    per_message: ArrayLike,
+    overhead: ArrayLike,
+    first_overhead: float,
+    *,
+    paper_literal: bool = False,
 ) -> Seconds:
-    """The printed `t_list` in seconds: `n o(n) + n L(n)`."""
+    """`t_list` in seconds: until all of n peers have their message, all of which were posted as one list."""
     p = np.asarray(peers, dtype=np.float64)
-    way = latency(p, per_message, overhead, first_overhead, paper_literal=True)
-    return np.asarray(p * np.asarray(overhead) + p * way)
+    way = latency(p, per_message, overhead, first_overhead, paper_literal=paper_literal)
+    messages = p if paper_literal else 1.0
+    return np.asarray(p * np.asarray(overhead) + messages * way)

@@ -11,7 +11,6 @@ ping pong test", EuroMPI 2016.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -37,8 +36,6 @@ from chiplog.predict.network import (
     segment_of,
 )
 
-_PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
-
 
 class MaxRateSpeaker:
     """Speaks about algorithms in which everybody sends."""
@@ -49,9 +46,7 @@ class MaxRateSpeaker:
         del task
         self.fit = fit
         self.per_node = per_node
-        self.most_pairs = max(
-            (int(m[1]) for one in fit.curves if (m := _PAIRS.fullmatch(one.quantity))), default=1
-        )
+        self.most_pairs = max((one.pairs for one in fit.curves if one.pairs is not None), default=1)
         rate = "R_Cb" if "R_Cb" in load_model(fit.model).symbols else "R_C"
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], _Network] = {}
         self._ranges = []
@@ -146,7 +141,7 @@ class MaxRateSpeaker:
         return beyond_all(self.fit, task, self.per_node, reasons)
 
     def _knows_pairs(self) -> bool:
-        return any(_PAIRS.fullmatch(one.quantity) for one in self.fit.curves)
+        return any(one.pairs is not None for one in self.fit.curves)
 
     def _sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
         recorder = Recorder(self._middle(whole=False))

@@ -6,7 +6,6 @@ and by how much the fitted curve misses what it was fitted to, corrected for the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,8 +29,7 @@ CURVES = {
     ROUND_TRIPS: "round_trip_over_peers",
     POSTS: "o_s_over_peers",
 }
-"""The curve of each pattern over peers; those of pairs are named by `pairs_of_curve`."""
-_OF_PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
+"""The curve of each pattern over peers; those of pairs know their number."""
 UPPER_TAIL = 0.975
 
 
@@ -50,7 +48,7 @@ class PatternTimes:
 
 
 @dataclass(frozen=True)
-class _MeasuredPoints:
+class MeasuredResiduals:
     """What the curves of a fit show of one pattern, shape (points,): sizes, peers or pairs, and ln(measured/model)."""
 
     sizes: NDArray[np.int64]
@@ -64,7 +62,7 @@ def pattern_times(fit: Fit, asked: Points) -> PatternTimes:
     A size between two that have a fit each gets the values between these. Raises UsageError where nothing bounds a
     parameter that an answer needs.
     """
-    measured = _measured_points(fit, asked.pattern)
+    measured = measured_residuals(fit, asked.pattern)
     extrapolated = _is_extrapolated(fit, asked, measured)
     found = np.full((3, asked.message_bytes.size), np.nan)
     for size in np.unique(asked.message_bytes).tolist():
@@ -74,23 +72,35 @@ def pattern_times(fit: Fit, asked: Points) -> PatternTimes:
 
 
 def _at_size(
-    fit: Fit, asked: Points, measured: _MeasuredPoints, extrapolated: NDArray[np.bool_]
+    fit: Fit, asked: Points, measured: MeasuredResiduals, extrapolated: NDArray[np.bool_]
 ) -> Array:
     """Value and interval of points of one size, shape (3, points)."""
-    size = int(asked.message_bytes[0])
-    segment = segment_of(fit, size)
-    after = segment + 1
-    if size <= fit.segments[segment].last_bytes or after == len(fit.segments):
-        return _in_segment(fit, segment, asked, measured, extrapolated)
-    if asked.pattern == PAIRS:
-        return _in_segment(fit, _nearer(fit, segment, size), asked, measured, extrapolated)
-    first, last = fit.segments[segment].last_bytes, fit.segments[after].first_bytes
-    share = (size - first) / (last - first)
-    below, above = (
-        _in_segment(fit, number, _moved_to(asked, at), measured, extrapolated)
-        for number, at in ((segment, first), (after, last))
-    )
-    return np.asarray((1.0 - share) * below + share * above)
+    found = np.zeros((3, asked.message_bytes.size))
+    for place in places(fit, int(asked.message_bytes[0]), interpolates=asked.pattern != PAIRS):
+        moved = _moved_to(asked, place.message_bytes)
+        found += place.share * _in_segment(fit, place.segment, moved, measured, extrapolated)
+    return found
+
+
+@dataclass(frozen=True)
+class Place:
+    """A segment and a size at which it is asked; the shares of all places of one size add up to 1."""
+
+    segment: int
+    message_bytes: int
+    share: float
+
+
+def places(fit: Fit, message_bytes: int, *, interpolates: bool) -> tuple[Place, ...]:
+    """The segment of a size; between two of them both, at the sizes where they end, where the fit `interpolates`."""
+    segment = segment_of(fit, message_bytes)
+    if message_bytes <= fit.segments[segment].last_bytes or segment + 1 == len(fit.segments):
+        return (Place(segment, message_bytes, 1.0),)
+    if not interpolates:
+        return (Place(_nearer(fit, segment, message_bytes), message_bytes, 1.0),)
+    first, last = fit.segments[segment].last_bytes, fit.segments[segment + 1].first_bytes
+    share = (message_bytes - first) / (last - first)
+    return Place(segment, first, 1.0 - share), Place(segment + 1, last, share)
 
 
 def _nearer(fit: Fit, segment: int, size: int) -> int:
@@ -112,21 +122,16 @@ def _in_segment(
     fit: Fit,
     segment: int,
     asked: Points,
-    measured: _MeasuredPoints,
+    measured: MeasuredResiduals,
     extrapolated: NDArray[np.bool_],
 ) -> Array:
     """Value and interval under one segment's parameters, shape (3, points)."""
     if np.any(extrapolated):
-        _refuse_unbounded(fit, segment)
-    value, low, high = _parameter_span(fit, segment, asked)
-    width = _misfit(fit.segments[segment], measured)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        below = np.hypot(np.log(value / np.minimum(low, value)), width)
-        above = np.hypot(np.log(np.maximum(high, value) / value), width)
-    return np.stack([value, value * np.exp(-below), value * np.exp(above)])
+        refuse_unbounded(fit, segment)
+    return widened(_parameter_span(fit, segment, asked), misfit(fit.segments[segment], measured))
 
 
-def _refuse_unbounded(fit: Fit, segment: int) -> None:
+def refuse_unbounded(fit: Fit, segment: int) -> None:
     """Raises UsageError for a curve over peers that lacks what it needs beyond the measured numbers of peers."""
     model = load_model(fit.model)
     if PAIRS in model.patterns or is_of_logp_family(model):
@@ -142,7 +147,8 @@ def _refuse_unbounded(fit: Fit, segment: int) -> None:
 def _parameter_span(fit: Fit, segment: int, asked: Points) -> Array:
     """The middle, the least and the largest answer over what the data leave of the parameters, shape (3, points)."""
     model = load_model(fit.model)
-    free, vectors = _vectors(fit, segment)
+    sets = parameter_sets(fit, segment)
+    free = sets.free
     per = _per_answer(asked)
 
     def evaluate(place: int | slice) -> Evaluate:
@@ -153,7 +159,7 @@ def _parameter_span(fit: Fit, segment: int, asked: Points) -> Array:
 
         def answers(fractions: Array, whole: bool) -> Array:
             rows = [
-                _seconds(model.seconds, some, row) / divisor for row in vectors(fractions, whole)
+                _seconds(model.seconds, some, row) / divisor for row in sets.at(fractions, whole)
             ]
             table = np.reshape(rows, (len(fractions), -1, divisor.size))
             return table[..., 0] if isinstance(place, int) else table
@@ -192,11 +198,16 @@ def _per_answer(asked: Points) -> Array:
     return np.full(asked.message_bytes.shape, 2.0 if asked.pattern == PAIRS else 1.0)
 
 
-_Vectors = Callable[[Array, bool], list[dict[str, float]]]
+@dataclass(frozen=True)
+class ParameterSets:
+    """The parameter sets that the data leave of one segment: `at(fractions, whole)` lists them."""
+
+    free: list[str]
+    at: Callable[[Array, bool], list[dict[str, float]]]
 
 
-def _vectors(fit: Fit, segment: int) -> tuple[list[str], _Vectors]:
-    """The free parameters of a segment, and its parameter sets at fractions of their ranges."""
+def parameter_sets(fit: Fit, segment: int) -> ParameterSets:
+    """The parameter sets of a segment, and which of its parameters lie in ranges of their own."""
     model = load_model(fit.model)
     known: Ranges | Regime
     if is_of_logp_family(model):
@@ -205,10 +216,13 @@ def _vectors(fit: Fit, segment: int) -> tuple[list[str], _Vectors]:
         known = MaxRateSpeaker(fit).ranges_of(segment)
     else:
         known = Ranges(fit, segment)
-    return known.free, lambda fractions, whole: list(rows_of(known.at(fractions, whole=whole)))
+    return ParameterSets(
+        known.free, lambda fractions, whole: list(rows_of(known.at(fractions, whole=whole)))
+    )
 
 
-def _measured_points(fit: Fit, pattern: str) -> _MeasuredPoints:
+def measured_residuals(fit: Fit, pattern: str) -> MeasuredResiduals:
+    """Where the fit's curves have points of a pattern, and by how much the model misses them."""
     counted = ((one, _counts(one, pattern)) for one in fit.curves)
     parts = [
         (one.message_bytes, counts, _residuals(one))
@@ -216,21 +230,16 @@ def _measured_points(fit: Fit, pattern: str) -> _MeasuredPoints:
         if counts is not None
     ]
     if not parts:
-        return _MeasuredPoints(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    return _MeasuredPoints(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def pairs_of_curve(curve: Curve) -> int | None:
-    """The number of pairs whose half round trips the curve holds; None of other curves."""
-    found = _OF_PAIRS.fullmatch(curve.quantity)
-    return int(found[1]) if found else None
+        return MeasuredResiduals(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return MeasuredResiduals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _counts(curve: Curve, pattern: str) -> NDArray[np.int64] | None:
     """The numbers of peers or pairs of each point; None for a curve of another pattern."""
     if pattern == PAIRS:
-        pairs = pairs_of_curve(curve)
-        return None if pairs is None else np.full(curve.message_bytes.shape, pairs, np.int64)
+        if curve.pairs is None:
+            return None
+        return np.full(curve.message_bytes.shape, curve.pairs, np.int64)
     return curve.peers if curve.quantity == CURVES[pattern] else None
 
 
@@ -239,7 +248,16 @@ def _residuals(curve: Curve) -> Array:
         return np.asarray(np.log(curve.measured_seconds / curve.predicted_seconds))
 
 
-def _misfit(segment: Segment, measured: _MeasuredPoints) -> float:
+def widened(spans: Array, width: float) -> Array:
+    """Values with intervals, shape (3, points), whose ends get a `width`, a logarithm, beside what they have."""
+    value, low, high = spans[0], np.maximum(spans[1], 0.0), spans[2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = np.hypot(np.log(value / np.minimum(low, value)), width)
+        above = np.hypot(np.log(np.maximum(high, value) / value), width)
+    return np.stack([value, value * np.exp(-below), value * np.exp(above)])
+
+
+def misfit(segment: Segment, measured: MeasuredResiduals) -> float:
     """By how much the next median may miss the curve of a segment, as a logarithm; NaN from too few points."""
     inside = (measured.sizes >= segment.first_bytes) & (measured.sizes <= segment.last_bytes)
     residuals = measured.residuals[inside]
@@ -252,7 +270,7 @@ def _misfit(segment: Segment, measured: _MeasuredPoints) -> float:
     return float(stdtrit(spare, UPPER_TAIL) * deviation * np.sqrt(1.0 + 1.0 / residuals.size))
 
 
-def _is_extrapolated(fit: Fit, asked: Points, measured: _MeasuredPoints) -> NDArray[np.bool_]:
+def _is_extrapolated(fit: Fit, asked: Points, measured: MeasuredResiduals) -> NDArray[np.bool_]:
     """Sizes and numbers of peers or pairs outside of the measured ones; 0 and 1 B count as the smallest size."""
     counts = asked.pairs if asked.pattern == PAIRS else asked.sends
     sizes = asked.message_bytes

@@ -18,6 +18,7 @@ from chiplog.fit.result import Fit
 from chiplog.models.protocol import Model
 from chiplog.models.registry import models_by_precedence
 from chiplog.plugins import load_reference
+from chiplog.predict import to_many
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
@@ -36,13 +37,20 @@ def predict(
     peers: int | None = None,
     per_node: int = 1,
     model: str | None = None,
+    paper_literal: bool = False,
 ) -> tuple[Prediction, ...]:
     """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
 
     `peers` is n of algorithms that have one; without it, n-way dissemination takes the best n. With `per_node` ranks on
     each node, models that know what these share come first. Raises UsageError for an unknown name, for a model that
     can't predict the operation, and where a parameter that is needed is not identified.
+
+    Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
     """
+    if operation == to_many.OPERATION:
+        return to_many.predict_to_many(
+            fits, task, way=algorithm, peers=peers, model=model, paper_literal=paper_literal
+        )
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
     if per_node < 1:
         raise UsageError(f"--per-node: is {per_node}; it accepts 1 or more.")

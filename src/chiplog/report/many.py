@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,8 +12,6 @@ from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
 from chiplog.report.header import number
 from chiplog.report.input import TargetReport
 from chiplog.report.plot import Trace
-
-_PAIRS = re.compile(r"half_round_trip\(k=(\d+)\)")
 
 
 def run_of(target: TargetReport, pattern: str) -> TargetReport | None:
@@ -52,8 +49,8 @@ def ranks(run: TargetReport) -> str:
 
 def pairs_curves(fit: Fit) -> dict[int, Curve]:
     """The fit's half round trips over the size, by the number of pairs, ascending."""
-    found = ((match, one) for one in fit.curves if (match := _PAIRS.fullmatch(one.quantity)))
-    return dict(sorted((int(match[1]), one) for match, one in found))
+    found = {one.pairs: one for one in fit.curves if one.pairs is not None}
+    return dict(sorted(found.items()))
 
 
 def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:

@@ -114,6 +114,60 @@ def over_peers_table(
     return Table(caption, tuple(columns), rows, in_terminal=False)
 
 
+LATENCIES = {
+    "o_s_over_peers": "o_s(p)",
+    "L_over_peers": "L(p)",
+    "L_list_over_peers": "L_list(p)",
+    "L_printed_over_peers": "printed L(p)",
+    "L_list_printed_over_peers": "printed L_list(p)",
+}
+"""What LoP's table of latencies shows, by the curve's quantity."""
+MOST_PEERS = 16
+"""So many numbers of peers, or the powers of two among them, fit on a screen."""
+
+
+def latencies_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
+    """LoP's L(p) and L_list(p) at one message size, from measured round trips and posts; None without both.
+
+    The forms as printed are shown where they are above 0 at all p.
+    """
+    curves = {
+        one.quantity: dict(zip(one.peers.tolist(), one.measured_seconds.tolist(), strict=True))
+        for fit in fits
+        for one in fit.curves
+        if one.quantity in LATENCIES
+        and one.peers is not None
+        and message_bytes in one.message_bytes
+    }
+    if "L_over_peers" not in curves:
+        return None
+    peers = sorted(curves["L_over_peers"])
+    if len(peers) > MOST_PEERS:
+        peers = [p for p in peers if p & (p - 1) == 0 or p == peers[-1]]
+    printed = [name for name in LATENCIES if "printed" in name and min(curves[name].values()) <= 0]
+    shown = [
+        (curves[name], title)
+        for name, title in LATENCIES.items()
+        if name in curves and name not in printed
+    ]
+    columns = [_number_column("Peers"), *(_number_column(title) for _, title in shown)]
+    rows = tuple(
+        (line(str(p)), *(line(_latency(by_peers.get(p))) for by_peers, _ in shown)) for p in peers
+    )
+    caption = line(
+        f"Latencies of LoP, messages of {format.message_size(message_bytes)}: "
+        "L(p) = RTT(p)/2 - o(p) - o(1) of all p messages, L_list(p) = RTT(p)/2 - p o(p) - o(1) for round trips with "
+        "lists. The paper prints them with RTT(p)/p in place of RTT(p)."
+    )
+    return Table(caption, tuple(columns), rows)
+
+
+def _latency(seconds: float | None) -> str:
+    if seconds is None:
+        return format.NOTHING
+    return format.value(seconds, "s") if seconds > 0 else "below 0"
+
+
 def _over_peers(curve: Curve) -> Curve:
     """The curve with the numbers of peers where sizes stand."""
     assert curve.peers is not None

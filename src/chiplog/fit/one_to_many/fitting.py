@@ -12,6 +12,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import bad_fit
 from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.parameters import Estimate
+from chiplog.fit.one_to_many.latencies import latency_curves
 from chiplog.fit.one_to_many.observed import (
     Observed,
     OverPeers,
@@ -111,8 +112,14 @@ def fit_one_to_many(
     return replace(
         found,
         error=error,
-        curves=tuple(
-            _curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)
+        curves=(
+            *(_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)),
+            *(
+                curve
+                for one in observed
+                if pattern == ROUND_TRIPS
+                for curve in latency_curves(model, one, predict)
+            ),
         ),
         warnings=(*warnings, *bad_fit(error)),
     )

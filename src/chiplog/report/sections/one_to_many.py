@@ -29,7 +29,7 @@ from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
 from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name
-from chiplog.report.numbers import over_peers_table
+from chiplog.report.numbers import latencies_table, over_peers_table
 from chiplog.report.parameter_text import is_known, not_identified
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import parameters
@@ -112,6 +112,7 @@ def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) 
     sizes = _sizes(fits)
     blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
     blocks += [Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))]
+    blocks += [table for size in sizes if (table := latencies_table(fits, size)) is not None]
     blocks += [parameters.table(fit, in_terminal=bool(_f(fit))) for fit in fits]
     rows = tuple(row for row in run.comparison if (row.operation, row.posting) == way)
     return blocks + _errors(rows)
