@@ -6,10 +6,12 @@ named here, so that nobody looks for the fault in the file.
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,7 +111,7 @@ def import_command(importer: Importer, path: str | os.PathLike[str]) -> str:
 
 def _advice(path: str | os.PathLike[str]) -> str | None:
     """The end of a sentence that says what a file is and what to do; None where it may be a damaged one of chiplog."""
-    text = _head(path)
+    text = head_of(path)
     if text is None:
         return None
     if (importer := importer_of(text)) is not None:
@@ -123,11 +125,11 @@ def _advice(path: str | os.PathLike[str]) -> str | None:
     return f"; a table must be imported first (chiplog import --help lists the kinds); of another tool, {csv_advice()}"
 
 
-def _head(path: str | os.PathLike[str]) -> str | None:
-    """The beginning of a text file, unpacked; None of what is no text, and of what can't be read again, as a pipe."""
-    import gzip
-    import zlib
+def head_of(path: str | os.PathLike[str]) -> str | None:
+    """The beginning of a text file, unpacked; None of what is no text, and of what can't be read again, as a pipe.
 
+    Of an archive, the names of the files that begin in it.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
@@ -138,6 +140,8 @@ def _head(path: str | os.PathLike[str]) -> str | None:
                 head = packed.read(HEAD_BYTES)
     except (OSError, EOFError, zlib.error):
         return None
+    if head[257:262] == b"ustar":
+        return head[:100].rstrip(b"\0").decode("utf-8", errors="replace")
     utf_16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = head.decode("utf-16" if utf_16 else "utf-8", errors="replace")
     return None if "\0" in text or not text.strip() else text

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import chiplog
 from chiplog.dataset.fields import LARGEST
-from chiplog.dataset.foreign import TOOLS, csv_advice, importer_of, tool_of
+from chiplog.dataset.foreign import TOOLS, csv_advice, head_of, importer_of, tool_of
+from chiplog.dataset.import_collectives import COLLECTIVES
 from chiplog.dataset.import_values import ROUNDING, SHORTEST_SECONDS
 from chiplog.dataset.importer import (
     IMPORTERS,
@@ -63,7 +64,7 @@ def import_file(
     if kind not in IMPORTERS.names() and kind.lower() in {name.lower() for name in TOOLS}:
         raise UsageError(f"There is no importer for {kind}: {csv_advice()}.")
     importer = IMPORTERS.load(kind)
-    _among("--pattern", pattern, tuple(PATTERNS))
+    _among("--pattern", pattern, (*PATTERNS, *(set(COLLECTIVES) - set(PATTERNS))))
     _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
     options = Options(pattern=pattern, direction=direction, transport=transport)
     return _write(importer, Path(path), Path(out), options, note)
@@ -121,7 +122,7 @@ def _write(
     options: Options,
     note: Callable[[str], None] | None,
 ) -> Path:
-    source = read_source(path, is_log=importer.is_log)
+    source = _opened(importer, path)
     if out.exists() and out.samefile(path):
         raise UsageError(f"-o {out} is the file to import; name another one.")
     imported, lines = _read(importer, source, options)
@@ -153,6 +154,14 @@ def _write(
         for warning in imported.warnings:
             note(_sentence(warning))
     return out
+
+
+def _opened(importer: Importer, path: Path) -> Source:
+    """What `importer` reads; CorruptFile names the right kind where it is no file that it can open."""
+    try:
+        return importer.open(path) if importer.open else read_source(path, is_log=importer.is_log)
+    except CorruptFile as error:
+        raise _told_apart(error, importer, Source(str(path), head_of(path) or "", "")) from None
 
 
 def read_source(path: Path, *, is_log: bool = False) -> Source:
@@ -210,6 +219,7 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
         "stopped": "samples",
         "series": [_series(one) for one in record.series],
         "tag": dict(record.tag),
+        **({"placement": record.placement} if record.placement else {}),
     }
 
 
@@ -236,7 +246,7 @@ def _series(one: ImportedSeries) -> dict[str, object]:
         "batch": one.batch,
         "pairs": one.pairs,
         "peers": one.peers,
-        "warmup": 0,
+        "warmup": one.warmup,
         "messages": min(LARGEST, samples * one.batch * one.messages_per_sample),
         "bytes": min(LARGEST, samples * one.batch * one.bytes_per_sample),
         **_samples(one.seconds * one.batch),

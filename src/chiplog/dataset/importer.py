@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from chiplog.plugins import Registry
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -25,6 +27,8 @@ class Source:
     path: str
     text: str
     sha256: str
+    members: Mapping[str, str] = field(default_factory=dict)
+    """Of an archive or a folder: the text of each file in it, by its path there."""
 
     def lines(self) -> list[str]:
         """Its lines without their ends; the line with index i has the number i + 1."""
@@ -73,6 +77,8 @@ class ImportedSeries:
     batch: int = 1
     pairs: int = 1
     peers: int = 1
+    warmup: int = 0
+    """How many of the first samples are kept in the file, but used by nobody."""
     round: int | None = None
     """Of all_pairs: the number of the round."""
     by_pair: tuple[ImportedPair, ...] = ()
@@ -87,6 +93,8 @@ class ImportedRecord:
     visit: int = 0
     launch: int = 0
     tag: Mapping[str, object] = field(default_factory=dict)
+    placement: str | None = None
+    """The part of the file that it belongs to, where paths differ: "device-buffers", "intra-node"; see `Parts`."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,8 @@ class Imported:
     convention: str
     """What the times of the source are, in one sentence."""
     transport: str | None = None
-    ranks: int = 2
+    ranks: int | None = 2
+    """None where the file does not say how many ranks there were."""
     hosts: tuple[str, ...] = ()
     """The host of each rank; empty where the file does not name them."""
     warnings: tuple[Mapping[str, object], ...] = ()
@@ -118,6 +127,8 @@ class Importer:
     """A regular expression that only this tool's files match: it names the right KIND for a file of another one."""
     is_log: bool = False
     """May lines of other programs stand between the tables? Then they may hold bytes that are not UTF-8."""
+    open: Callable[[Path], Source] | None = None
+    """Reads what is no single text file, such as an archive; None where it is one."""
     read: Callable[[Source, Options], Imported]
     """What a file holds; CorruptFile names line and field of what is wrong, UsageError what the caller must say."""
 
@@ -139,6 +150,11 @@ IMPORTERS: Registry[Importer] = Registry(
         "nccl-tests",
         "mpigraph",
         "linktest",
+        "fabtests",
+        "ucx-perftest",
+        "gpcnet",
+        "pico",
+        "ompi-collectives-tuning",
     ),
     unknown="there is no importer '{name}'; known are {known}.",
 )

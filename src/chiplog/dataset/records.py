@@ -54,7 +54,8 @@ def check_header(members: Mapping[str, object], where: Where) -> None:
         raise fields.wrong("schema", f"is {schema[:40]!r}; this chiplog reads {SCHEMA!r}")
     for name in ("chiplog", "run_id", "created", "target", "transport"):
         fields.text(name)
-    fields.integer("ranks", minimum=1)
+    if fields.required("ranks") is not None:
+        fields.integer("ranks", minimum=1)
     for name in ("options", "capabilities", "mpi", "plan", "machine", "provenance"):
         fields.mapping(name)
     clock = Fields(fields.mapping("clock"), where, "clock.")

@@ -1,0 +1,91 @@
+"""Times of collective operations, as several tools measure them, as series of a run.
+
+The pattern is the operation's name (`allreduce`, `allgather`, ...), the direction "call", and the operation the
+algorithm: `default` where the library chose. So nothing takes them for ping-pongs. `peers` is the number of ranks less
+one. The message is the whole one of barrier, bcast, reduce, allreduce and reduce_scatter, the block of one rank of
+gather, scatter and allgather, and the block for one peer of alltoall, as for `chiplog predict`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.dataset.importer import ImportedSeries
+
+DEFAULT = "default"
+"""The operation of what the library chose itself."""
+COLLECTIVES = (
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "barrier",
+    "bcast",
+    "exscan",
+    "gather",
+    "gatherv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "scatter",
+    "scatterv",
+)
+"""The collective operations of MPI by the names that chiplog uses."""
+IN_BLOCKS = frozenset(
+    {"allgather", "allgatherv", "alltoall", "alltoallv", "gather", "gatherv", "scatter", "scatterv"}
+)
+"""Operations whose message is the block of one rank."""
+_SPELLED = {
+    "broadcast": "bcast",
+    "reducescatter": "reduce_scatter",
+    "reducescatterblock": "reduce_scatter_block",
+}
+
+
+def collective_name(text: str) -> str | None:
+    """Chiplog's name of the collective operation that `text` names; None where that is none.
+
+    >>> [collective_name(one) for one in ("MPI_Allreduce", "All-to-All", "Reduce_scatter_block", "Latency")]
+    ['allreduce', 'alltoall', 'reduce_scatter_block', None]
+    """
+    plain = re.sub(r"[^a-z]", "", text.lower().removeprefix("mpi_"))
+    known = {one.replace("_", ""): one for one in COLLECTIVES} | _SPELLED
+    return known.get(plain)
+
+
+def collective_series(
+    collective: str,
+    message_bytes: int,
+    seconds: NDArray[np.float64],
+    *,
+    algorithm: str = DEFAULT,
+    ranks: int | None = None,
+    warmup: int = 0,
+) -> ImportedSeries:
+    """The times of one operation of one size; `seconds` has shape (samples,), of which `warmup` count for nothing."""
+    return ImportedSeries(
+        pattern=collective,
+        direction="call",
+        operation=algorithm,
+        message_bytes=message_bytes,
+        seconds=seconds,
+        messages_per_sample=1,
+        bytes_per_sample=message_bytes,
+        peers=max((ranks or 1) - 1, 1),
+        warmup=warmup,
+    )
+
+
+RANKS_UNKNOWN = {
+    "fact": "the file does not say of how many ranks the collective operations are",
+    "number": 1,
+    "unit": "files",
+    "remedy": "name the number with --ranks",
+}
+"""The warning where nothing tells the number of ranks."""
