@@ -28,6 +28,7 @@ from other_tools_files import (
     OLD_BROADCAST,
     SEND_LATENCY,
 )
+from smptest_files import MINIMUM, OVERLAP, PARTNERS, SMPTEST
 
 from chiplog.dataset.importer import IMPORTERS
 from chiplog.dataset.importers import import_file
@@ -100,6 +101,8 @@ SOURCES = (
     ("imb", IMB),
     ("nodecomm", "Hops: 3\n1\t4.00e-06\t4.34e-06\t\n2\t3.98e-06\t4.26e-06\t\n"),
     ("netgauge", "# size n\n1 10 13.564364 23.296190 145.577438 6.78 1.1 1.13 -nan -nan -nan\n"),
+    *(("smptest", text) for text in (SMPTEST, f"Hops: 3\n{MINIMUM}$ ./smptest -nb\n{MINIMUM}")),
+    *(("nodecomm", text) for text in (PARTNERS, OVERLAP)),
     *(("netgauge", text) for text in (SAMPLES, SUMMARY, VERBOSE, PRINTED)),
     (
         "simgrid-calibration",

@@ -10,6 +10,8 @@ from chiplog.dataset.series import Series
 from chiplog.errors import UsageError
 
 FIELDS = ("message_bytes", "pairs", "peers", "train", "launch", "visit")
+TAGS = ("hops", "distance")
+"""What an imported record's tag says of how far the nodes of its pairs are apart."""
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -40,12 +42,23 @@ def parse_expression(text: str, option: str = "--hold-out") -> Callable[[Series]
 
 def _term(part: str, text: str, option: str) -> Callable[[Series], bool]:
     match = _TERM.fullmatch(part)
-    if match is None or match[1] not in FIELDS or match[4].upper() not in UNITS:
+    if match is None or match[1] not in (*FIELDS, *TAGS) or match[4].upper() not in UNITS:
         raise UsageError(
             f"{option}: '{text}' is not understood at '{part.strip()}'; it accepts terms such as "
-            f"message_bytes>64KiB, joined by 'and', of {', '.join(FIELDS)} with "
+            f"message_bytes>64KiB, joined by 'and', of {', '.join((*FIELDS, *TAGS))} with "
             f"{', '.join(OPERATORS)} and a number."
         )
     field, compare = match[1], OPERATORS[match[2]]
     value = float(match[3]) * UNITS[match[4].upper()]
-    return lambda series: compare(float(getattr(series, field)), value)
+    if field in FIELDS:
+        return lambda series: compare(float(getattr(series, field)), value)
+    return lambda series: _has_far(series, field) and compare(_far(series, field), value)
+
+
+def _has_far(series: Series, name: str) -> bool:
+    """Does the tag of a series have this number?"""
+    return isinstance(series.tag.get(name), int | float)
+
+
+def _far(series: Series, name: str) -> float:
+    return float(str(series.tag[name]))

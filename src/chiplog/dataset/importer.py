@@ -142,6 +142,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "csv",
         "netgauge",
         "nodecomm",
+        "smptest",
         "simgrid-calibration",
         "osu",
         "imb",

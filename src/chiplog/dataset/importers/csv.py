@@ -45,11 +45,18 @@ COLUMNS = (
     "record",
     "seconds",
 )
+TAGS = ("hops", "distance")
+"""Columns that are kept in the record's tag: how far the nodes are apart."""
 POSTINGS = ("normal", "inline", "list")
 CONVENTION = "one sample a row, seconds of one operation"
 
 _DIRECTION_TO_BE_SAID = ("ping_pong", "pairs", "all_pairs")
-_DIRECTION = {"prtt": "round-trip", "one_to_many": "round-trip", "flood": "round-trip"}
+_DIRECTION = {
+    "prtt": "round-trip",
+    "one_to_many": "round-trip",
+    "flood": "round-trip",
+    "exchange": "one-way",
+}
 _LEAST = {"pairs": 1, "peers": 1, "train": 1, "batch": 1}
 
 
@@ -70,6 +77,7 @@ class _Key(NamedTuple):
     train: int
     delay_seconds: float
     batch: int
+    tag: tuple[tuple[str, int], ...]
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -117,12 +125,12 @@ def _listed(names: list[str]) -> str:
 
 def _unused(names: list[str]) -> Iterator[Mapping[str, object]]:
     for name in names:
-        if name not in COLUMNS:
+        if name not in (*COLUMNS, *TAGS):
             yield {
                 "fact": f"the column {name[:40]!r} was not read",
                 "number": 1,
                 "unit": "column",
-                "remedy": f"name it as one of {', '.join(COLUMNS)}",
+                "remedy": f"name it as one of {', '.join((*COLUMNS, *TAGS))}",
             }
 
 
@@ -173,6 +181,7 @@ def _key(row: dict[str, str], where: Where, options: Options) -> _Key:
         train=count("train"),
         delay_seconds=time(row.get("delay_seconds") or "0", "delay_seconds", where),
         batch=count("batch"),
+        tag=tuple((name, count(name)) for name in TAGS if row.get(name)),
     )
 
 
@@ -213,18 +222,20 @@ def _transport(series: dict[_Key, list[float]], source: Source) -> str | None:
 
 def _records(series: dict[_Key, list[float]]) -> list[ImportedRecord]:
     """One record for all series that agree in record, launch, visit and size."""
-    members: dict[tuple[int, int, int, int], list[ImportedSeries]] = defaultdict(list)
+    members: dict[tuple[int, int, int, int, tuple[tuple[str, int], ...]], list[ImportedSeries]] = (
+        defaultdict(list)
+    )
     for key, seconds in series.items():
-        record = (key.record, key.launch, key.visit, key.message_bytes)
+        record = (key.record, key.launch, key.visit, key.message_bytes, key.tag)
         members[record].append(_imported(key, seconds))
     return [
-        ImportedRecord(found, visit=visit, launch=launch)
-        for (_, launch, visit, _), found in members.items()
+        ImportedRecord(found, visit=visit, launch=launch, tag=dict(tag))
+        for (_, launch, visit, _, tag), found in members.items()
     ]
 
 
 def _imported(key: _Key, seconds: list[float]) -> ImportedSeries:
-    answered = key.pattern in ("ping_pong", "prtt", "pairs", "one_to_many")
+    answered = key.pattern in ("ping_pong", "prtt", "pairs", "one_to_many", "exchange")
     return ImportedSeries(
         pattern=key.pattern,
         operation=key.operation,
