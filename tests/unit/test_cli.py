@@ -82,6 +82,21 @@ def test_lists_are_not_empty_and_their_json_has_the_same_names(
     assert shown
 
 
+def test_the_list_of_transports_has_all_with_the_operations_of_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["list", "transports"]) == 0
+    shown = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert {"sim", "shm", "cma", "unix", "tcp", "udp", "ofi", "ucx", "verbs", "mpi"} <= set(shown)
+    assert "operations send, rdma-write, rdma-read, atomic; posting normal" in shown["shm"]
+    assert "operations send; posting normal" in shown["tcp"]
+    assert main(["list", "transports", "--json", "-"]) == 0
+    listed = json.loads(capsys.readouterr().out)["transports"]
+    members = {one["name"]: one for one in listed}
+    assert members["mpi"]["operations"] == ["send", "rdma-write", "rdma-read", "atomic"]
+    assert members["tcp"]["postings"] == ["normal"]
+
+
 def test_an_unwritable_json_file_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "models", "--json", "/no/such/directory/x"]) == 1
     assert "/no/such/directory/x" in capsys.readouterr().err

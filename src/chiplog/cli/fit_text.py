@@ -7,9 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from chiplog.dataset.operations import NORMAL, operation_text
+from chiplog.fit.estimates.freedom import NO_INTERVAL
 from chiplog.fit.result import Fit, Parameter, Segment
 from chiplog.report import format
-from chiplog.report.names import METHODS, method_name, model_name, short_place, sizes
+from chiplog.report.names import (
+    METHODS,
+    intervals_text,
+    method_name,
+    model_name,
+    short_place,
+    sizes,
+)
 from chiplog.report.parameter_text import is_known
 
 COLUMNS = 80
@@ -27,7 +36,8 @@ UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1
 
 def fits_text(fits: Sequence[Fit]) -> str:
     """At most 30 lines of 80 columns."""
-    blocks = [list(_fit_lines(fit)) for fit in fits]
+    ways = {(fit.operation, fit.posting, fit.placement, fit.between) for fit in fits}
+    blocks = [list(_fit_lines(fit, several=len(ways) > 1)) for fit in fits]
     shown: list[list[str]] = []
     count = 0
     for block in blocks:
@@ -42,12 +52,11 @@ def fits_text(fits: Sequence[Fit]) -> str:
     return "\n".join([*lines, "--details prints all that the report has of them"])
 
 
-def _fit_lines(fit: Fit) -> Iterator[str]:
-    method = method_name(fit.method) if fit.method in METHODS else fit.method
-    where = f" of {fit.target}" if fit.target else ""
-    yield _cut(f"{model_name(fit.model)} ({method}){where}")
+def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
+    yield _cut(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
-    yield f"{statistic}, ± half of 95 % intervals; <: below, not identified; ?: not known"
+    of = f",{intervals_text(fit)}" if fit.launches else ""
+    yield f"{statistic}; ±: half of the 95 % interval{of}; <: below; ?: not known"
     yield from _table(fit)
     if fit.changes:
         places = ", ".join(short_place(one) for one in fit.changes)
@@ -59,6 +68,20 @@ def _fit_lines(fit: Fit) -> Iterator[str]:
         )
     if len(fit.warnings) > MOST_WARNINGS:
         yield f"! {len(fit.warnings) - MOST_WARNINGS} more warnings"
+
+
+def _title(fit: Fit, *, several: bool) -> str:
+    """Model, method and target; and of which operation, posting and ranks, where a run has several or it is no send."""
+    method = method_name(fit.method) if fit.method in METHODS else fit.method
+    words = f"{model_name(fit.model)} ({method})"
+    if several or (fit.operation, fit.posting) != ("send", NORMAL):
+        words += f" of {operation_text(fit.operation, fit.posting)}"
+        if fit.placement not in (None, "none", "filled"):
+            words += f", {fit.placement}"
+        if fit.between is not None:
+            words += f", {' to '.join(fit.between)}"
+        return words + (f", {fit.target}" if fit.target else "")
+    return words + (f" of {fit.target}" if fit.target else "")
 
 
 def _table(fit: Fit) -> Iterator[str]:
@@ -96,7 +119,8 @@ def _one_regime(segment: Segment) -> Iterator[str]:
     for name, one in segment.parameters.items():
         if is_known(one):
             value, interval = format.value_and_interval(one.value, one.low, one.high, one.unit)
-            told = f"{value}  {'' if interval == format.NOTHING else interval}"
+            why = one.reason if (one.reason or "").startswith(NO_INTERVAL) else ""
+            told = f"{value}  {why if interval == format.NOTHING else interval}"
         else:
             told = f"not identified: {one.reason or 'the data do not tell'}"
         yield _cut(f"  {name.ljust(width)}  {_plain(told)}".rstrip())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, wrapped, write_json
 from chiplog.errors import UsageError
 
 METHODS = {
@@ -29,9 +30,10 @@ def _models() -> Mapping[str, str]:
 
 
 def _transports() -> Mapping[str, str]:
-    from chiplog.measure.inquiry import transports
+    """With the operations and ways of posting that each has."""
+    from chiplog.measure.known_transports import known_transports
 
-    return {one.name: one.summary for one in transports()}
+    return {one.name: one.sentence for one in known_transports()}
 
 
 def _patterns() -> Mapping[str, str]:
@@ -109,6 +111,21 @@ TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
 }
 
 
+def _transport_members() -> dict[str, dict[str, list[str]]]:
+    from chiplog.measure.known_transports import known_transports
+
+    return {
+        one.name: {"operations": list(one.operations), "postings": list(one.postings)}
+        for one in known_transports()
+    }
+
+
+JSON_MEMBERS: Mapping[str, Callable[[], dict[str, dict[str, list[str]]]]] = {
+    "transports": _transport_members
+}
+"""What scripts get of each name beside its meaning."""
+
+
 def list_names(
     what: Annotated[str, typer.Argument(metavar="|".join(TABLES))],
     json_file: JsonOption = None,
@@ -118,9 +135,15 @@ def list_names(
         raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
     found = TABLES[what]()
     if json_file:
-        content = [{"name": name, "meaning": meaning} for name, meaning in found.items()]
+        further = JSON_MEMBERS.get(what, dict)()
+        content = [
+            {"name": name, "meaning": meaning, **further.get(name, {})}
+            for name, meaning in found.items()
+        ]
         write_json(json_file, {"schema": "chiplog.list/1", what: content})
         return
     width = max(map(len, found), default=0)
     for name, meaning in found.items():
-        print(f"{name:<{width}}  {meaning}")
+        row = f"{name:<{width}}  {meaning}"
+        # A line a name for programs, as much as fits one for people.
+        print(wrapped(row, " " * (width + 2)) if sys.stdout.isatty() else row)

@@ -44,7 +44,7 @@ def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bo
         print(wrapped(f"consensus{of_what}: {_changes(result.consensus)}", INDENT))
         if details:
             for one in result.series:
-                what = f"{one.quantity} ({one.pattern}, {one.operation})"
+                what = f"{one.label} ({one.pattern}, {one.operation})"
                 print(wrapped(f"{what}: {_changes(one.changes)}", INDENT))
         unsure = sorted({size for one in result.series for size in one.would_tell})
         if unsure:

@@ -62,8 +62,8 @@ def few_means(dataset: Dataset) -> tuple[str, ...]:
     if not _is_summary(dataset) or len(alike) > FEWEST_MEANS:
         return ()
     return (
-        f"Only {len(alike)} imported {'mean' if len(alike) == 1 else 'means'}: the intervals hold the rounding of the "
-        "printed times, not their scatter. Import more sizes, or more launches.",
+        f"Only {len(alike)} imported {'mean' if len(alike) == 1 else 'means'}: nothing tells what they scatter by, so "
+        "there are no intervals. Import more sizes, or more launches.",
     )
 
 
@@ -76,26 +76,25 @@ def few_means_in_regimes(dataset: Dataset, fit: Fit, scatter: float) -> tuple[st
     if not few:
         return ()
     where = ", ".join(sizes_text(one.first_bytes, one.last_bytes) for one in few)
-    hold = (
-        f"are as wide as the {100 * scatter:.2g} % allow that the other sizes scatter by"
+    told = (
+        f"the intervals there are as wide as the {100 * scatter:.2g} % allow that the other sizes scatter by"
         if scatter > 0.0
-        else "hold the rounding of the printed times, not their scatter"
+        else "nothing tells what they scatter by, so there are no intervals"
     )
     return (
-        f"{FEWEST_MEANS} imported means or fewer in {where}: the intervals there {hold}. Import more sizes, or more "
-        "launches.",
+        f"{FEWEST_MEANS} imported means or fewer in {where}: {told}. Import more sizes, or more launches.",
     )
 
 
 def scatter_elsewhere(dataset: Dataset, fits: Sequence[Fit]) -> float:
-    """The relative standard deviation of imported means about their lines, for the regimes where so few tell none.
+    """The relative standard deviation of imported means about the lines of all regimes together.
 
-    Of the fit that misses them least; 0 where no fit has such a regime beside one that tells it.
+    A regime of a few means tells hardly any of it, so those of the others count for it. Of the fit that misses them
+    least; 0 where no fit has several regimes, and where none tells it.
     """
     told = []
     for fit in fits:
-        few = _regimes_of_few(dataset, fit)
-        if few:
+        if _is_summary(dataset) and len(fit.segments) > 1:
             told += [_scatter(curve, fit) for curve in fit.curves if curve.quantity in PRINTED]
     return min((one for one in told if one > 0.0), default=0.0)
 

@@ -22,6 +22,7 @@ from chiplog.fit.caution import (
 )
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
+from chiplog.fit.estimates.freedom import without_empty_intervals
 from chiplog.fit.estimates.job import Job, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.left_out import Fitted, LeftOut
@@ -131,7 +132,11 @@ def fit_each(
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
             found += _fit_pairs(alike, pairs, boundaries, statistic, seed, reasons)
         first = chosen.series[0]
-        fits += [replace(one, placement=first.placement, posting=first.posting) for one in found]
+        launches = len({one.launch for one in chosen.series})
+        fits += [
+            replace(one, placement=first.placement, posting=first.posting, launches=launches)
+            for one in found
+        ]
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
     return Fitted(
@@ -302,7 +307,7 @@ def _changes(
 
 def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) -> Fit:
     estimate: SizeEstimator = load_reference(job.model.estimators[job.method])
-    fitted = estimate(job)
+    fitted = without_empty_intervals(estimate(job), job.quantities_in_lines)
     parts = fitted.parts
     segments = tuple(
         Segment(first, last, {s: one.parameter for s, one in found.items()}, border, form)

@@ -109,6 +109,7 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "transport": fit.transport,
         "ranks": fit.ranks,
         "hosts": fit.hosts,
+        "launches": fit.launches,
         "operation": fit.operation,
         "posting": fit.posting,
         "direction": fit.direction,
@@ -210,6 +211,7 @@ def _fit_from_json(fields: Fields) -> Fit:
         target=fields.text_or_none("target"),
         ranks=_count_or_none(fields, "ranks"),
         hosts=_count_or_none(fields, "hosts"),
+        launches=_count_or_none(fields, "launches"),
     )
 
 

@@ -173,3 +173,5 @@ class Fit:
     """How many ranks took part; None in files that do not say."""
     hosts: int | None = None
     """On how many hosts they ran; None in files that do not say."""
+    launches: int | None = None
+    """Over how many launches the intervals are; None in files that do not say."""

@@ -67,7 +67,7 @@ def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change,
     if all(one.pattern == "pairs" for one in dataset.series):
         return (), ()
     found = find_changes(dataset)
-    series = tuple(SeriesChanges(one.quantity, one.changes) for one in found.series)
+    series = tuple(SeriesChanges(one.label, one.changes) for one in found.series)
     return series, tuple(one for one in found.consensus if one.kind != "slope")
 
 

@@ -96,6 +96,16 @@ def fit_name(fit: Fit) -> str:
     return f"{model_name(fit.model)} ({', '.join(kind)})"
 
 
+def launches_text(launches: int) -> str:
+    """What an interval can speak of: "of this launch", or "over 5 launches"."""
+    return "of this launch" if launches < 2 else f"over {launches} launches"
+
+
+def intervals_text(fit: Fit) -> str:
+    """What the intervals of a fit are of, to stand behind that word, with a space before; nothing where unknown."""
+    return "" if fit.launches is None else f" {launches_text(fit.launches)}"
+
+
 def of_pairs(method: str) -> bool:
     """Does the method fit models to k pairs?"""
     return method in PAIR_METHODS

@@ -13,7 +13,7 @@ from chiplog.report import format
 from chiplog.report.document import Column, Inline, Table, line
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import curve, half_round_trips, headline, main_fits, thinned
-from chiplog.report.names import model_name, quantity
+from chiplog.report.names import intervals_text, model_name, quantity
 
 MOST_ROWS = 64
 
@@ -24,7 +24,7 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
     """
     fit = headline(target)
     measured = curve(fit, "half_round_trip") if fit is not None else None
-    if measured is None:
+    if fit is None or measured is None:
         return _raw_table(target)
     raw = half_round_trips(target.dataset)
     samples = dict(zip(raw.message_bytes.tolist(), raw.samples.tolist(), strict=True))
@@ -48,9 +48,8 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
         *(_number_column(model_name(f.model)) for f, _ in curves),
     )
     caption = line(
-        "Half round trip by size: median, its 95 % interval, size over time, and each model's "
-        "prediction with its "
-        "relative error."
+        f"Half round trip by size: median, its 95 % interval{intervals_text(fit)}, size over time, and each model's "
+        "prediction with its relative error."
     )
     return Table(caption, columns, tuple(rows), in_terminal=False)
 
@@ -72,7 +71,7 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
             cells += [line(shown.get(size, format.NOTHING)) for shown in by_size]
         rows.append(tuple(cells))
     caption = line(
-        "Time per message by size: median with its 95 % interval, and "
+        f"Time per message by size: median with its 95 % interval{intervals_text(fit)}, and "
         f"{model_name(fit.model)}'s prediction with its relative error."
     )
     return Table(caption, tuple(columns), tuple(rows), in_terminal=False)
@@ -109,7 +108,7 @@ def over_peers_table(
     tail = ", and predictions with their relative errors" if predicted else ""
     caption = line(
         f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
-        f"each a median with its 95 % interval{tail}."
+        f"each a median with its 95 % interval{intervals_text(found[0][0])}{tail}."
     )
     return Table(caption, tuple(columns), rows, in_terminal=False)
 

@@ -39,6 +39,8 @@ def find_changes(dataset: Dataset) -> ChangesResult:
                 changes=tuple(change_of(witness) for witness in mine),
                 would_tell=would_tell(lines, breaks),
                 end=end,
+                pairs=observed.pairs,
+                peers=observed.peers,
             )
         )
     verdict = agree(witnesses, len(series))

@@ -57,6 +57,19 @@ class SeriesChanges:
     """Sizes in bytes to measure, where the grid is too coarse to tell a jump from a change of slope."""
     end: UnexplainedEnd | None = None
     """None where the lines explain the last sizes."""
+    pairs: int = 1
+    """Of k pairs: k."""
+    peers: int = 1
+    """Of one process to many: p."""
+
+    @property
+    def label(self) -> str:
+        """The quantity, and of how many pairs or peers: "pairs, k = 2"."""
+        if self.pattern == "pairs":
+            return f"{self.quantity}, k = {self.pairs}"
+        return (
+            f"{self.quantity}, p = {self.peers}" if self.pattern == "one_to_many" else self.quantity
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +146,8 @@ def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str,
                 "pattern": series.pattern,
                 "operation": series.operation,
                 "transport": series.transport,
+                "pairs": series.pairs,
+                "peers": series.peers,
                 "changes": [change_to_json(change) for change in series.changes],
                 "would_tell": list(series.would_tell),
                 "unexplained_end": end_to_json(series.end),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.errors import UsageError
+from chiplog.fit.estimates.freedom import few_samples, without_interval
 from chiplog.fit.estimates.job import Job, SegmentEstimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
@@ -32,7 +33,9 @@ def _latency(quantities: MethodQuantities) -> Estimate:
             f"{seconds_text(low)} to {seconds_text(high)}."
         )
         return unidentified("L", "s", reason, high=max(high, 0.0))
-    return identified("L", "s", value, half.draws[0] - gap.draws[0])
+    found = identified("L", "s", value, half.draws[0] - gap.draws[0])
+    why = few_samples(half) or few_samples(gap)
+    return found if why is None else without_interval(found, why)
 
 
 def _first(symbol: str, quantity: Quantity) -> Estimate:
@@ -46,7 +49,9 @@ def _first(symbol: str, quantity: Quantity) -> Estimate:
             f"{symbol}({quantity.message_bytes[0]}) was measured as {seconds_text(value)}.",
         )
     note = f"the table's entry for {quantity.message_bytes[0]} B."
-    return identified(symbol, "s", value, quantity.draws[0], note)
+    found = identified(symbol, "s", value, quantity.draws[0], note)
+    why = few_samples(quantity)
+    return found if why is None else without_interval(found, why)
 
 
 def plogp_estimates(quantities: MethodQuantities) -> Estimates:

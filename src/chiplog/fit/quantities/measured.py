@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Measured:
         self.series: Sequence[Series] = dataset.series
         self.statistic = statistic
         self.seed = seed
+        self.is_scatter_known = scatter > 0.0
         self.replicates = replicates
         self.resolution_seconds = dataset.clock_step_seconds
         located = locate(
@@ -113,7 +114,7 @@ class Measured:
             [min(int(self.at.samples[index]) for index, _ in entry.terms) for entry in ordered],
             dtype=np.int64,
         )
-        return combine(
+        found = combine(
             name,
             sizes,
             launches,
@@ -125,6 +126,7 @@ class Measured:
             self._rng_of(name),
             is_difference=any(len(one.terms) > 1 or one.constant for one in ordered),
         )
+        return replace(found, is_scatter_known=self.is_scatter_known)
 
     def _rng_of(self, name: str) -> np.random.Generator:
         """Equal seeds give a quantity equal replicates, whatever else was asked for before."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -27,6 +29,17 @@ class Quantity:
     samples: NDArray[np.int64]
     is_difference: bool = False
     """Whether it is a difference of times, which noise may take below 0."""
+    is_scatter_known: bool = False
+    """Whether what single samples scatter by is known from elsewhere."""
+
+    def freedom(self, parameters: int) -> int | None:
+        """The degrees of freedom that a line of so many parameters leaves to tell the noise.
+
+        None where the samples of each size tell their noise, or where it is known from elsewhere.
+        """
+        if self.is_scatter_known or bool(np.all(self.samples >= FEWEST_SAMPLES)):
+            return None
+        return int(self.samples.sum()) - parameters
 
     def within(self, first_bytes: int, last_bytes: int) -> Quantity:
         """The quantity at the sizes from `first_bytes` to `last_bytes`, both included."""
@@ -48,6 +61,7 @@ class Quantity:
             self.series,
             self.samples[chosen],
             self.is_difference,
+            self.is_scatter_known,
         )
 
 

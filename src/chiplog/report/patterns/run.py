@@ -16,6 +16,7 @@ from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
 from chiplog.fit.result import Curve
 from chiplog.report import format
 from chiplog.report.document import Column, Inline, Table, detail, line, text_of
+from chiplog.report.names import launches_text
 
 NO_INTERVAL = f"—: no interval, since fewer than {FEWEST_SAMPLES} samples tell none."
 
@@ -48,7 +49,7 @@ class PatternRun:
     @property
     def intervals(self) -> str:
         """What the intervals are of, for captions: "median of this launch, 95 % interval"."""
-        return f"median {launches_text({one.launch for one in self.series})}, 95 % interval"
+        return f"median {launches_text(len({one.launch for one in self.series}))}, 95 % interval"
 
     def caption(self, title: str, convention: str) -> Inline:
         """A table's title: what is shown, of which operation, by which convention."""
@@ -67,11 +68,6 @@ class Value:
     def scaled(self, factor: float) -> Value:
         """The value times `factor`."""
         return Value(self.seconds * factor, self.low * factor, self.high * factor)
-
-
-def launches_text(launches: set[int]) -> str:
-    """What an interval can speak of: "of this launch" or "over 5 launches"."""
-    return "of this launch" if len(launches) < 2 else f"over {len(launches)} launches"
 
 
 def values(quantity: Quantity) -> dict[int, Value]:

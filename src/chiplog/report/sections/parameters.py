@@ -22,7 +22,14 @@ from chiplog.report.document import (
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline
-from chiplog.report.names import fit_name, model_name, of_many, parameter_symbol, sizes
+from chiplog.report.names import (
+    fit_name,
+    intervals_text,
+    model_name,
+    of_many,
+    parameter_symbol,
+    sizes,
+)
 from chiplog.report.parameter_text import full, is_known, not_identified, short
 
 MOST_SEGMENTS = 12
@@ -104,7 +111,7 @@ def table(fit: Fit, *, in_terminal: bool) -> Table:
     words = f"{fit_name(fit)}, {fit.direction}, fitted on the {fit.statistic}, with "
     more = len(fit.segments) - len(shown)
     tail = f"; the first {len(shown)} of {len(fit.segments)} regimes." if more else "."
-    caption = line(words, plain("95 % intervals", term="interval"), tail)
+    caption = line(words, plain("95 % intervals", term="interval"), intervals_text(fit) + tail)
     notes = _notes(fit) if cell is full else (*_reasons(shown), *_notes(fit))
     return Table(caption, columns, tuple(rows), notes, in_terminal)
 

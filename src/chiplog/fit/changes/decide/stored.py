@@ -59,6 +59,8 @@ def to_stored(of_grid: ChangesResult, consensus: Sequence[Change]) -> dict[str, 
                 "pattern": one.pattern,
                 "operation": one.operation,
                 "transport": one.transport,
+                "pairs": one.pairs,
+                "peers": one.peers,
                 "changes": [change_to_json(change) for change in one.changes],
             }
             for one in of_grid.series
@@ -89,6 +91,8 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
                 one["transport"],
                 _changes_of(one["changes"]),
                 tuple(one.get("would_tell", ())),
+                pairs=one.get("pairs", 1),
+                peers=one.get("peers", 1),
             )
             for one in stored["series"]
             if one["pattern"] in patterns

@@ -83,6 +83,10 @@ class Observed:
     transport: str
     points: tuple[Point, ...]
     by_launch: tuple[tuple[Point, ...], ...] = ()
+    pairs: int = 1
+    """Of k pairs: k."""
+    peers: int = 1
+    """Of one process to many: p."""
 
     @cached_property
     def message_bytes(self) -> NDArray[np.int64]:
@@ -169,7 +173,9 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
             continue
         quantity = operation if direction == "call" else pattern
         launches = _by_launch(mine, _duration)
-        yield Observed(quantity, pattern, operation, transport, _points(mine, _duration), launches)
+        points = _points(mine, _duration)
+        pairs, peers = mine[0].pairs, mine[0].peers
+        yield Observed(quantity, pattern, operation, transport, points, launches, pairs, peers)
 
 
 def _points(members: Group, define: Define) -> tuple[Point, ...]:
