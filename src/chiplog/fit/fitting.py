@@ -22,7 +22,7 @@ from chiplog.fit.caution import (
 )
 from chiplog.fit.choice import METHODS, lacks, methods_of, of_pairs, suited_methods
 from chiplog.fit.cost import cost_of
-from chiplog.fit.estimates.freedom import without_empty_intervals
+from chiplog.fit.estimates.freedom import with_own_freedom
 from chiplog.fit.estimates.job import Job, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.left_out import Fitted, LeftOut
@@ -307,7 +307,7 @@ def _changes(
 
 def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) -> Fit:
     estimate: SizeEstimator = load_reference(job.model.estimators[job.method])
-    fitted = without_empty_intervals(estimate(job), job.quantities_in_lines)
+    fitted = with_own_freedom(estimate(job), job.quantities_in_lines)
     parts = fitted.parts
     segments = tuple(
         Segment(first, last, {s: one.parameter for s, one in found.items()}, border, form)

@@ -1,7 +1,10 @@
-"""Parameters without an interval: those of lines through numbers that leave nothing to tell their noise.
+"""Intervals of parameters where the residuals of their line alone tell the noise: wider, or none.
 
 The noise of a size is told by its samples where there are enough of them, else by what the samples scatter about the
-line. Two numbers on a line of two parameters do neither: the line is known, its interval is not.
+line: then Student's t of the degrees of freedom left takes the place of the normal distribution. Two numbers on a line
+of two parameters leave none: the line is known, its interval is not.
+
+Source: Student, "The probable error of a mean", Biometrika 6 (1908).
 """
 
 from __future__ import annotations
@@ -10,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from chiplog.fit.estimates.job import SegmentEstimates
-from chiplog.fit.estimates.parameters import Estimate, Estimates, is_fixed
+from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, is_fixed
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
+from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES, TAILS
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, Partition
 
 LINE_PARAMETERS = 2
@@ -28,10 +32,8 @@ READ_FROM: Mapping[str, tuple[str, ...]] = {
 """The parameters that are read from a quantity beside the half round trip, which all others hang on."""
 
 
-def without_empty_intervals(
-    fitted: SegmentEstimates, quantities: MethodQuantities
-) -> SegmentEstimates:
-    """The estimates, those without any freedom as values that have no interval, with the reason."""
+def with_own_freedom(fitted: SegmentEstimates, quantities: MethodQuantities) -> SegmentEstimates:
+    """The estimates with intervals for the degrees of freedom that there are; without any, values with the reason."""
     estimates = [
         _of_segment(found, number, fitted.parts, quantities)
         for number, found in enumerate(fitted.estimates)
@@ -42,7 +44,8 @@ def without_empty_intervals(
 def _of_segment(
     found: Estimates, number: int, parts: Partition, quantities: MethodQuantities
 ) -> Estimates:
-    told = dict(found)
+    why: dict[str, str] = {}
+    factor: dict[str, float] = {}
     for name, quantity in (
         (HALF, quantities.half_round_trip),
         (SEND, quantities.o_s),
@@ -50,13 +53,17 @@ def _of_segment(
         (GAP, quantities.gap),
     ):
         own = quantity.within(*parts.own.get(name, parts.ranges)[number])
-        why = no_freedom(own)
-        if why is not None:
-            read = READ_FROM.get(name, tuple(found))
-            told |= {
-                symbol: without_interval(one, why) for symbol, one in told.items() if symbol in read
-            }
-    return told
+        reason, wider = no_freedom(own), wider_than_normal(own)
+        for symbol in READ_FROM.get(name, tuple(found)):
+            if reason is not None:
+                why.setdefault(symbol, reason)
+            factor[symbol] = max(factor.get(symbol, 1.0), wider)
+    return {
+        symbol: without_interval(one, why[symbol])
+        if symbol in why
+        else widened(one, factor.get(symbol, 1.0))
+        for symbol, one in found.items()
+    }
 
 
 def no_freedom(quantity: Quantity) -> str | None:
@@ -68,6 +75,24 @@ def no_freedom(quantity: Quantity) -> str | None:
     counted = "1 sample" if samples == 1 else f"{samples} samples"
     of = "1 size" if sizes == 1 else f"{sizes} sizes"
     return f"{counted} of {of} leave no scatter about a line; measure more sizes, or more often."
+
+
+def wider_than_normal(quantity: Quantity) -> float:
+    """By which factor Student's t makes the half of a 95 % interval wider than the normal distribution does."""
+    freedom = quantity.freedom(LINE_PARAMETERS)
+    if not quantity.value.size or freedom is None or freedom < 1:
+        return 1.0
+    return float(stdtrit(freedom, TAILS[1]) / ndtri(TAILS[1]))
+
+
+def widened(estimate: Estimate, factor: float) -> Estimate:
+    """An identified estimate whose replicates are further from its value by so much, on a logarithmic scale."""
+    one = estimate.parameter
+    if not one.identified or not one.value or is_fixed(one) or factor == 1.0:
+        return estimate
+    share = factor * (estimate.draws - one.value) / one.value
+    draws = one.value * np.exp(np.arcsinh(share))
+    return identified(one.symbol, one.unit, one.value, draws, one.reason)
 
 
 def few_samples(quantity: Quantity) -> str | None:

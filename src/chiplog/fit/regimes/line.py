@@ -132,15 +132,6 @@ def _misfit(
     return float(MISFITS[after - 1] + share * (MISFITS[after] - MISFITS[after - 1]))
 
 
-def _widened(
-    freedom: int | None, replicates: int, rng: np.random.Generator
-) -> NDArray[np.float64] | float:
-    """What makes replicates of normal noise those of Student's t, shape (B,), where residuals alone tell the noise."""
-    if freedom is None or freedom < 1:
-        return 1.0
-    return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, size=replicates)))
-
-
 def fit_line(
     quantity: Quantity, steps: NDArray[np.float64], rng: np.random.Generator, *, flat: bool = False
 ) -> Line:
@@ -180,8 +171,7 @@ def fit_line(
         weight = HUBER / np.maximum(z, HUBER) / (variance + (noisier * alike * predicted) ** 2)
     intercept, slope = _solve(x, y[:, None], weight)
     own = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
-    widened = _widened(quantity.freedom(parameters), quantity.draws.shape[1], rng)
-    draws = y[:, None] + widened * (noisier * (quantity.draws - y[:, None]) + own)
+    draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + own
     intercepts, slopes = _solve(x, draws, weight)
     sizes = np.unique(quantity.message_bytes)
     alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > SMALL_BYTES else None
