@@ -382,6 +382,35 @@ def test_imbs_tables_with_extremes_and_rates_are_read(tmp_path: Path) -> None:
     ]
 
 
+IMB_TABLE = """# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.50         0.00
+         1024         1000         3.50       292.57
+"""
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda line: line.removeprefix("# "),
+        lambda line: line.replace("#", "\\#"),
+        lambda line: f"[1,0]<stdout>:{line}",
+    ],
+)
+def test_imbs_tables_may_have_lost_their_marks(tmp_path: Path, lose) -> None:  # type: ignore[no-untyped-def]
+    text = "\n".join(lose(line) for line in IMB_TABLE.splitlines())
+    run, notes, _ = imported(tmp_path, "imb", text)
+    assert times(run) == [(0, 1.5), (1024, 3.5)] and not notes
+
+
+def test_imbs_tables_side_by_side_are_both_read(tmp_path: Path) -> None:
+    other = IMB_TABLE.replace("3.50 ", "3.75 ")
+    both = zip(IMB_TABLE.splitlines(), other.splitlines(), strict=True)
+    run, notes, _ = imported(tmp_path, "imb", "".join(f"{one}\t{two}\n" for one, two in both))
+    assert times(run) == [(0, 1.5), (1024, 3.5), (0, 1.5), (1024, 3.75)] and not notes
+
+
 def test_a_collective_alone_is_refused_by_name(tmp_path: Path) -> None:
     text = IMB_GROUPS.replace("Multi-PingPong", "Allreduce")
     assert "the benchmark 'Allreduce' can't be imported" in refused(tmp_path, "imb", text)

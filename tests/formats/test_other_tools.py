@@ -322,6 +322,27 @@ def test_a_row_with_other_columns_than_its_header_is_skipped(tmp_path: Path, row
     assert len(run.series) == 4 and warnings(run) == [(1, "rows")]
 
 
+@pytest.mark.parametrize("between", ["  |  ", "\t", "        "])
+def test_two_tables_of_a_collective_side_by_side_are_both_read(
+    tmp_path: Path, between: str
+) -> None:
+    lines = ALL_REDUCE.splitlines()
+    head, table = lines[:-7], lines[-7:]
+    other = [line.replace("23.45", "24.45").replace("123.40", "124.40") for line in table]
+    both = [f"{one:116}{between}{two}" for one, two in zip(table, other, strict=True)]
+    run = imported(tmp_path, "nccl-tests", "\n".join([*head, *both]) + "\n")
+    assert [(one.launch, round(1e6 * one.seconds[0], 2)) for one in run.series] == [
+        (0, 23.45), (0, 22.11), (0, 123.4), (0, 122.0), (1, 24.45), (1, 22.11), (1, 124.4), (1, 122.0),
+    ]  # fmt: skip
+    assert warnings(run) == []
+
+
+def test_a_program_that_a_command_names_twice_makes_no_two_tables(tmp_path: Path) -> None:
+    command = "mpirun -n 1 ./all_reduce_perf -g 1 : -n 1 ./all_reduce_perf -g 1\n"
+    run = imported(tmp_path, "nccl-tests", command + ALL_REDUCE)
+    assert len(run.series) == 4 and warnings(run) == []
+
+
 def test_mpigraphs_matrix_of_receives_becomes_rounds_of_all_pairs(tmp_path: Path) -> None:
     run = imported(tmp_path, "mpigraph", MPIGRAPH)
     values = pair_values(run, "bandwidth")

@@ -94,6 +94,7 @@ SOURCES = (
     ("netpipe", NPMPI_5),
     ("nccl-tests", OLD_ALL_REDUCE),
     ("nccl-tests", OLD_BROADCAST),
+    ("nccl-tests", "".join(f"{line:120} | {line}\n" for line in OLD_BROADCAST.splitlines()[7:])),
     ("osu", OSU_LATENCY),
     ("osu", OSU_RATES),
     ("osu", OSU_TAILS),

@@ -33,7 +33,7 @@ class _Block:
                 table.append((where, share))
 
     def _shares(self, text: str) -> list[str]:
-        """The piece of each table in a row; all of it is the first table's where it can't be told."""
+        """The piece of each table in a line; all of it is the first table's where it can't be told."""
         count = len(self.starts)
         for separator in ("\t", "|"):
             if text.count(separator) == count - 1:
@@ -41,10 +41,17 @@ class _Block:
         words = text.split()
         width, remainder = divmod(len(words), count)
         equal = [" ".join(words[at * width : (at + 1) * width]) for at in range(count)]
-        for shares in ([] if remainder else equal, _cut(text, self.starts)):
-            if shares and all(not share or share.split()[0].isdigit() for share in shares):
-                return shares
+        if words and not remainder and all(map(str.isdigit, words[::width])):
+            return equal
+        shares = _cut(text, self.starts)
+        if all(re.match(r"\d+\b|\\?#|$", share) for share in shares):
+            return shares
         return [text] + [""] * (count - 1)
+
+    def is_ended_by(self, text: str, headers: Sequence[int]) -> bool:
+        """Is a line the header of a table that stands alone?"""
+        alone = len(headers) == 1 and not text[: headers[0]].strip()
+        return alone and not any(one in text for one in "\t|") and len(text) <= self.starts[1]
 
     def lines(self) -> Iterator[Line]:
         """The tables, one after the other."""
@@ -72,24 +79,21 @@ def one_below_the_other(
     for where, text in lines:
         titles = [match.start() for match in title.finditer(text)]
         headers = [match.start() for match in header.finditer(text)]
+        if block is not None and (titles or block.is_ended_by(text.rstrip(), headers)):
+            yield from block.lines()
+            block = None
         if len(titles) > 1:
-            if block is not None:
-                yield from block.lines()
             block = _Block(titles)
             block.add(where, text, titles)
-        elif titles:
-            if block is not None:
-                yield from block.lines()
-            block, last_title = None, (where, text)
-            yield where, text
-        elif block is None and len(headers) > 1 and last_title is not None:
-            block = _Block(headers)
-            for table in block.tables[1:]:
-                table.append(last_title)
-            block.add(where, text, headers)
         elif block is not None:
             block.add(where, text, headers)
+        elif len(headers) > 1:
+            block = _Block(headers)
+            for table in block.tables[1:]:
+                table.extend([last_title] if last_title else [])
+            block.add(where, text, headers)
         else:
+            last_title = (where, text) if titles else last_title
             yield where, text
     if block is not None:
         yield from block.lines()

@@ -24,13 +24,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import (
     Paths,
     Skipped,
-    clean_lines,
     is_number,
     is_row,
     lacks_value,
+    printed_lines,
     refuse_unlike_launches,
 )
 from chiplog.dataset.import_values import number, time, whole
@@ -69,12 +70,13 @@ _WHY = (
     ),
 )
 """Why a benchmark can't be imported, by how its name begins."""
-_TITLE = re.compile(r"#\s*Benchmarking\s+(\S+)\s*")
+_BEGIN = re.compile(r"(?:\\?#\s*)?\bBenchmarking\s+(\S+)")
+_TITLE = re.compile(rf"{_BEGIN.pattern}\s*")
 _GROUPS = re.compile(
-    r"#\s*\(\s*(\S+) groups? of (\S+) processes each running simultaneous(?:ly)?\s*\)?\s*"
+    r"(?:\\?#\s*)?\(\s*(\S+) groups? of (\S+) processes each running simultaneous(?:ly)?\s*\)?\s*"
 )
-_HEADER = re.compile(r"#bytes\b|Group\s+#bytes\b")
-_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\S+)\s*")
+_HEADER = re.compile(r"(?:Group\s+)?\\?#bytes\b")
+_PROCESSES = re.compile(r"(?:\\?#\s*)?\\?#processes\s*=\s*(\S+)\s*")
 
 
 @dataclass
@@ -145,7 +147,7 @@ class _File:
 
     def header(self, table: _Table, line: str) -> None:
         """Takes the names of the columns, with which the rows begin."""
-        table.columns = line.split()
+        table.columns = line.replace("\\#", "#").split()
         if table.processes is not None:
             _check_processes(table, *table.processes)
         table.launch = self.seen[table.pattern, table.pairs]
@@ -159,8 +161,8 @@ def read(source: Source, options: Options) -> Imported:
             f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
         )
     file = _File(options)
-    for where, line in clean_lines(source):
-        _read_line(file, line, where)
+    for where, line in one_below_the_other(printed_lines(source), _BEGIN, _HEADER):
+        _read_line(file, line.strip(), where)
     records = [record for table in file.tables for record in _records(table, file.skipped)]
     _check_pattern(records, options)
     file.skipped.refuse_if_empty(records)

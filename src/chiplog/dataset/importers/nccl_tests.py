@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from chiplog.dataset.import_nccl_collective import COLLECTIVES, by_file_name, candidates
-from chiplog.dataset.import_text import SPLIT, Skipped, clean_lines, is_number, lacks_value
+from chiplog.dataset.import_side_by_side import one_below_the_other
+from chiplog.dataset.import_text import SPLIT, Skipped, is_number, lacks_value, printed_lines
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -55,6 +56,8 @@ LARGEST_DIFFERENCE: Mapping[str, float] = {
 """Given: the difference from the right result above which older releases call a value wrong; integers have none."""
 _TEST = re.compile(rf"\b({'|'.join(COLLECTIVES)})_perf(?![a-z])")
 """The name of a program, to which sites add what they built it with: `all_reduce_perf_mpi`."""
+_STARTING = re.compile(r"(?:\\?#\s*)?\bCollective test starting:")
+_HEADER = re.compile(r"(?:\\?#+\s*)?\bsize\s+count\b")
 _RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*\bon\s+(\S+)\s+device\b.*")
 
 
@@ -146,8 +149,8 @@ def read(source: Source, options: Options) -> Imported:
             f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
         )
     file = _File()
-    for where, line in clean_lines(source):
-        _read_line(file, line, where)
+    for where, line in one_below_the_other(printed_lines(source), _STARTING, _HEADER):
+        _read_line(file, line.strip(), where)
     tables = [table for table in file.tables if table.rows]
     for table in tables:
         _name(table, file, source)
