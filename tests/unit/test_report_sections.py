@@ -176,12 +176,17 @@ def test_a_change_to_the_byte_is_told_from_one_between_two_sizes() -> None:
     assert "between 8,192 B and 16,384 B (jump, -4.0 %)" in words(verdict.section(wide, "k"))
 
 
-def test_where_the_switch_should_be_is_said_unless_it_is_there() -> None:
+def test_where_lines_cross_is_shown_only_where_both_were_measured() -> None:
     crossing = TARGET.consensus[0].crossing_bytes
     assert crossing is not None
-    assert f"the lines would have it at {crossing:,.0f} B" in words(verdict.section(TARGET, "k"))
-    right = replace(TARGET, consensus=(Change(4096, 4097, "slope", crossing_bytes=4096.2),))
-    assert "lines would have it" not in words(verdict.section(right, "k"))
+    assert not TARGET.consensus[0].is_crossing_measured
+    page = words(changes.section(TARGET, "k")) + words(verdict.section(TARGET, "k"))
+    assert f"{crossing:,.0f}" not in page
+    assert "not measured there" in page
+    there = replace(TARGET, consensus=(Change(4096, 8192, "slope", crossing_bytes=5000.2),))
+    assert "5,000 B" in words(changes.section(there, "k"))
+    never = replace(TARGET, consensus=(Change(4096, 8192, "jump"),))
+    assert "never" in words(changes.section(never, "k"))
 
 
 def test_what_is_not_identified_is_said_with_its_reason_and_no_number() -> None:

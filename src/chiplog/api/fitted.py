@@ -16,6 +16,7 @@ from chiplog.api.tables import Rows
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.fit.verdict import rejection, require_usable
 from chiplog.models.registry import find_model
 from chiplog.optional import needed
 from chiplog.report.names import model_name
@@ -47,6 +48,11 @@ class FittedModel:
     def warnings(self) -> tuple[str, ...]:
         """What a reader must be told, a sentence each."""
         return self.details.warnings
+
+    @property
+    def rejected(self) -> str | None:
+        """Why the fit must not be predicted with, and what to do; None where its own check does not reject it."""
+        return rejection(self.details)
 
     def __getitem__(self, asked: str | tuple[str, int]) -> Parameter:
         """The parameter of the first regime, or of that of a size in bytes; KeyError names those that there are."""
@@ -99,6 +105,7 @@ class FittedModel:
         peers: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         quantity: str | None = None,
+        anyway: bool = False,
     ) -> Predicted:
         """Times of any sizes in bytes, to so many `peers` or of so many `pairs` at once, with 95 % intervals.
 
@@ -107,8 +114,10 @@ class FittedModel:
         process with p peers (`quantity="round_trip"`), or the time to post one of p sends (`quantity="o_s"`, which
         LoP's overhead gives by default).
 
-        UsageError for a model of something else, which names the argument that it takes.
+        UsageError for a model of something else, which names the argument that it takes, and for a fit that its own
+        check rejects, unless `anyway`.
         """
+        require_usable(self.details, anyway=anyway)
         return predict_of(self.details, message_bytes, peers, pairs, quantity)
 
     def covariance(self, message_bytes: int | None = None) -> dict[str, dict[str, float]]:

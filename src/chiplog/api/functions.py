@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,12 +137,14 @@ def compare(
     from chiplog.compare.result import model_row_to_json, run_row_to_json
 
     if other is None:
+        from chiplog.compare.best import best_rows
         from chiplog.compare.models import compare_models
 
         names = models.split(",") if isinstance(models, str) else models
         judged = compare_models(_dataset(run), names, statistic=statistic)
         errors = ("held_out", "points", "mean_relative_error", "max_relative_error", "mean_factor")
-        return Results(judged, columns_of("model", *errors, "parameters", of=model_row_to_json))
+        row = partial(model_row_to_json, best=best_rows(judged))
+        return Results(judged, columns_of("model", *errors, "parameters", "best", of=row))
     if models is not None:
         raise UsageError("models: are compared on one run; leave out the other one.")
     from chiplog.compare.runs import compare_runs
@@ -162,10 +165,13 @@ def predict(
     peers: int | None = None,
     per_node: int = 1,
     paper_literal: bool = False,
+    anyway: bool = False,
 ) -> Results[Prediction]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last.
 
     Of "one-to-many", rank 0 sends a message to each of the others; `paper_literal` takes LoP's formulas as printed.
+
+    A fit that its own check rejects raises UsageError, unless `anyway`: then each row's `rejected` says why.
     """
     from dataclasses import asdict
 
@@ -182,22 +188,27 @@ def predict(
         peers=peers,
         per_node=per_node,
         paper_literal=paper_literal,
+        anyway=anyway,
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
     return Results(found, columns_of(*shown, of=asdict))
 
 
 @for_python
-def simulate(schedule: File, model: File | FittedModel | Sequence[FittedModel]) -> Simulation:
+def simulate(
+    schedule: File, model: File | FittedModel | Sequence[FittedModel], *, anyway: bool = False
+) -> Simulation:
     """When each rank of a GOAL schedule is done under LogGOPS, with the parameters of a fit or a model file.
 
-    UsageError where no fit can be simulated; RunFailed where the schedule can't finish, naming the ranks that wait.
+    UsageError where no fit can be simulated, and for a fit that its own check rejects, unless `anyway`; RunFailed where
+    the schedule can't finish, naming the ranks that wait.
     """
     from chiplog.jobs.simulated_model import parameters_to_simulate
     from chiplog.schedule.goal import read_goal
 
     read_schedule = read_goal(Path(schedule))
-    return parameters_to_simulate(_fits(model)).simulate(read_schedule).simulation
+    fitted = parameters_to_simulate(_fits(model), anyway=anyway)
+    return fitted.simulate(read_schedule).simulation
 
 
 @for_python

@@ -44,6 +44,7 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
+    from chiplog.compare.best import best_rows
     from chiplog.compare.result import ModelRows, comparison_to_json
     from chiplog.fit.left_out import left_out_lines
 
@@ -59,7 +60,7 @@ def compare(
         judged = _models(run, models, hold_out, folds, method)
         rows = judged.rows
     if json_file:
-        write_json(json_file, comparison_to_json(rows, judged.left_out))
+        write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
     elif rows:
         from chiplog.cli.tables import print_comparison
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.arguments import names_help
-from chiplog.cli.output import TargetOption, note
+from chiplog.cli.output import AnywayOption, TargetOption, note
 
 
 def export(
@@ -16,6 +16,7 @@ def export(
     to: Annotated[str, typer.Option(metavar="FORMAT", help="See below.")],
     out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
     target: TargetOption = None,
+    anyway: AnywayOption = False,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -27,7 +28,7 @@ def export(
     """Write a run or a model in another program's format."""
     from chiplog.export.export_file import export_file
 
-    note(f"exported to {export_file(source, to, out, target=target, sizes=sizes)}.")
+    note(f"exported to {export_file(source, to, out, target=target, sizes=sizes, anyway=anyway)}.")
 
 
 def epilog() -> str:

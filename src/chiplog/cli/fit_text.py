@@ -10,6 +10,7 @@ import numpy as np
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fit.estimates.freedom import NO_INTERVAL
 from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.fit.verdict import cause_text, rejection
 from chiplog.report import format
 from chiplog.report.names import (
     METHODS,
@@ -53,6 +54,13 @@ def fits_text(fits: Sequence[Fit]) -> str:
 
 
 def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
+    if rejection(fit) is not None:
+        yield from textwrap.wrap(
+            f"NOT USABLE: {cause_text(fit, model_name(fit.model))}.",
+            COLUMNS,
+            subsequent_indent="  ",
+            max_lines=3,
+        )
     yield _cut(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
     of = f",{intervals_text(fit)}" if fit.launches else ""

@@ -77,6 +77,17 @@ def wrapped(text: str, indent: str = "") -> str:
     )
 
 
+AnywayOption = Annotated[
+    bool,
+    typer.Option("--anyway", help="Use a fit that its own check rejects; every output says so."),
+]
+
+
+def rejected_text(reason: str) -> str:
+    """What is said of results from a fit that its own check rejects."""
+    return f"not to be relied on (--anyway): {reason}."
+
+
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
     print(f"chiplog: {sentence}", file=sys.stderr)

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import BytesOption, JsonOption, ReportOption, TargetOption, note, write_json
+from chiplog.cli.output import (
+    AnywayOption,
+    BytesOption,
+    JsonOption,
+    ReportOption,
+    TargetOption,
+    note,
+    write_json,
+)
 
 
 def predict(
@@ -41,6 +49,7 @@ def predict(
         typer.Option("--paper-literal", help="Of one-to-many: LoP's formulas as printed."),
     ] = False,
     target: TargetOption = None,
+    anyway: AnywayOption = False,
     report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -70,6 +79,7 @@ def predict(
             per_node=per_node,
             model=model,
             paper_literal=paper_literal,
+            anyway=anyway,
         )
 
     rows = ask(task)

@@ -56,6 +56,7 @@ def run(
     """Measure this machine, fit every model, compare them and write a report."""
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measure.process_start import process_start
+    from chiplog.report.measured import not_usable
 
     result = run_all(
         targets or (),
@@ -85,7 +86,10 @@ def run(
     print(f"raw data   {result.directory / 'runs'}")
     if result.files:
         model = result.directory / "model.json"
-        print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
+        if all(not_usable(target) for target in result.report.targets):
+            print("next       run again when nothing else runs  (or: chiplog run --details)")
+        else:
+            print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
     if result.failures:
         for failure in result.failures:
             note(f"no result for {failure}")

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, ReportOption, TargetOption, note, write_json
+from chiplog.cli.output import (
+    AnywayOption,
+    JsonOption,
+    ReportOption,
+    TargetOption,
+    note,
+    rejected_text,
+    write_json,
+)
 from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
@@ -73,10 +81,12 @@ def simulate(
         typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
     target: TargetOption = None,
+    anyway: AnywayOption = False,
     report: ReportOption = None,
     json_file: JsonOption = None,
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
+    from chiplog.fit.verdict import rejection
     from chiplog.schedule.goal import read_goal
     from chiplog.simulate import Conditions, LogGOPS
     from chiplog.simulate import simulate as run
@@ -94,7 +104,7 @@ def simulate(
         pairs=pairs,
     )
     wants_trace = trace is not None or report is not None
-    fitted = None if model is None else _fitted(model, target, schedule, given, S)
+    fitted = None if model is None else _fitted(model, target, given, S, anyway=anyway)
     found: Range | None = None
     try:
         if fitted is not None:
@@ -112,12 +122,15 @@ def simulate(
     beyond = None if fitted is None else fitted.beyond(schedule)
     if beyond is not None:
         note(f"extrapolated: {beyond}.")
+    rejected = None if fitted is None else rejection(fitted.fit)
+    if rejected is not None:
+        note(rejected_text(rejected))
     if trace is not None:
         _write_trace(schedule, simulation, trace)
     if report is not None:
         _write_report(schedule, simulation, file.name, report)
     if json_file:
-        write_json(json_file, simulation_to_json(simulation, found, beyond))
+        write_json(json_file, simulation_to_json(simulation, found, beyond, rejected))
     else:
         _print(simulation, found)
 
@@ -125,9 +138,10 @@ def simulate(
 def _fitted(
     model: Path,
     target: str | None,
-    schedule: Schedule,
     given: Mapping[str, str | None],
     S: int | None,
+    *,
+    anyway: bool,
 ) -> FittedParameters:
     """From --model, with what a reader must be told; UsageError where options say something else."""
     from chiplog.jobs.simulated_model import fitted_parameters
@@ -136,7 +150,7 @@ def _fitted(
         raise UsageError(
             "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
         )
-    fitted = fitted_parameters(model, target)
+    fitted = fitted_parameters(model, target, anyway=anyway)
     corrected = fitted.corrected()
     if corrected is not None:
         note(corrected)

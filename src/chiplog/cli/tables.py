@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from chiplog.cli.output import wrapped
+from chiplog.compare.best import best_rows
 from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.dataset.series import Dataset
@@ -67,11 +68,9 @@ def _change(change: Change) -> str:
         f"above {format.exact_bytes(change.last_before_bytes)}, "
         f"at or below {format.exact_bytes(change.first_after_bytes)} ({change.kind})"
     )
-    if change.crossing_bytes is None:
+    if change.crossing_bytes is None or not change.is_crossing_measured:
         return place
-    return (
-        f"{place}, would be faster with the switch at {format.exact_bytes(change.crossing_bytes)}"
-    )
+    return f"{place}, the lines cross at {format.exact_bytes(change.crossing_bytes)}"
 
 
 def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False) -> None:
@@ -83,7 +82,10 @@ def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False
     for alike in dict.fromkeys(map(_said_above, of_models)):
         for sentence in alike:
             Console(highlight=False).print(sentence)
-        Console().print(_model_table([row for row in of_models if _said_above(row) == alike]))
+        table = [row for row in of_models if _said_above(row) == alike]
+        Console().print(_model_table(table))
+        for best in best_rows(table):
+            print(f"best: {best.model} by {best.method}")
 
 
 def _said_above(row: ModelRow) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import typer
 
 from chiplog.cli.arguments import names_help
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import JsonOption, TargetOption, note, write_json, write_text
+from chiplog.cli.output import AnywayOption, JsonOption, TargetOption, note, write_json, write_text
 
 if TYPE_CHECKING:
     from chiplog.tune.writer import TuningFiles
@@ -88,6 +88,7 @@ def tune(
             "--from", metavar="FILE", help="With --measure: choose from these samples again."
         ),
     ] = None,
+    anyway: AnywayOption = False,
     details: Annotated[
         bool, typer.Option("--details", help="The ranking of all algorithms, too.")
     ] = False,
@@ -119,6 +120,7 @@ def tune(
         sizes=sizes or DEFAULT_SIZES,
         model=model,
         target=target,
+        anyway=anyway,
     )
     settings = _write(written.files, out)
     if json_file:

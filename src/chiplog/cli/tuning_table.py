@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.table import Table
 
-from chiplog.cli.output import note
+from chiplog.cli.output import note, rejected_text
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
@@ -42,6 +42,8 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     if details:
         print("\nAll algorithms, by the time in the middle of what the data leave:")
         Console(width=160).print(_rankings(tuning))
+    if tuning.rejected is not None:
+        note(rejected_text(tuning.rejected))
     reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")

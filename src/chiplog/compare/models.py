@@ -33,6 +33,7 @@ from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,
     MeasuredPoints,
+    log_misses,
     predictor,
     relative_errors,
     summarise,
@@ -105,6 +106,20 @@ class _Judgement:
         if not changes:
             return lambda _: boundaries
         return lambda training: changes_left(changes, self.dataset, training)
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """A fit to what one fold leaves, and what was held out."""
+
+    fold: int
+    fit: Fit
+    held: Dataset
+
+    @property
+    def part(self) -> object:
+        """Which points it is judged on: the same for all models."""
+        return self.fold, self.fit.placement, self.fit.between, self.fit.convention
 
 
 def compare_models(
@@ -184,9 +199,9 @@ def judge_models(
     for names, judgement in judgements:
         label, splits = judgement.splits(hold_out, folds)
         left = judgement.boundaries(boundaries)
-        collected: dict[tuple[str, ...], list[tuple[Fit, Dataset]]] = {}
+        collected: dict[tuple[str, ...], list[_HeldOut]] = {}
         refused: dict[tuple[str, str | None], LeftOut] = {}
-        for training, held in splits:
+        for fold, (training, held) in enumerate(splits):
             fitted = fit_each(
                 training,
                 names,
@@ -199,8 +214,14 @@ def judge_models(
             refused |= {(one.model, one.method): one for one in fitted.left_out}
             for found in fitted.fits:
                 key = (found.model, found.method, found.operation, found.posting)
-                collected.setdefault(key, []).append((found, held))
-        rows += [_row(judgement, label, fits, statistic) for fits in collected.values()]
+                collected.setdefault(key, []).append(_HeldOut(fold, found, held))
+        rows += [
+            replace(
+                _row(judgement, label, fits, statistic),
+                patterns=_described(dataset, fits[0].fit.model),
+            )
+            for fits in collected.values()
+        ]
         judged = {(row.model, row.method) for row in rows}
         left_out += [one for key, one in refused.items() if key not in judged]
     return ModelRows(tuple(rows), tuple(left_out))
@@ -242,25 +263,40 @@ def _judgements(
 def _row(
     judgement: _Judgement,
     label: str,
-    fits: Sequence[tuple[Fit, Dataset]],
+    fits: Sequence[_HeldOut],
     statistic: str,
 ) -> ModelRow:
-    asked = [(found, judgement.asked(found, held, statistic)) for found, held in fits]
+    asked = [(one.fit, judgement.asked(one.fit, one.held, statistic)) for one in fits]
     errors = [relative_errors(predictor(found), points) for found, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
     inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
     known = np.concatenate(inside) if inside else np.empty(0)
+    first = fits[0].fit
     return ModelRow(
-        fits[0][0].model,
-        fits[0][0].method,
+        first.model,
+        first.method,
         label,
-        max(fitted_numbers(found) for found, _ in fits),
+        max(fitted_numbers(one.fit) for one in fits),
         summarise(relative, logarithmic),
         statistic,
-        fits[0][0].operation,
-        fits[0][0].posting,
+        first.operation,
+        first.posting,
         repeatability=judgement.repeatability,
         inside_prediction_interval=float(known.mean()) if known.size else None,
+        misses={
+            one.part: log_misses(predictor(found), points)
+            for one, (found, points) in zip(fits, asked, strict=True)
+        },
+    )
+
+
+def _described(dataset: Dataset, name: str) -> int:
+    """How many of the measured kinds of exchange a model describes."""
+    model = load_model(name)
+    measured = {(one.pattern, one.train > 1) for one in dataset.series}
+    return sum(
+        pattern in model.patterns and not (is_train and model.single_messages)
+        for pattern, is_train in measured
     )
 
 

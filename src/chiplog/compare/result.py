@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.result import FitError
@@ -36,6 +39,12 @@ class ModelRow:
     """Median relative difference of two visits of a size in one state of the machine; None where it is unknown."""
     inside_prediction_interval: float | None = None
     """Share of the measured medians within the 95 % prediction interval; None for a model that has none."""
+    patterns: int = 0
+    """How many of the measured kinds of exchange (messages alone, trains, post times, ...) the model describes."""
+    misses: Mapping[object, NDArray[np.float64]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """|ln(predicted / measured)| of each held-out point, by fold and part of the run; NaN without a prediction."""
 
     @property
     def in_sample(self) -> bool:
@@ -98,8 +107,8 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def model_row_to_json(row: ModelRow) -> dict[str, object]:
-    """One row of `compare RUN --json`."""
+def model_row_to_json(row: ModelRow, best: Sequence[ModelRow] = ()) -> dict[str, object]:
+    """One row of `compare RUN --json`; `best` are the best of all rows."""
     return {
         "model": row.model,
         "method": row.method,
@@ -114,6 +123,7 @@ def model_row_to_json(row: ModelRow) -> dict[str, object]:
         "repeatability": row.repeatability,
         "inside_prediction_interval": row.inside_prediction_interval,
         "parameters": row.parameters,
+        "best": any(row is one for one in best),
     }
 
 
@@ -131,13 +141,18 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
 
 
 def comparison_to_json(
-    rows: Sequence[ModelRow | RunRow], left_out: Sequence[LeftOut] = ()
+    rows: Sequence[ModelRow | RunRow],
+    left_out: Sequence[LeftOut] = (),
+    best: Sequence[ModelRow] = (),
 ) -> dict[str, object]:
-    """The document of either comparison; `left_out` are models that have nothing to say."""
+    """The document of either comparison.
+
+    `left_out` are models that have nothing to say, `best` the best of the rows.
+    """
     return {
         "schema": SCHEMA,
         "rows": [
-            model_row_to_json(row) if isinstance(row, ModelRow) else run_row_to_json(row)
+            model_row_to_json(row, best) if isinstance(row, ModelRow) else run_row_to_json(row)
             for row in rows
         ],
         "left_out": [asdict(one) for one in left_out],

@@ -8,8 +8,10 @@ from chiplog.dataset.input_file import open_input
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
 from chiplog.export.exporter import EXPORTERS, SizeRange
+from chiplog.export.fits import usable_fits
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import of_target
+from chiplog.fit.verdict import require_usable
 from chiplog.plan.sizes import parse_sizes
 
 
@@ -20,15 +22,18 @@ def export_file(
     *,
     target: str | None = None,
     sizes: str | None = None,
+    anyway: bool = False,
 ) -> Path:
     """Writes a run file or a model file in the format `to`, of EXPORTERS, and returns the path of what was written.
 
     `target` is which target of a model file that holds several, `sizes` such as "1:4096" what a format without
     regimes is to hold.
 
-    Raises UsageError for an unknown format, for a file of the other kind, for several targets and none named, and where
-    the file would be off by more than 5 % from what was measured; CorruptFile for a damaged file, RunFailed
-    where `out` can't be written.
+    Parameters of a fit that its own check rejects are written `anyway` only.
+
+    Raises UsageError for an unknown format, for a file of the other kind, for several targets and none named, for a
+    rejected fit, and where the file would be off by more than 5 % from what was measured; CorruptFile for a damaged
+    file, RunFailed where `out` can't be written.
     """
     chosen, written, is_run = EXPORTERS.load(to), Path(out), _is_run(source)
     if written.exists() and written.samefile(source):
@@ -36,9 +41,13 @@ def export_file(
     if is_run and (target is not None or sizes is not None):
         raise UsageError("--target and --sizes: are for model files; a run file holds one target.")
     if chosen.write_run is not None and is_run:
-        chosen.write_run(read_run(source), written)
+        dataset = read_run(source)
+        fit = None if chosen.fit_of_run is None or anyway else chosen.fit_of_run(dataset)
+        if fit is not None:
+            require_usable(fit, anyway=False)
+        chosen.write_run(dataset, written)
     elif chosen.write_fits is not None and not is_run:
-        fits = of_target(read_model(source), target, str(source))
+        fits = usable_fits(of_target(read_model(source), target, str(source)), to, anyway=anyway)
         chosen.write_fits(fits, written, None if sizes is None else _range(sizes))
     elif is_run:
         raise UsageError(

@@ -31,6 +31,8 @@ class Exporter:
     """What the files are, in a few words, for help and lists."""
     write_run: Callable[[Dataset, Path], None] | None = None
     """Writes a run; UsageError where the run lacks something, RunFailed where the file can't be written."""
+    fit_of_run: Callable[[Dataset], Fit | None] | None = None
+    """The fit whose parameters `write_run` writes; None where it writes what was measured alone."""
     write_fits: Callable[[tuple[Fit, ...], Path, SizeRange | None], None] | None = None
     """Writes the fits of one target, for a range of sizes or for all; raises as `write_run` does."""
 

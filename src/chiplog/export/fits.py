@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import refusal
 from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
-from chiplog.models.registry import models_by_precedence
+from chiplog.fit.verdict import rejection, require_usable
+from chiplog.models.registry import find_model, models_by_precedence
 from chiplog.predict.loggp import latency_is_unlimited
 
 
 def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> Fit:
     """The fit of the first model by precedence that lists `export` among its exports, by prtt if several methods did.
 
-    Raises UsageError that names the models that serve, and the `purpose` if that has another name.
+    Fits that their own check rejects come last. Raises UsageError that names the models that serve, and the `purpose`
+    if that has another name.
     """
     order = [one.name for one in models_by_precedence(lambda model: export in model.exports)]
     found = [fit for fit in fits if fit.model in order and fit.segments]
@@ -23,7 +26,38 @@ def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> 
         raise UsageError(
             f"{purpose or export} needs a fit of {', '.join(order[:-1])} or {order[-1]}; the model file holds none."
         )
-    return min(found, key=lambda fit: (order.index(fit.model), fit.method != "prtt"))
+    return min(
+        found,
+        key=lambda fit: (
+            rejection(fit) is not None,
+            order.index(fit.model),
+            fit.method != "prtt",
+        ),
+    )
+
+
+def usable_fits(fits: Sequence[Fit], export: str, *, anyway: bool) -> tuple[Fit, ...]:
+    """The fits that an export may take: without those that their own check rejects, unless `anyway`.
+
+    Raises UsageError with the reason where nothing that serves the export is left.
+    """
+    if anyway:
+        return tuple(fits)
+    serving = [fit for fit in fits if _serves(fit, export)] or list(fits)
+    if serving and all(rejection(fit) is not None for fit in serving):
+        require_usable(serving[0], anyway=False)
+    return tuple(fit for fit in fits if rejection(fit) is None)
+
+
+def _serves(fit: Fit, export: str) -> bool:
+    model = find_model(fit.model)
+    return model is not None and export in model.exports
+
+
+def rejection_lines(fit: Fit, width: int = 76) -> list[str]:
+    """Why the fit's own check rejects it, as lines of a comment; none of a fit that stands."""
+    reason = rejection(fit)
+    return [] if reason is None else textwrap.wrap(f"NOT TO BE RELIED ON: {reason}.", width)
 
 
 def bounded_regimes(fit: Fit) -> tuple[Regime, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Curve, Fit, FitError, Segment
 from chiplog.fit.text import sizes_text
+from chiplog.fit.verdict import quality_of
 from chiplog.machine_state.main_state import InOneState, in_one_state
 
 BISECT, WARM_UP = "bisect", "warm-up"
@@ -20,8 +21,6 @@ FEWEST_MEANS = 2
 """A line through so many means leaves no residual."""
 PRINTED = ("half_round_trip", "gap")
 """The quantities that tools print themselves, so that their means scatter alike."""
-BAD_FIT = 0.2
-"""Mean relative error above which a fit is called bad."""
 
 
 def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
@@ -148,8 +147,8 @@ def usable(dataset: Dataset) -> Usable:
 
 
 def bad_fit(error: FitError) -> tuple[str, ...]:
-    """A sentence if the model misses the measured times by more than 20 % on average."""
-    if not error.mean_relative > BAD_FIT:
+    """A sentence if the model's errors reject it."""
+    if not error.points or quality_of(error) != "rejected":
         return ()
     return (
         f"The model misses the measured times by {100 * error.mean_relative:.0f} % on average "

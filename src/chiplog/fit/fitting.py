@@ -47,6 +47,7 @@ from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import crossing_bytes
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
+from chiplog.fit.verdict import busy_text
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
@@ -139,9 +140,11 @@ def fit_each(
         ]
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
+    busy = busy_text(dataset)
     return Fitted(
         with_origin(
-            dataset.header, [replace(one, warnings=(*told, *one.warnings)) for one in fits]
+            dataset.header,
+            [replace(one, warnings=(*told, *one.warnings), busy=busy) for one in fits],
         ),
         _left_out(loaded, method, fits, reasons),
     )
@@ -387,14 +390,17 @@ def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
 
 
 def _with_crossings(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[Change, ...]:
-    """The changes within the segments, each with the size at which the two protocols' one-way lines cross."""
+    """The changes within the segments, each with the size at which the two protocols' lines cross.
+
+    That is what the search for changes says; of given boundaries, what the segments say.
+    """
     named = []
     for change in changes:
         for before, after in pairwise(segments):
             if before.last_bytes != change.last_before_bytes:
                 continue
             crossing = change.crossing_bytes
-            if crossing is None:
+            if crossing is None and not change.seen_in:
                 crossing = crossing_bytes(before, after)
             named.append(replace(change, crossing_bytes=crossing))
     return tuple(named)

@@ -22,6 +22,7 @@ from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import RunFailed
 from chiplog.file_kind import MODEL
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fit.verdict import rejection
 
 SCHEMA = "chiplog.fit/1"
 MAX_MODEL_BYTES = 256 << 20
@@ -90,6 +91,7 @@ def change_to_json(change: Change) -> dict[str, object]:
         "relative_jump": _plain(change.relative_jump),
         "seen_in": list(change.seen_in),
         "crossing_bytes": _plain(change.crossing_bytes),
+        "crossing_measured": None if change.crossing_bytes is None else change.is_crossing_measured,
     }
 
 
@@ -119,13 +121,10 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "convention": fit.convention,
         "segments": [_segment_to_json(segment) for segment in fit.segments],
         "changes": [change_to_json(change) for change in fit.changes],
-        "error": {
-            "points": int(fit.error.points),
-            "mean_relative": _plain(fit.error.mean_relative),
-            "median_relative": _plain(fit.error.median_relative),
-            "max_relative": _plain(fit.error.max_relative),
-            "mean_factor": _plain(fit.error.mean_factor),
-        },
+        "error": _error_to_json(fit.error),
+        "held_out_error": None if fit.held_out is None else _error_to_json(fit.held_out),
+        "busy": fit.busy,
+        "rejected": rejection(fit),
         "cost": {
             "messages": int(fit.cost.messages),
             "bytes": int(fit.cost.bytes),
@@ -136,6 +135,16 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "curves": [_curve_to_json(curve) for curve in fit.curves],
         "bands": [_band_to_json(band) for band in fit.bands],
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
+    }
+
+
+def _error_to_json(error: FitError) -> dict[str, object]:
+    return {
+        "points": int(error.points),
+        "mean_relative": _plain(error.mean_relative),
+        "median_relative": _plain(error.median_relative),
+        "max_relative": _plain(error.max_relative),
+        "mean_factor": _plain(error.mean_factor),
     }
 
 
@@ -212,6 +221,8 @@ def _fit_from_json(fields: Fields) -> Fit:
         ranks=_count_or_none(fields, "ranks"),
         hosts=_count_or_none(fields, "hosts"),
         launches=_count_or_none(fields, "launches"),
+        held_out=_error_if_any(fields, "held_out_error"),
+        busy=fields.text_or_none("busy"),
     )
 
 
@@ -272,6 +283,10 @@ def _change_from_json(fields: Fields) -> Change:
 def _or_nan(fields: Fields, name: str) -> float:
     value = fields.real_or_none(name)
     return math.nan if value is None else value
+
+
+def _error_if_any(fields: Fields, name: str) -> FitError | None:
+    return None if fields.members.get(name) is None else _error_from_json(fields.child(name))
 
 
 def _error_from_json(fields: Fields) -> FitError:

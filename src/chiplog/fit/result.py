@@ -46,6 +46,12 @@ class Change:
     crossing_bytes: float | None = None
     """Where the lines of the two protocols cross, i.e. where the switch should be; None if they never do."""
 
+    @property
+    def is_crossing_measured(self) -> bool:
+        """Whether both lines were measured where they cross: else one of them is extrapolated beyond the switch."""
+        crossing = self.crossing_bytes
+        return crossing is not None and self.last_before_bytes <= crossing <= self.first_after_bytes
+
 
 FREE = "free"
 """The form of a segment of loggops where a message alone and a train have slopes of their own."""
@@ -175,3 +181,7 @@ class Fit:
     """On how many hosts they ran; None in files that do not say."""
     launches: int | None = None
     """Over how many launches the intervals are; None in files that do not say."""
+    held_out: FitError | None = None
+    """The errors on half round trips that were held out from further fits like this one; None where none were made."""
+    busy: str | None = None
+    """What shows that the machine was busy with other programs while it measured, in a few words; else None."""

@@ -5,6 +5,7 @@ Protocol changes are looked for once, and passed along: to the fits of all model
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chiplog.compare.judged import default_models
@@ -15,7 +16,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
 from chiplog.fit.fitting import fit_each, models_for
 from chiplog.fit.left_out import LeftOut
-from chiplog.fit.result import Change
+from chiplog.fit.result import Change, Fit
 from chiplog.jobs.placement import placement_of
 from chiplog.report.input import SeriesChanges, TargetReport
 
@@ -36,7 +37,7 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=fitted.fits,
+        fits=tuple(_with_held_out(fit, comparison) for fit in fitted.fits),
         series_changes=series,
         consensus=consensus or (fitted.fits[0].changes if fitted.fits else ()),
         comparison=comparison,
@@ -45,6 +46,16 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
         raw_files=(raw_file,) if raw_file else (),
         left_out=tuple(dict.fromkeys((*fitted.left_out, *left_out))),
     )
+
+
+def _with_held_out(fit: Fit, comparison: Sequence[ModelRow]) -> Fit:
+    """The fit with its error on held-out points, where the comparison has one."""
+    mine = (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
+    for row in comparison:
+        judged = (row.model, row.method, row.statistic, row.operation, row.posting)
+        if judged == mine and not row.in_sample:
+            return replace(fit, held_out=row.error)
+    return fit
 
 
 def _as_asked(dataset: Dataset) -> Dataset:

@@ -12,8 +12,10 @@ from chiplog.report.document import (
     Document,
     Figure,
     Inline,
+    Paragraph,
     Section,
     Table,
+    bad,
     code,
     joined,
     line,
@@ -44,10 +46,21 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
         f"{first.operation}, {size}",
         line(muted(f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks")),
         (
-            Section("winners", line("Which algorithm wins"), (_winners(reigns(rows)),)),
+            Section(
+                "winners",
+                line("Which algorithm wins"),
+                (*_rejected(first), _winners(reigns(rows))),
+            ),
             Section("time", line("Time over the number of ranks"), (_figure(rows),)),
         ),
     )
+
+
+def _rejected(row: Prediction) -> tuple[Paragraph, ...]:
+    """Why the fit must not be relied on, where its own check rejects it."""
+    if row.rejected is None:
+        return ()
+    return (Paragraph(line(bad("Not to be relied on"), f": {row.rejected}.")),)
 
 
 def _winners(found: Sequence[Reign]) -> Table:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from chiplog.errors import RunFailed
-from chiplog.export.fits import fit_to_use
+from chiplog.export.fits import fit_to_use, usable_fits
 from chiplog.export.pieces import HOLDS, Piece, corrections, pieces_of
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import beyond_measured, of_target
@@ -123,20 +123,24 @@ class FittedParameters:
                 raise refusal(self.fit, *symbols[place])
 
 
-def fitted_parameters(path: str | os.PathLike[str], target: str | None = None) -> FittedParameters:
+def fitted_parameters(
+    path: str | os.PathLike[str], target: str | None = None, *, anyway: bool = False
+) -> FittedParameters:
     """From the fit of loggops, loggps, loggp or another that can be simulated, the first by precedence.
 
     Each regime's hold for its sizes, the first one's below them.
 
-    UsageError where there is no such fit, several targets and none named, or where nothing bounds a latency;
-    CorruptFile as in reading a model file.
+    UsageError where there is no such fit, where its own check rejects it, unless `anyway`, for several targets and none
+    named, or where nothing bounds a latency; CorruptFile as in reading a model file.
     """
-    return parameters_to_simulate(of_target(read_model(path), target, os.fspath(path)))
+    fits = of_target(read_model(path), target, os.fspath(path))
+    return parameters_to_simulate(fits, anyway=anyway)
 
 
-def parameters_to_simulate(fits: Sequence[Fit]) -> FittedParameters:
+def parameters_to_simulate(fits: Sequence[Fit], *, anyway: bool = False) -> FittedParameters:
     """From one of several fits of one target; UsageError as of `fitted_parameters`."""
-    return FittedParameters(fit_to_use(fits, "simulate", "simulate --model"))
+    usable = usable_fits(fits, "simulate", anyway=anyway)
+    return FittedParameters(fit_to_use(usable, "simulate", "simulate --model"))
 
 
 def _sizes(schedule: Schedule) -> set[int]:

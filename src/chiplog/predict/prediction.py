@@ -15,6 +15,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
+from chiplog.fit.verdict import rejection, require_usable
 from chiplog.models.protocol import Model
 from chiplog.models.registry import models_by_precedence
 from chiplog.plugins import load_reference
@@ -38,23 +39,31 @@ def predict(
     per_node: int = 1,
     model: str | None = None,
     paper_literal: bool = False,
+    anyway: bool = False,
 ) -> tuple[Prediction, ...]:
     """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
 
     `peers` is n of algorithms that have one; without it, n-way dissemination takes the best n. With `per_node` ranks on
-    each node, models that know what these share come first. Raises UsageError for an unknown name, for a model that
-    can't predict the operation, and where a parameter that is needed is not identified.
+    each node, models that know what these share come first. A fit that its own check rejects is used `anyway` only,
+    and each row says so. Raises UsageError for an unknown name, for a model that can't predict the operation, for a
+    rejected fit, and where a parameter that is needed is not identified.
 
     Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
     """
     if operation == to_many.OPERATION:
         return to_many.predict_to_many(
-            fits, task, way=algorithm, peers=peers, model=model, paper_literal=paper_literal
+            fits,
+            task,
+            way=algorithm,
+            peers=peers,
+            model=model,
+            paper_literal=paper_literal,
+            anyway=anyway,
         )
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
     if per_node < 1:
         raise UsageError(f"--per-node: is {per_node}; it accepts 1 or more.")
-    speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model)
+    speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
     asked = {
         one.name: (one, _with_peers(speaker, one, task, peers))
         for one in wanted
@@ -91,11 +100,13 @@ def speaker_for(
     *,
     per_node: int = 1,
     model: str | None = None,
+    anyway: bool = False,
 ) -> Speaker:
     """The first of the fits, by precedence of their models, that predicts one of the algorithms.
 
-    With `model`, only its fits. With several ranks `per_node`, models that know what these share come first.
-    Raises UsageError where there is none, or where it lacks a parameter.
+    With `model`, only its fits. With several ranks `per_node`, models that know what these share come first. Fits that
+    their own check rejects come last, and serve `anyway` only. Raises UsageError where there is none, or where it lacks
+    a parameter.
     """
     known = {one.name: _speaker_type(one) for one in _predicting_models()}
     if model is not None and model not in known:
@@ -107,10 +118,17 @@ def speaker_for(
         order.sort(key=lambda name: not known[name].knows_nodes)
     speakable = [name for name in order if name in models_of(wanted[0].operation)]
     found = [fit for fit in fits if fit.model in ((model,) if model else order) and fit.segments]
-    found.sort(key=lambda fit: (order.index(fit.model), fit.method != "prtt"))
+    found.sort(
+        key=lambda fit: (
+            rejection(fit) is not None,
+            order.index(fit.model),
+            fit.method != "prtt",
+        )
+    )
     refused: UsageError | None = None
     for fit in found:
         try:
+            require_usable(fit, anyway=anyway)
             speaker = known[fit.model](fit, task, per_node)
         except UsageError as error:
             refused = refused or error
@@ -238,6 +256,7 @@ def _prediction(
         model=speaker.fit.model,
         method=method,
         verdict="",
+        rejected=rejection(speaker.fit),
     )
 
 

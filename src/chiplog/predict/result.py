@@ -31,6 +31,8 @@ class Prediction:
     """`closed-form`, `simulation`, or `bound`."""
     verdict: str
     """`fastest`, `unclear` where several may be that, `slower`; `bound` of the lower bound."""
+    rejected: str | None = None
+    """Why the fit's own check rejects it, where it was used all the same; None of a fit that stands."""
 
 
 def predictions_to_json(rows: Sequence[Prediction]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from chiplog.fit.origin import beyond_measured
 from chiplog.fit.predictions.known import REFUSED, Array, refusal
 from chiplog.fit.predictions.span import Span, span
 from chiplog.fit.result import Fit
+from chiplog.fit.verdict import rejection, require_usable
 from chiplog.models import logfp, logp, lop_paper
 from chiplog.models.lop import seconds_per_message
 from chiplog.models.lop_overhead import overhead as lop_overhead
@@ -124,6 +125,11 @@ class _Source:
         """How the messages were handed over."""
         return self.fits[0].posting
 
+    @property
+    def rejected(self) -> str | None:
+        """Why the check of one of the fits rejects it; None where all stand."""
+        return next((reason for fit in self.fits if (reason := rejection(fit))), None)
+
 
 def predict_to_many(
     fits: Sequence[Fit],
@@ -133,11 +139,13 @@ def predict_to_many(
     peers: int | None = None,
     model: str | None = None,
     paper_literal: bool = False,
+    anyway: bool = False,
 ) -> tuple[Prediction, ...]:
     """Both ways, or the one named, to reach `peers` others (all others of the task's ranks), the fastest first.
 
     The lower bound, which is one message alone, is the last row; LoP's times as the paper prints them have none.
-    Raises UsageError for an unknown name, and where the file lacks a model or a parameter.
+    Fits that their own check rejects come last, and serve `anyway` only. Raises UsageError for an unknown name, for a
+    rejected fit, and where the file lacks a model or a parameter.
     """
     if way is not None and way not in WAYS:
         raise UsageError(f"--algorithm: '{way}' does no {OPERATION}; there are {', '.join(WAYS)}.")
@@ -147,6 +155,8 @@ def predict_to_many(
     if paper_literal and model not in (None, "lop"):
         raise UsageError("--paper-literal: is about LoP; say --model lop.")
     known = _sources(fits, "lop" if paper_literal else model, task.message_bytes)
+    for fit in known[0].fits:
+        require_usable(fit, anyway=anyway)
     rows = [
         _row(source, name, task, n, paper_literal, derives_list=derives)
         for name, source, derives in _ways(known)
@@ -203,10 +213,20 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
     ]
     if found:
         best = min(
-            found, key=lambda one: (one.posting != NORMAL, _width(one.fits[0], message_bytes))
+            found,
+            key=lambda one: (
+                one.rejected is not None,
+                one.posting != NORMAL,
+                _width(one.fits[0], message_bytes),
+            ),
         )
         same = (best.fits[0].model, best.fits[0].operation)
-        mine = [one for one in found if (one.fits[0].model, one.fits[0].operation) == same]
+        mine = [
+            one
+            for one in found
+            if (one.fits[0].model, one.fits[0].operation) == same
+            and (one.rejected is None or best.rejected is not None)
+        ]
         return sorted(mine, key=lambda one: one.posting != NORMAL)
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     raise UsageError(
@@ -251,6 +271,7 @@ def _row(
         model=fit.model,
         method="closed-form",
         verdict="",
+        rejected=source.rejected,
     )
 
 

@@ -10,16 +10,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.compare.best import best_row
 from chiplog.dataset.series import Dataset, Series
+from chiplog.fit.predictions.tables import has_tables
 from chiplog.fit.result import Change, Curve, Fit
+from chiplog.fit.verdict import cause_text, rejection
 from chiplog.models.registry import find_model
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
 from chiplog.report.plot import Mark, Spread, Trace
-from chiplog.report.ranking import clearly_better, predicts_enough, row_of
+from chiplog.report.ranking import is_row_of
 
 COLD = "warm-up"
 """The tag of a run's first record: kept in the file, used by nobody."""
+HEADLINE_STATISTIC = "median"
 SMALL_BYTES, LARGE_BYTES = 8, 4 * 2**20
 """The sizes whose times stand in the overview."""
 MOST_POINTS = 240
@@ -39,16 +43,45 @@ class HalfRoundTrips:
 
 
 def headline(target: TargetReport) -> Fit | None:
-    """The fit that the verdict is about: LogGP by PRTT where it exists, else the next best known model.
+    """The fit that the verdict is about: the best on held-out points (`chiplog.compare.best`).
 
-    LogGOPS, which refines LogGP by a time per byte for each of CPUs and network, takes its place where it predicts
-    better.
+    Where none were held out, LogGP by PRTT where it exists, else the next known model; one that its own check rejects
+    comes after those that stand.
     """
-    if not target.fits:
-        return None
-    return _refined(
-        target, max(target.fits, key=lambda fit: (headline_rank(fit), _by_default(fit)))
+    best = best_row([row for row in target.comparison if row.statistic == HEADLINE_STATISTIC])
+    for fit in target.fits:
+        if best is not None and is_row_of(best, fit):
+            return fit
+    return max(
+        target.fits,
+        key=lambda fit: (
+            fit.error.points > 0 and rejection(fit) is None,
+            headline_rank(fit),
+            _by_default(fit),
+        ),
+        default=None,
     )
+
+
+def parameter_fit(target: TargetReport) -> Fit | None:
+    """The fit whose parameters stand in the overview: the best; where that is a table, the best that has numbers."""
+    best = headline(target)
+    if best is None or not _is_table(best):
+        return best
+    fits = tuple(fit for fit in target.fits if fit.segments and not _is_table(fit))
+    rows = tuple(row for row in target.comparison if any(is_row_of(row, fit) for fit in fits))
+    return headline(replace(target, fits=fits, comparison=rows)) or best
+
+
+def _is_table(fit: Fit) -> bool:
+    model = find_model(fit.model)
+    return model is not None and has_tables(model)
+
+
+def not_usable(target: TargetReport) -> str | None:
+    """Why the target's model must not be predicted with, and what to do; None where it may be."""
+    fit = headline(target)
+    return None if fit is None or rejection(fit) is None else cause_text(fit, model_name(fit.model))
 
 
 def headline_rank(fit: Fit) -> int:
@@ -60,20 +93,6 @@ def headline_rank(fit: Fit) -> int:
 def _by_default(fit: Fit) -> bool:
     model = find_model(fit.model)
     return model is not None and model.headline > 0 and fit.method == next(iter(model.estimators))
-
-
-def _refined(target: TargetReport, fit: Fit) -> Fit:
-    """The fit, or that of a model that refines its model, by the same method, where that predicts better."""
-    mine = row_of(target, fit)
-    for other in target.fits:
-        model = find_model(other.model)
-        if model is None or (model.refines, other.method) != (fit.model, fit.method):
-            continue
-        row = row_of(target, other)
-        both = predicts_enough(row, [row, mine])
-        if both and (clearly_better(row, mine) or not predicts_enough(mine, [row, mine])):
-            return other
-    return fit
 
 
 def told_over_sizes(target: TargetReport) -> Fit | None:
@@ -325,7 +344,7 @@ def change_marks(changes: Sequence[Change]) -> tuple[Mark, ...]:
             words += f" {jump(change)}"
         marks.append(Mark(change.last_before_bytes, change.first_after_bytes, words))
     for change in changes:
-        if change.crossing_bytes is not None:
+        if change.crossing_bytes is not None and change.is_crossing_measured:
             label = f"lines cross at {change.crossing_bytes:,.0f} B"
             marks.append(Mark(change.crossing_bytes, change.crossing_bytes, label, "crossing"))
     return tuple(marks)

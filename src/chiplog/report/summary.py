@@ -18,6 +18,8 @@ from chiplog.report.measured import (
     SMALL_BYTES,
     half_round_trip_at,
     headline,
+    not_usable,
+    parameter_fit,
 )
 from chiplog.report.names import model_name, short_place
 from chiplog.report.parameter_text import is_known
@@ -35,7 +37,7 @@ HEADER_BYTES = 80
 """The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
 """Host and processor: what stands behind them is in the details."""
-MOST_LINES = {"machine": 1, "changes": 3, "verdict": 2}
+MOST_LINES = {"not usable": 3, "machine": 1, "changes": 3, "verdict": 2}
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
 WIDTHS = (10, 8, 7, 7, 7, 7, 7, 6, 8, 5)
@@ -45,13 +47,26 @@ def summary_lines(report: ReportInput) -> list[str]:
     """The report in at most 80 columns, and about 25 lines for three targets."""
     if not report.targets:
         return ["No target was measured."]
-    lines = [*_machine(report), "", *_table(report), *_changes(report), ""]
+    lines = [*_not_usable(report), *_machine(report), "", *_table(report), *_changes(report), ""]
     for target in report.targets:
         lines += _wrap(f"{target.name}: {_verdict(target)}", MOST_LINES["verdict"])
     further = max(0, len(report.targets) - SCREEN_TARGETS) * LINES_A_TARGET
     room = SCREEN_LINES + further - LINES_ABOUT_FILES - len(lines) - 1
     warned = _warnings(report, room)
     return [*lines, *(["", *warned] if warned else [])]
+
+
+def _not_usable(report: ReportInput) -> list[str]:
+    """Which targets must not be predicted with, and why: what a reader has to know first; targets alike share it."""
+    causes: dict[str, list[str]] = {}
+    for target in report.targets:
+        cause = not_usable(target)
+        if cause is not None:
+            causes.setdefault(cause, []).append(target.name)
+    lines = []
+    for cause, names in causes.items():
+        lines += _wrap(f"NOT USABLE: {', '.join(names)}: {cause}.", MOST_LINES["not usable"])
+    return lines
 
 
 def _warnings(report: ReportInput, room: int) -> list[str]:
@@ -107,7 +122,8 @@ def _cells(target: TargetReport) -> list[str]:
     ]
     if fit is None or not fit.segments:
         return [*measured, *(["-"] * 5), "failed" if target.failure else "no fit", "-"]
-    first, last = fit.segments[0].parameters, fit.segments[-1].parameters
+    shown = parameter_fit(target) or fit
+    first, last = shown.segments[0].parameters, shown.segments[-1].parameters
     row = row_of(target, fit)
     error = (
         "-" if row.in_sample or not row.error.points else format.percent(row.error.median_relative)

@@ -21,11 +21,15 @@ class Range:
 
 
 def simulation_to_json(
-    simulation: Simulation, found: Range | None = None, beyond: str | None = None
+    simulation: Simulation,
+    found: Range | None = None,
+    beyond: str | None = None,
+    rejected: str | None = None,
 ) -> dict[str, Any]:
     """Times in nanoseconds: integers where all are whole, otherwise with the picoseconds behind the point.
 
-    With a model, `found` is the makespan over what its data leave, and `beyond` says what was not measured.
+    With a model, `found` is the makespan over what its data leave, `beyond` says what was not measured, and
+    `rejected` why the fit's own check rejects it.
     """
     finish = nanoseconds(simulation.finish_ps)
     interval = {}
@@ -36,6 +40,7 @@ def simulation_to_json(
             "makespan_high_ns": high,
             "extrapolated": beyond is not None,
             "reason": beyond,
+            "rejected": rejected,
         }
     return {
         "schema": "chiplog.simulation/1",

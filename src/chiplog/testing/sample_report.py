@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.models.registry import load_model
 from chiplog.report.input import (
     Placement,
     PlacementState,
@@ -94,6 +95,8 @@ def sample_target(
                 "every 5th size",
                 _parameter_count(fit),
                 _of_half_trips(fit, sizes),
+                patterns=1 if load_model(fit.model).single_messages else 2,
+                misses={"half round trips": _misses(fit)},
             )
             for fit in fits
         ),
@@ -321,10 +324,16 @@ def _predicted(model: str, truth: tuple[Truth, ...], curve: Curve) -> Curve:
     elif model == "logp":
         predicted = np.full(len(sizes), float(curve.predicted_seconds[0]))
     elif model == "plogp":
-        predicted = curve.measured_seconds * 1.004
+        predicted = curve.predicted_seconds * 1.004
     else:
         predicted = curve.predicted_seconds
     return replace(curve, predicted_seconds=predicted)
+
+
+def _misses(fit: Fit) -> NDArray[np.float64]:
+    """|ln(predicted / measured)| of the half round trips."""
+    curve = next(one for one in fit.curves if one.quantity == "half_round_trip")
+    return np.abs(np.log(curve.predicted_seconds / curve.measured_seconds))
 
 
 def error_of(curves: tuple[Curve, ...]) -> FitError:

@@ -75,6 +75,13 @@ class Tuning:
     choices: tuple[Choice, ...]
     is_of_one_host: bool = False
     """Whether all ranks were on one host where it was measured, so that nothing is known of several."""
+    rejected: str | None = None
+    """Why the model's own check rejects it, where it was used all the same; None of a fit that stands."""
+
+    @property
+    def caution(self) -> str:
+        """What a comment of a tuning file adds about a rejected fit, on one line; empty where the fit stands."""
+        return "" if self.rejected is None else f"; NOT TO BE RELIED ON: {self.rejected}"
 
     def at(self, ranks: int) -> tuple[Choice, ...]:
         """The choices of one number of ranks, ascending by size."""

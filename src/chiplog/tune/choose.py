@@ -20,6 +20,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
+from chiplog.fit.verdict import rejection
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
 from chiplog.predict.network import Space, Speaker
 from chiplog.predict.prediction import answer, speaker_for
@@ -71,15 +72,17 @@ def choose(
     sizes: Sequence[int] = (1,),
     model: str | None = None,
     peers: Peers | None = None,
+    anyway: bool = False,
 ) -> Tuning:
     """The choices among the algorithms `offered` for all `ranks` and `sizes` (bytes, as in `Task.message_bytes`).
 
     `peers` is for algorithms that take them, other than n-way dissemination, which has its best n.
 
-    Raises UsageError where no model of the file predicts them, or where fewer than two are left to choose from.
+    Raises UsageError where no model of the file predicts them, where its own check rejects the fit, unless `anyway`,
+    or where fewer than two are left to choose from.
     """
     known = [one for name, one in algorithms(operation).items() if name in offered]
-    speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model)
+    speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model, anyway=anyway)
     spoken = [one for one in known if speaker.speaks_about(one)]
     if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
         names = ", ".join(one.name for one in spoken) or "none"
@@ -98,7 +101,8 @@ def choose(
         for count in ranks
         for size in sizes
     ]
-    return Tuning(operation, speaker.fit.model, tuple(found))
+    rejected = rejection(speaker.fit)
+    return Tuning(operation, speaker.fit.model, tuple(found), rejected=rejected)
 
 
 def predicted_seconds(
@@ -106,10 +110,11 @@ def predicted_seconds(
 ) -> dict[tuple[str, int, int], float]:
     """Seconds in the middle of the set by (algorithm, ranks, bytes), of those among `names` that a model predicts.
 
-    Raises UsageError where no model of the file predicts any.
+    They say what to try first, so a fit that its own check rejects serves, too. Raises UsageError where no model of the
+    file predicts any.
     """
     known = [one for name, one in algorithms(operation).items() if name in names]
-    speaker = speaker_for(fits, known, max(tasks, key=lambda one: one.ranks))
+    speaker = speaker_for(fits, known, max(tasks, key=lambda one: one.ranks), anyway=True)
     spoken = [one for one in known if speaker.speaks_about(one) and not one.takes_peers]
     found = {}
     for task in tasks:

@@ -40,13 +40,15 @@ def tune(
     sizes: str = DEFAULT_SIZES,
     model: str | None = None,
     target: str | None = None,
+    anyway: bool = False,
 ) -> Written:
     """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the file `out` for `program`.
 
     `target` is which target of a model file that holds several.
 
     A barrier is asked for at every number of ranks, other operations at powers of two and both ends, and at `sizes`.
-    Raises UsageError, also where the release can't take such a file.
+    A fit that its own check rejects is used `anyway` only. Raises UsageError, also where the release can't take such a
+    file.
     """
     path = Path(out)
     writer = WRITERS.load(program)
@@ -60,6 +62,7 @@ def tune(
         sizes=(1,) if is_barrier else parse_sizes(sizes),
         model=model,
         peers=chosen.peers,
+        anyway=anyway,
     )
     return Written(tuning, chosen.files(tuning, release), writer.proof is not None)
 

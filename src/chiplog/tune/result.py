@@ -17,6 +17,7 @@ def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any
         "schema": SCHEMA,
         "operation": tuning.operation,
         "model": tuning.model,
+        "rejected": tuning.rejected,
         "settings": dict(settings),
         "choices": [_choice(one) for one in tuning.choices],
     }

@@ -19,9 +19,10 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.export.check import refuse_what_misses
 from chiplog.export.exporter import Exporter, runs_as_text
-from chiplog.export.fits import bounded_regimes
+from chiplog.export.fits import bounded_regimes, rejection_lines
 from chiplog.export.pieces import Measured
 from chiplog.fit.predictions.regime import Regime
+from chiplog.fit.result import Fit
 
 HEADER = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
 _ANSWERS = ("L", "o_s", "o_r", "g", "G", "lsqu")
@@ -31,22 +32,45 @@ _Medians = dict[int, float]
 def codes_text(dataset: Dataset) -> str:
     """The table, one row a size; UsageError where the trains that it needs were not measured."""
     prtt = dataset.select(pattern="prtt")
-    train = _train(prtt)
-    single = _medians(prtt.select(train=1, delayed=False))
-    several = _medians(prtt.select(train=train, delayed=False))
-    delayed = _delayed(prtt.select(train=train, delayed=True), single)
+    train, single, several, delayed = _times(prtt)
     sizes = sorted(set(single) & set(several) & set(delayed))
     if not sizes:
         raise UsageError(
             f"codes needs prtt with trains of 1 and n, and n with a delay; {dataset.source} lacks some."
         )
-    answers = _netgauge_answers(prtt) or _fitted_answers(dataset, train, single, several, sizes)
-    rows = [HEADER]
+    answers = _netgauge_answers(prtt)
+    rows = []
+    if not answers:
+        chosen = _fit(dataset)
+        answers = _fitted_answers(chosen, train, single, several, sizes)
+        rows += [f"# {words}" for words in rejection_lines(chosen)]
+    rows.append(HEADER)
     for size in sizes:
         times = (single[size], several[size], delayed[size])
         numbers = [time * 1e6 for time in times] + [answers[size].get(name) for name in _ANSWERS]
         rows.append(f"{size} {train} " + " ".join(_text(number) for number in numbers))
     return "\n".join(rows) + "\n"
+
+
+def _times(prtt: Dataset) -> tuple[int, _Medians, _Medians, _Medians]:
+    """The length n of trains, and by size PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) in seconds."""
+    train = _train(prtt)
+    single = _medians(prtt.select(train=1, delayed=False))
+    several = _medians(prtt.select(train=train, delayed=False))
+    return train, single, several, _delayed(prtt.select(train=train, delayed=True), single)
+
+
+def _fit(dataset: Dataset) -> Fit:
+    """The fit whose G the table has."""
+    from chiplog.fit.fitting import fit
+
+    return fit(dataset.select(operation="send"), ("loggp",), method="prtt")[0]
+
+
+def _fit_of_run(dataset: Dataset) -> Fit | None:
+    """The same; None for a run imported from Netgauge, whose own answers are given back, and for one without trains."""
+    prtt = dataset.select(pattern="prtt")
+    return _fit(dataset) if all(_times(prtt)) and not _netgauge_answers(prtt) else None
 
 
 def _text(number: float | None) -> str:
@@ -89,12 +113,9 @@ def _netgauge_answers(prtt: Dataset) -> dict[int, Mapping[str, float | None]]:
 
 
 def _fitted_answers(
-    dataset: Dataset, train: int, single: _Medians, several: _Medians, sizes: list[int]
+    chosen: Fit, train: int, single: _Medians, several: _Medians, sizes: list[int]
 ) -> dict[int, Mapping[str, float | None]]:
     """Each row's L and g are such that L + (s-1)G and g + (s-1)G are the times measured at its size."""
-    from chiplog.fit.fitting import fit
-
-    chosen = fit(dataset.select(operation="send"), ("loggp",), method="prtt")[0]
     regimes = bounded_regimes(chosen)
     measured = [
         Measured(size, single[size] / 2.0, (several[size] - single[size]) / (train - 1))
@@ -143,4 +164,5 @@ CODES = Exporter(
     name="codes",
     summary="a run with prtt trains: CODES's LogGP table",
     write_run=runs_as_text(codes_text),
+    fit_of_run=_fit_of_run,
 )

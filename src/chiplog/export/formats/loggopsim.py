@@ -18,7 +18,7 @@ import numpy as np
 from chiplog.errors import UsageError
 from chiplog.export.check import ranges_text, refuse_what_misses, to_hold_against, within
 from chiplog.export.exporter import Exporter, fits_as_text
-from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes
+from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
 from chiplog.export.pieces import HOLDS, TRAIN, Measured, pieces_of
 from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
@@ -73,6 +73,7 @@ def loggopsim_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) ->
         f"# scale: 1 unit of time = 1 {unit}; write computation in the schedule in {unit}, too",
         f"# for messages of {first} to {last} B, within {line.error:.1%} of what was measured; write none of 0 B",
     ]
+    comments += [f"# {words}" for words in rejection_lines(fit)]
     if not waits:
         comments.append("# no send waits for its receive: trains do not show that one does")
     return "\n".join(

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from chiplog.export.check import refuse_what_misses, to_hold_against, within, worst_miss
 from chiplog.export.exporter import Exporter, fits_as_text
-from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes
+from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
 from chiplog.export.pieces import HOLDS, Measured, Piece, pieces_of
 from chiplog.fit.result import Fit
 
@@ -226,9 +226,12 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
         if is_measured
         else "none was measured in trains, so no send waits for its receive"
     )
+    caution = "".join(f"\n     {escape(words)}" for words in rejection_lines(fit)).replace(
+        "--", "- -"
+    )
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<!-- {origin}, written by chiplog for SimGrid 3.32.
+<!-- {origin}, written by chiplog for SimGrid 3.32.{caution}
      Base of the factors: latency of a path {latency:.6g} s (two links, half of it each), {bandwidth:.6g} B/s.
      os is what a message adds to a train, since SMPI knows no gap. Sends that wait for their receive: {waits}.
      In force if: smpirun -platform THIS_FILE with your ping-pong gives the measured times. Adapt radical (hosts). -->

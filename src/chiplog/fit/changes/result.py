@@ -108,6 +108,7 @@ def change_to_json(change: Change) -> dict[str, Any]:
         "relative_jump": change.relative_jump,
         "seen_in": list(change.seen_in),
         "crossing_bytes": change.crossing_bytes,
+        "crossing_measured": None if change.crossing_bytes is None else change.is_crossing_measured,
     }
 
 

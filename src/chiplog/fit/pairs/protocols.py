@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from chiplog.fit.pairs.faces import two_faces
 from chiplog.fit.pairs.solve import postal
 from chiplog.fit.pairs.table import Cells, Floats, PairTable, launch_medians
-from chiplog.fit.regimes.crossing import line_crossing_bytes
 from chiplog.fit.result import Change
 
 FEWEST_SIZES = 3
@@ -255,8 +254,9 @@ def _change(before: PairTable, after: PairTable) -> Change:
     bends = abs(slopes[1] - slopes[0]) > NOTICEABLE * max(slopes)
     jumps = jump is not None and abs(jump) > NOTICEABLE
     kind = "both" if jumps and bends else "jump" if jumps else "slope"
-    crossing = line_crossing_bytes(*((start + slope, slope) for start, slope in lines))
-    return Change(last, first, kind, jump, ("pairs",), crossing)
+    return Change(
+        last, first, kind, jump, ("pairs",)
+    )  # the lines of each k cross at a size of their own
 
 
 def _line(table: PairTable) -> tuple[float, float]:

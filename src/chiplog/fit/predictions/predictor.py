@@ -99,6 +99,17 @@ def relative_errors(
     return np.abs(ratio - 1.0), np.abs(np.log(ratio))
 
 
+def log_misses(predict: Predictor, found: MeasuredPoints) -> NDArray[np.float64]:
+    """|ln(predicted/measured)| of each point, shape (points,); NaN where there is no positive prediction."""
+    if found.seconds.size == 0:
+        return np.empty(0)
+    predicted = predict(found.points)
+    misses = np.full(predicted.shape, np.nan)
+    valid = np.isfinite(predicted) & (predicted > 0) & (found.seconds > 0)
+    misses[valid] = np.abs(np.log(predicted[valid] / found.seconds[valid]))
+    return misses
+
+
 def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -> FitError:
     """The error over all points; NaN without any."""
     if relative.size == 0:

@@ -50,7 +50,8 @@ def _consensus(changes: tuple[Change, ...]) -> Table:
     caption = line(
         "Protocol changes that the series agree on. The change lies above the last size before "
         "and at or below the "
-        "first size after. Where the two protocols' lines cross, the switch would cost nothing."
+        "first size after. Where the two protocols' lines cross, the switch would cost nothing; that is shown where "
+        "both were measured."
     )
     return Table(caption, columns, tuple(_row(change) for change in changes))
 
@@ -65,15 +66,23 @@ def _slopes(fit: Fit, places: list[str]) -> Inline:
 
 
 def _row(change: Change) -> tuple[Inline, ...]:
-    crossing = change.crossing_bytes
     return (
         line(format.exact_bytes(change.last_before_bytes)),
         line(format.exact_bytes(change.first_after_bytes)),
         line(kind(change)),
         line(jump(change)),
         seen_in(change),
-        line(muted("never")) if crossing is None else line(format.exact_bytes(crossing)),
+        _crossing(change),
     )
+
+
+def _crossing(change: Change) -> Inline:
+    """Where the lines cross, if both were measured there."""
+    if change.crossing_bytes is None:
+        return line(muted("never"))
+    if not change.is_crossing_measured:
+        return line(muted("not measured there"))
+    return line(format.exact_bytes(change.crossing_bytes))
 
 
 def _by_series(target: TargetReport) -> Table:

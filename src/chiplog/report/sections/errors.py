@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chiplog.compare.best import best_rows, most_points, predicts_enough, ranked
 from chiplog.compare.result import IN_SAMPLE, ModelRow
 from chiplog.fit.left_out import left_out_lines
 from chiplog.fit.result import FitError
+from chiplog.fit.verdict import FAIR_MEDIAN
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -20,11 +22,11 @@ from chiplog.report.document import (
     line,
     muted,
     plain,
+    strong,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.names import method_name, model_name, of_many
-from chiplog.report.ranking import in_sample_row, most_points, predicts_enough, ranked
-from chiplog.report.sections.verdict import FAIR_MEDIAN
+from chiplog.report.ranking import in_sample_row
 
 SHARES = ("Repeatability", "Within 95 % prediction interval")
 """Columns that are shown where they are known."""
@@ -56,7 +58,10 @@ def table(rows: Sequence[ModelRow]) -> Table:
         Column(line(plain("Factor", term="factor")), numeric=True),
         *(Column(line(name), numeric=True) for name in SHARES if some),
     )
-    return Table(_caption(rows), columns, tuple(_row(row, rows, some) for row in ranked(rows)))
+    best = best_rows(rows)
+    return Table(
+        _caption(rows), columns, tuple(_row(row, rows, best, some) for row in ranked(rows))
+    )
 
 
 def _caption(rows: Sequence[ModelRow]) -> Inline:
@@ -77,13 +82,16 @@ def _caption(rows: Sequence[ModelRow]) -> Inline:
     )
 
 
-def _row(row: ModelRow, rows: Sequence[ModelRow], with_shares: bool) -> tuple[Inline, ...]:
+def _row(
+    row: ModelRow, rows: Sequence[ModelRow], best: Sequence[ModelRow], with_shares: bool
+) -> tuple[Inline, ...]:
     most = most_points(rows)
     points = format.count(row.error.points)
     if not predicts_enough(row, rows):
         points = f"{points} of {format.count(most)}"
+    mark = (" ", strong("best")) if any(row is one for one in best) else ()
     names = (
-        line(model_name(row.model)),
+        line(model_name(row.model), *mark),
         line(method_name(row.method)),
         line(row.held_out or IN_SAMPLE),
         line(points),

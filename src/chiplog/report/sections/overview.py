@@ -30,6 +30,8 @@ from chiplog.report.measured import (
     half_round_trip_at,
     headline,
     measured_trace,
+    not_usable,
+    parameter_fit,
 )
 from chiplog.report.names import model_name, parameter_symbol
 from chiplog.report.parameter_text import bandwidth_of, short
@@ -62,10 +64,20 @@ def section(report: ReportInput) -> Section | None:
         "One-way = half round trip. GB = 1e9 B."
     )
     table = Table(caption, columns, tuple(_row(target) for target in report.targets))
-    blocks: list[Block] = [table, *_plots(report)]
+    blocks: list[Block] = [*_not_usable(report), table, *_plots(report)]
     if report.cost is not None:
         blocks.append(Paragraph(_total(report)))
     return Section("overview", line("Overview"), tuple(blocks))
+
+
+def _not_usable(report: ReportInput) -> list[Paragraph]:
+    """Which targets must not be predicted with, and why, before anything else is read."""
+    causes = [(target, not_usable(target)) for target in report.targets]
+    return [
+        Paragraph(line(code(target.name), " ", bad(f"Not usable: {cause}.")))
+        for target, cause in causes
+        if cause is not None
+    ]
 
 
 def _plots(report: ReportInput) -> list[Panels]:
@@ -103,7 +115,8 @@ def _row(target: TargetReport) -> tuple[Inline, ...]:
         words = "failed" if target.failure else "no fit"
         blank = [line(format.NOTHING)] * (len(FIRST_SEGMENT) + 1)
         return (line(code(target.name)), *_measured(target), line(bad(words)), *blank)
-    first, last = fit.segments[0].parameters, fit.segments[-1].parameters
+    shown = parameter_fit(target) or fit
+    first, last = shown.segments[0].parameters, shown.segments[-1].parameters
     return (
         line(code(target.name)),
         *_measured(target),

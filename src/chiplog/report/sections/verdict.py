@@ -4,9 +4,11 @@ change, what is unknown.
 
 from __future__ import annotations
 
+from chiplog.compare.best import is_surely_closer, ranked
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.fit.result import Change, Fit
+from chiplog.fit.verdict import FAIR_MEDIAN, quality_of
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -35,13 +37,9 @@ from chiplog.report.names import (
     slope_changes,
 )
 from chiplog.report.parameter_text import is_known, not_identified
-from chiplog.report.ranking import clearly_better, ranked, row_of
+from chiplog.report.ranking import row_of
 from chiplog.report.sections.parameters import in_usual_order
 
-GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
-"""Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
-FAIR_MEDIAN, FAIR_FACTOR = 0.15, 1.25
-"""Up to both, it is said to predict roughly; beyond, not to describe the transport."""
 MOST_PLACES = 2
 """What is said one by one; of more, the table of parameters tells."""
 LEAST_SAID = 0.001
@@ -61,7 +59,7 @@ def section(target: TargetReport, key: str) -> Section | None:
             )
         return Section(f"{key}-verdict", line("Verdict"), tuple(blocks))
     blocks.append(Paragraph(_prediction(target, fit)))
-    items = [_changes(target), *_slopes(fit), *_unidentified(fit), *_best(target, fit)]
+    items = [_changes(target), *_slopes(fit), *_unidentified(fit), *_alike(target, fit)]
     items += [*_advice(target), *_placement(target)]
     if not target.dataset.complete:
         items.append(
@@ -91,10 +89,11 @@ def _prediction(target: TargetReport, fit: Fit) -> Inline:
         else f"{points} that were held out"
     )
     tail = f" {_over(fit)} (median on {basis}; {mean} on average, {worst} at worst)."
-    if error.median_relative <= GOOD_MEDIAN and error.mean_factor <= GOOD_FACTOR:
+    quality = quality_of(error)
+    if quality == "good":
         verb = "describes" if row.in_sample else "predicts"
         return line(strong(f"{name} {verb} this transport within {median}"), tail)
-    if error.median_relative <= FAIR_MEDIAN and error.mean_factor <= FAIR_FACTOR:
+    if quality == "rough":
         verb = "describes" if row.in_sample else "predicts"
         return line(strong(f"{name} {verb} this transport only roughly: within {median}"), tail)
     off = median
@@ -147,12 +146,6 @@ def _change(change: Change) -> Inline:
     if change.seen_in:
         parts += [plain(", seen in "), *seen_in(change)]
     parts.append(plain(")"))
-    if change.crossing_bytes is not None and not (
-        change.last_before_bytes <= change.crossing_bytes <= change.first_after_bytes
-    ):
-        parts.append(
-            plain(f", where the lines would have it at {format.exact_bytes(change.crossing_bytes)}")
-        )
     return tuple(parts)
 
 
@@ -181,31 +174,25 @@ def _unidentified(fit: Fit) -> list[Inline]:
     return sentences
 
 
-def _best(target: TargetReport, fit: Fit) -> list[Inline]:
-    """Another model that is clearly closer, judged on the same points as the verdict's."""
-    mine = row_of(target, fit)
+def _alike(target: TargetReport, fit: Fit) -> list[Inline]:
+    """Why the closest model of the table of errors is not the best one, where that is so."""
+    best = row_of(target, fit)
     rows = [
         row
         for row in target.comparison
-        if (row.statistic, row.held_out) == (mine.statistic, mine.held_out)
+        if (row.statistic, row.held_out) == (best.statistic, best.held_out)
     ]
-    if not rows or not mine.error.points:
+    if not rows or best.in_sample or not best.error.points:
         return []
-    best = ranked(rows)[0]
-    if best.model == mine.model or not clearly_better(best, mine):
+    closest = ranked(rows)[0]
+    if closest.model == best.model or is_surely_closer(closest, best):
         return []
-    where = "on the points that they were fitted to" if mine.in_sample else "on held-out points"
-    for name in ("median", "mean"):
-        theirs, ours = (
-            format.percent(getattr(row.error, f"{name}_relative")) for row in (best, mine)
+    return [
+        line(
+            f"{_named(closest)} is not surely closer on held-out points than {_named(best)}, the simplest of those "
+            "that are alike."
         )
-        if theirs != ours:
-            return [
-                line(
-                    f"{_named(best)} is closer: off by {theirs} ({name}) {where}, {_named(mine)} by {ours}."
-                )
-            ]
-    return []
+    ]
 
 
 def _advice(target: TargetReport) -> list[Inline]:

@@ -36,7 +36,7 @@ def text(tuning: Tuning, version: Version) -> str:
     k = radix(tuning)
     ranks = f"{tuning.ranks[0]} to {tuning.ranks[-1]} ranks"
     remark = f"MPICH {version_text(version)}: barrier of {ranks}, by the fit of {tuning.model}; k = n + 1"
-    return lines({ALGORITHM: "k_dissemination", RADIX: k}, remark)
+    return lines({ALGORITHM: "k_dissemination", RADIX: k}, remark + tuning.caution)
 
 
 def settings(path: Path, _: Version) -> Mapping[str, str]:

@@ -51,7 +51,7 @@ def text(tuning: Tuning, version: Version) -> str:
         )
     entries = rules(tuning)
     lines = [
-        "1 # collectives",
+        f"1 # collectives{tuning.caution}",
         f"{COLLECTIVE_IDS[tuning.operation]} # {tuning.operation}",
         f"{len(entries)} # numbers of ranks",
     ]

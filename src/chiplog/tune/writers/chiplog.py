@@ -29,6 +29,8 @@ def text(tuning: Tuning, _: Version) -> str:
     """One choice a line, so that two files can be compared by eye."""
     lines = ",\n".join(f"    {json.dumps(_choice(one), allow_nan=False)}" for one in tuning.choices)
     head = {"schema": SCHEMA, "operation": tuning.operation, "model": tuning.model}
+    if tuning.rejected is not None:
+        head["rejected"] = tuning.rejected
     members = "".join(
         f"  {json.dumps(name)}: {json.dumps(value)},\n" for name, value in head.items()
     )

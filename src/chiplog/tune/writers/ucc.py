@@ -29,7 +29,8 @@ def text(tuning: Tuning, _: Version) -> str:
     """One line."""
     ranks = f"{tuning.ranks[0]} to {tuning.ranks[-1]} ranks"
     return lines(
-        {VARIABLE: radix(tuning)}, f"UCC: barrier of {ranks}, by the fit of {tuning.model}"
+        {VARIABLE: radix(tuning)},
+        f"UCC: barrier of {ranks}, by the fit of {tuning.model}{tuning.caution}",
     )
 
 

@@ -23,6 +23,8 @@ FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_rece
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""
 DIFFERENCES = ("gap", "o_s")
 """Quantities that are small differences of long times: outliers of either make steps of them, so none counts alone."""
+NO_CROSSING = "pairs"
+"""The quantity whose lines cross at another size for each number of pairs: no switch would be right for all."""
 CROSSING_FROM = ("gap", "half_round_trip")
 """Quantities whose lines say where the switch should be: those of the published tables, then the transfer itself."""
 
@@ -113,7 +115,11 @@ def change_of(witness: Witness) -> Change:
         kind=found.kind,
         relative_jump=found.relative_jump,
         seen_in=(witness.observed.quantity,),
-        crossing_bytes=found.before.crossing_bytes(found.after),
+        crossing_bytes=(
+            None
+            if witness.observed.quantity == NO_CROSSING
+            else found.before.crossing_bytes(found.after)
+        ),
     )
 
 
