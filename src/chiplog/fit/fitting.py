@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -44,7 +43,7 @@ from chiplog.fit.quantities.measured import REPLICATES, Measured
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.regimes.crossing import crossing_bytes
+from chiplog.fit.regimes.crossing import with_crossings
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Segment
 from chiplog.fit.verdict import busy_text
@@ -329,7 +328,7 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         direction=job.model.direction,
         statistic=job.measured.statistic,
         segments=segments,
-        changes=_with_crossings(job.changes, segments),
+        changes=with_crossings(job.changes, segments),
         error=NOT_JUDGED,
         cost=cost_of(job.measured.series, used),
         curves=_measured_curves(job, last_bytes),
@@ -387,20 +386,3 @@ def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
         for symbol, one in found.items()
         if one.draws.size
     }
-
-
-def _with_crossings(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[Change, ...]:
-    """The changes within the segments, each with the size at which the two protocols' lines cross.
-
-    That is what the search for changes says; of given boundaries, what the segments say.
-    """
-    named = []
-    for change in changes:
-        for before, after in pairwise(segments):
-            if before.last_bytes != change.last_before_bytes:
-                continue
-            crossing = change.crossing_bytes
-            if crossing is None and not change.seen_in:
-                crossing = crossing_bytes(before, after)
-            named.append(replace(change, crossing_bytes=crossing))
-    return tuple(named)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from chiplog.fit.result import Segment
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from chiplog.fit.result import Change, Segment
 
 
 def line_crossing_bytes(before: tuple[float, float], after: tuple[float, float]) -> float | None:
@@ -37,3 +41,20 @@ def crossing_bytes(before: Segment, after: Segment) -> float | None:
         if lines[0] is not None and lines[1] is not None:
             return line_crossing_bytes(lines[0], lines[1])
     return None
+
+
+def with_crossings(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[Change, ...]:
+    """The changes within the segments, each with the size at which the two protocols' lines cross.
+
+    That is what the search for changes says; of given boundaries, what the segments say.
+    """
+    named = []
+    for change in changes:
+        for before, after in pairwise(segments):
+            if before.last_bytes != change.last_before_bytes:
+                continue
+            crossing = change.crossing_bytes
+            if crossing is None and not change.seen_in:
+                crossing = crossing_bytes(before, after)
+            named.append(replace(change, crossing_bytes=crossing))
+    return tuple(named)
