@@ -104,6 +104,50 @@ DETAIL = """#Nnodes    Message_size 0                    1                    5
 2          64           11.00(0.25)          12.50(0.50)          9.50(1.00)           11.00(0.25)
 4          8            20.00(0.25)          22.00(0.50)          No data              20.00(0.25)
 """
+ALLREDUCE = """$ mpirun -np 16 ./osu_allreduce -f
+# OSU MPI Allreduce Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+8                       4.50              4.25              4.75        1000
+1024                    9.00              8.50              9.50        1000
+"""
+BARRIER = """# OSU MPI Barrier Latency Test v7.4
+# Avg Latency(us)
+             2.25
+"""
+NON_BLOCKING = """# OSU MPI Non-blocking All-to-All Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Size           Overall(us)       Compute(us)    Coll. Init(us)    Pure Comm.(us)        Overlap(%)
+8                      30.50             18.25              1.00             12.50             44.29
+"""
+BOTH_WAYS = """# OSU MPI Bi-Directional Bandwidth Test v7.4
+# Size      Bandwidth (MB/s)
+8                      128.00
+65536                20000.00
+"""
+IMB = """# Benchmarking Allreduce
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier )
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         1.00         1.50         1.25
+# Benchmarking Allreduce
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         2.00         2.50         2.25
+# Benchmarking Barrier
+# #processes = 4
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1000         3.00         3.50         3.25
+# Benchmarking Ibcast
+# #processes = 4
+       #bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]
+           16         1000        12.00         6.50         6.00        50.00
+# Benchmarking PingPing
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            8         1000         4.50         1.78
+"""
 PICO_STAMP = "2025_01_02___03_04_05"
 PICO_HEADER = "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib,gpu_awareness\n"
 PICO_METADATA = (
@@ -137,5 +181,8 @@ NEW_FILES = (
     ("ucx-perftest", UCX_CSV),
     ("gpcnet", GPCNET),
     ("ompi-collectives-tuning", DETAIL),
+    ("osu", ALLREDUCE + BARRIER),
+    ("osu", BOTH_WAYS + NON_BLOCKING),
+    ("imb", IMB),
 )
 """Kinds with a file of each, for whoever damages them."""

@@ -9,8 +9,13 @@ import pytest
 from imported_files import imported, refused, times
 from needs import require_data
 from new_tools_files import (
+    ALLREDUCE,
+    BARRIER,
+    BOTH_WAYS,
     DETAIL,
     GPCNET,
+    IMB,
+    NON_BLOCKING,
     PICO_FILES,
     PICO_HEADER,
     PICO_METADATA,
@@ -41,7 +46,7 @@ def test_gpcnet_keeps_isolated_and_congested_tests_apart(tmp_path: Path) -> None
     ]
     assert times(run) == [(8, 2.5), (131072, 250.0), (8, 12.5), (8, 5.0)]
     assert run.series[0].tag["printed"] == {"Avg": 2.5, "99%": 4.5}
-    assert not notes and run.header["ranks"] == 40
+    assert len(notes) == 1 and "isolated, congested" in notes[0] and run.header["ranks"] == 40
     assert nothing_takes_them_for_ping_pongs(run)
 
 
@@ -210,3 +215,109 @@ def test_two_runs_of_collectives_are_compared_by_algorithm_and_ranks(tmp_path: P
         row.ratio for row in rows[:-1] if (row.what.operation, row.what.peers) == ("default", 3)
     )
     assert ratio == pytest.approx(4.5)
+
+
+def test_a_collective_of_osu_is_a_call_of_the_library_s_default(tmp_path: Path) -> None:
+    run, notes = imported(tmp_path, "osu", ALLREDUCE)
+    assert times(run) == [(8, 4.5), (1024, 9.0)]
+    (first, _) = run.series
+    assert (first.pattern, first.operation, first.direction) == ("allreduce", "default", "call")
+    assert (first.peers, run.header["ranks"]) == (15, 16)
+    assert first.tag["min_seconds"] == pytest.approx(4.25e-6)
+    assert first.tag["max_seconds"] == pytest.approx(4.75e-6)
+    assert nothing_takes_them_for_ping_pongs(run)
+    assert all("ranks" not in note for note in notes)
+
+
+def test_a_barrier_of_osu_has_no_size(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, "osu", BARRIER)
+    assert [(one.pattern, one.message_bytes, one.median) for one in run.series] == [
+        ("barrier", 0, 2.25e-6)
+    ]
+    full = BARRIER.replace("(us)", "(us)   Min Latency(us)   Max Latency(us)  Iterations").replace(
+        "2.25", "2.25   2.00   2.50   1000"
+    )
+    run, _ = imported(tmp_path, "osu", full)
+    assert times(run) == [(0, 2.25)]
+    assert run.series[0].tag["max_seconds"] == pytest.approx(2.5e-6)
+
+
+def test_an_operation_that_does_not_block_has_its_pure_time(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, "osu", NON_BLOCKING)
+    (one,) = run.series
+    assert (one.pattern, one.operation) == ("alltoall", "default, non-blocking")
+    assert times(run) == [(8, 12.5)]
+    assert one.tag["overall_seconds"] == pytest.approx(30.5e-6)
+
+
+def test_ranks_that_nothing_tells_are_unknown_unless_they_are_said(tmp_path: Path) -> None:
+    text = ALLREDUCE.partition("\n")[2]
+    run, notes = imported(tmp_path, "osu", text)
+    assert run.header["ranks"] is None
+    assert any("--ranks" in note for note in notes)
+    source = tmp_path / "source.txt"
+    run = read_run(import_file("osu", source, tmp_path / "run.jsonl", ranks=64))
+    assert run.header["ranks"] == 64 and {one.peers for one in run.series} == {63}
+    with pytest.raises(UsageError, match="leave it out"):
+        import_file("perftest", source, tmp_path / "run.jsonl", ranks=64)
+
+
+def test_windows_both_ways_are_no_ping_pongs(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, "osu", BOTH_WAYS)
+    assert {(one.pattern, one.direction, one.train) for one in run.series} == {
+        ("bidirectional_flood", "call", 64)
+    }
+    assert times(run)[0] == (8, 8.0), "64 messages of 8 bytes each way at 128 MB/s"
+    assert nothing_takes_them_for_ping_pongs(run)
+
+
+def test_collectives_of_other_numbers_of_ranks_are_no_launches(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, "osu", ALLREDUCE + ALLREDUCE.replace("-np 16", "-np 64"))
+    assert {(one.peers, one.launch) for one in run.series} == {(15, 0), (63, 0)}
+
+
+@pytest.mark.parametrize(
+    ("title", "pattern", "operation"),
+    [
+        ("MPI Broadcast Latency Test", "bcast", "default"),
+        ("MPI-CUDA Allgather Latency Test", "allgather", "default"),
+        ("MPI All-to-Allv Personalized Exchange Latency Test", "alltoallv", "default"),
+        ("MPI Reduce_scatter_block Latency Test", "reduce_scatter_block", "default"),
+        ("MPI Neighborhood Allgather Latency Test", "neighbor_allgather", "default"),
+        ("MPI Gather Persistent Latency Test", "gather", "default, persistent"),
+        ("NCCL-CUDA Allreduce Latency Test", "allreduce", "nccl"),
+    ],
+)
+def test_every_collective_of_osu_has_its_name(
+    tmp_path: Path, title: str, pattern: str, operation: str
+) -> None:
+    run, _ = imported(tmp_path, "osu", ALLREDUCE.replace("MPI Allreduce Latency Test", title))
+    assert {(one.pattern, one.operation) for one in run.series} == {(pattern, operation)}
+
+
+def test_collectives_of_imb_have_the_slowest_process_s_time(tmp_path: Path) -> None:
+    run, _ = imported(tmp_path, "imb", IMB)
+    assert [(one.pattern, one.operation, one.peers + 1) for one in run.series] == [
+        ("allreduce", "default", 2),
+        ("allreduce", "default", 4),
+        ("barrier", "default", 4),
+        ("bcast", "default, non-blocking", 4),
+        ("exchange", "send", 2),
+    ]
+    assert times(run) == [(8, 1.5), (8, 2.5), (0, 3.5), (16, 6.5), (8, 4.5)]
+    assert run.series[0].tag["mean_over_ranks_seconds"] == pytest.approx(1.25e-6)
+    assert {one.launch for one in run.series} == {0}
+    assert run.header["ranks"] == 4
+    assert nothing_takes_them_for_ping_pongs(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "sizes"),
+    [("ompi13082_v5.txt", "allreduce", 25), ("ucx7245_hpcx27.txt", "bidirectional_flood", 23)],
+)
+def test_real_tables_of_osu_become_no_ping_pongs(
+    tmp_path: Path, name: str, pattern: str, sizes: int
+) -> None:
+    run, _ = imported(tmp_path, "osu", require_data(f"field/{name}").read_bytes())
+    assert [one.pattern for one in run.series] == [pattern] * sizes
+    assert nothing_takes_them_for_ping_pongs(run)

@@ -114,12 +114,12 @@ def test_a_row_without_a_time_is_skipped_and_counted(tmp_path: Path, row: str) -
 
 
 def test_a_table_of_another_test_is_skipped_and_counted(tmp_path: Path) -> None:
-    other = LATENCY.replace("MPI Latency Test", "MPI Bi-Directional Bandwidth Test")
-    collective = LATENCY.replace("MPI Latency Test", "MPI Allreduce Latency Test")
-    run, notes, warnings = imported(tmp_path, "osu", other + LATENCY + collective)
+    other = LATENCY.replace("MPI Latency Test", "MPI Multi-threaded Latency Test")
+    process = LATENCY.replace("MPI Latency Test", "MPI Multi-process Latency Test")
+    run, notes, warnings = imported(tmp_path, "osu", other + LATENCY + process)
     assert times(run) == ALL
     assert [(one["number"], one["unit"]) for one in warnings] == [(2, "tables")]
-    assert "MPI Bi-Directional Bandwidth Test" in notes[0]
+    assert "MPI Multi-threaded Latency Test" in notes[0]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,9 @@ def test_a_datatype_begins_a_table_of_its_own(tmp_path: Path) -> None:
     head, *rows = LATENCY.splitlines()
     table = "\n".join(rows)
     text = f"{head}\n# Datatype: MPI_CHAR.\n{table}\n# Datatype: MPI_INT.\n{table}\n"
-    assert "of host buffers of MPI_INT" in refused(tmp_path, "osu", text)
+    run, notes, _ = imported(tmp_path, "osu", text)
+    assert {one.placement for one in run.series} == {"host-buffers", "host-buffers+mpi_int"}
+    assert "name the one you mean with --target" in notes[0]
     run, _, _ = imported(tmp_path, "osu", text.replace("MPI_INT", "MPI_CHAR"))
     assert {one.launch for one in run.series} == {0, 1}
 
@@ -162,7 +164,11 @@ def test_managed_memory_has_its_home_on_the_host_or_on_the_device(tmp_path: Path
     line = "# Send Buffer on MANAGED (MH) and Receive Buffer on MANAGED (MH)"
     host = LATENCY.replace("# Size", f"{line}\n# Size")
     device = host.replace("(MH)", "(MD)")
-    assert "device-managed buffers" in refused(tmp_path, "osu", host + device)
+    run, _, _ = imported(tmp_path, "osu", host + device)
+    assert {one.placement for one in run.series} == {
+        "host-managed-buffers",
+        "device-managed-buffers",
+    }
 
 
 def test_message_rates_over_several_windows_are_skipped(tmp_path: Path) -> None:
@@ -193,12 +199,8 @@ def test_bandwidths_of_pairs_without_message_rates_are_read(tmp_path: Path) -> N
         ("MPI_Compare_and_swap latency Test", "one-sided"),
         ("One Sided MPI_Put Latency Test", "one-sided"),
         ("MPI_Put Bi-directional Bandwidth Test", "can't be imported"),
-        ("MPI Bi-Directional Bandwidth Test", "both ways"),
-        ("MPI Broadcast Latency Test", "a collective operation"),
-        ("MPI-CUDA Non-blocking Allreduce Latency Test", "a collective operation"),
         ("MPI Multi-threaded Latency Test", "several threads"),
         ("MPI Latency Persistent Test", "persistent requests"),
-        ("Bi-Bandwidth Test", "both ways"),
         ("OpenSHMEM Put Test", "can't be imported"),
     ],
 )
@@ -286,18 +288,31 @@ def test_a_one_sided_test_that_times_its_synchronization_is_refused(
 
 
 @pytest.mark.parametrize(
-    "second",
+    ("second", "parts"),
     [
-        LATENCY.replace("# Size", f"{DEVICE}\n# Size"),
-        LATENCY.replace("MPI Latency", "MPI-CUDA Latency"),
-        "== inter-node ==\n" + LATENCY,
-        LATENCY.replace("1.10", "4.40").replace("1.25", "5.0").replace("3.00", "9.00"),
+        (
+            LATENCY.replace("# Size", f"{DEVICE}\n# Size"),
+            ["intra-node+host-buffers", "intra-node+device-buffers"],
+        ),
+        (
+            LATENCY.replace("MPI Latency", "MPI-CUDA Latency"),
+            ["intra-node+host-buffers", "intra-node+cuda-buffers"],
+        ),
+        ("== inter-node ==\n" + LATENCY, ["intra-node+host-buffers", "inter-node+host-buffers"]),
+        (
+            LATENCY.replace("1.10", "4.40").replace("1.25", "5.0").replace("3.00", "9.00"),
+            ["intra-node+line-2", "intra-node+line-8"],
+        ),
     ],
     ids=["device", "cuda", "labelled", "slower"],
 )
-def test_tables_of_two_paths_are_not_pooled_as_launches(tmp_path: Path, second: str) -> None:
-    sentence = refused(tmp_path, "osu", f"== intra-node ==\n{LATENCY}{second}")
-    assert "put each kind into a file of its own" in sentence
+def test_tables_of_two_paths_are_parts_and_not_launches(
+    tmp_path: Path, second: str, parts: list[str]
+) -> None:
+    run, notes, _ = imported(tmp_path, "osu", f"== intra-node ==\n{LATENCY}{second}")
+    assert list(dict.fromkeys(one.placement for one in run.series)) == parts
+    assert {one.launch for one in run.series} == {0}
+    assert "name the one you mean with --target" in notes[0]
 
 
 def test_buffers_on_a_device_alone_are_imported(tmp_path: Path) -> None:
@@ -411,9 +426,9 @@ def test_imbs_tables_side_by_side_are_both_read(tmp_path: Path) -> None:
     assert times(run) == [(0, 1.5), (1024, 3.5), (0, 1.5), (1024, 3.75)] and not notes
 
 
-def test_a_collective_alone_is_refused_by_name(tmp_path: Path) -> None:
-    text = IMB_GROUPS.replace("Multi-PingPong", "Allreduce")
-    assert "the benchmark 'Allreduce' can't be imported" in refused(tmp_path, "imb", text)
+def test_groups_of_a_collective_are_refused_by_name(tmp_path: Path) -> None:
+    text = IMB_GROUPS.replace("Multi-PingPong", "Multi-Allreduce")
+    assert "the benchmark 'Multi-Allreduce' can't be imported" in refused(tmp_path, "imb", text)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from imported_files import imported, refused, times
+from imported_files import imported, times
 
 LATENCY = """# OSU MPI Latency Test v5.9
 # Size          Latency (us)
@@ -19,19 +19,37 @@ CUDA = LATENCY.replace("MPI Latency Test v5.9", "MPI-CUDA Latency Test v7.5")
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "kinds"),
+    ("first", "second", "parts"),
     [
-        ("$ srun -N 1 -n 2 ./osu_latency", "$ srun -N 2 ./osu_latency", "inter-node"),
-        ("srun --nodes=2 osu_latency -i 10", "srun --nodes=1 osu_latency", "intra-node"),
-        ("$ ./osu_latency -d cuda D D", "$ ./osu_latency -d cuda H H", "host buffers"),
-        ("$ mpirun omb/osu_latency H D", "$ mpirun omb/osu_latency D D", "device buffers"),
+        (
+            "$ srun -N 1 -n 2 ./osu_latency",
+            "$ srun -N 2 ./osu_latency",
+            ["intra-node", "inter-node"],
+        ),
+        (
+            "srun --nodes=2 osu_latency -i 10",
+            "srun --nodes=1 osu_latency",
+            ["inter-node", "intra-node"],
+        ),
+        (
+            "$ ./osu_latency -d cuda D D",
+            "$ ./osu_latency -d cuda H H",
+            ["device-buffers", "host-buffers"],
+        ),
+        (
+            "$ mpirun omb/osu_latency H D",
+            "$ mpirun omb/osu_latency D D",
+            ["host-to-device-buffers", "device-buffers"],
+        ),
     ],
 )
 def test_commands_of_two_paths_are_not_pooled_as_launches(
-    tmp_path: Path, first: str, second: str, kinds: str
+    tmp_path: Path, first: str, second: str, parts: list[str]
 ) -> None:
-    sentence = refused(tmp_path, "osu", f"{first}\n{CUDA}{second}\n{CUDA}")
-    assert f"this table is of {kinds}" in sentence
+    run, _ = imported(tmp_path, "osu", f"{first}\n{CUDA}{second}\n{CUDA}")
+    found = list(dict.fromkeys(one.placement for one in run.series))
+    assert [name.removesuffix("+cuda-buffers") for name in found if name] == parts
+    assert {one.launch for one in run.series} == {0}
     run, _ = imported(tmp_path, "osu", f"{first}\n{CUDA}{first}\n{CUDA}")
     assert {one.launch for one in run.series} == {0, 1}
 

@@ -30,13 +30,24 @@ def import_file(
         str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
     ] = None,
     transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(help="Of collective operations: how many, where the file does not say."),
+    ] = None,
 ) -> None:
     """Import another tool's measurements as a run file."""
     from chiplog.dataset.importers import import_file as import_measurements
     from chiplog.dataset.run_file import read_run
 
     written = import_measurements(
-        kind, file, out, pattern=pattern, direction=direction, transport=transport, note=note
+        kind,
+        file,
+        out,
+        pattern=pattern,
+        direction=direction,
+        transport=transport,
+        ranks=ranks,
+        note=note,
     )
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")

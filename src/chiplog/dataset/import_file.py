@@ -51,12 +51,14 @@ def import_file(
     pattern: str | None = None,
     direction: str | None = None,
     transport: str | None = None,
+    ranks: int | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Path:
     """Writes the measurements of another tool's file as a run file at `out`, replacing it, and returns its path.
 
-    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured. `note` gets a
-    sentence for each warning, which the run file's header holds as well.
+    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured,
+    `ranks` of how many ranks a collective operation was. `note` gets a sentence for each warning, which the run file's
+    header holds as well.
 
     Raises UsageError for an unknown kind, pattern or direction, and where the file needs one that is not given;
     CorruptFile that names file, line and field where the file is not what the kind says.
@@ -66,7 +68,13 @@ def import_file(
     importer = IMPORTERS.load(kind)
     _among("--pattern", pattern, (*PATTERNS, *(set(COLLECTIVES) - set(PATTERNS))))
     _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
-    options = Options(pattern=pattern, direction=direction, transport=transport)
+    if ranks is not None and not importer.takes_ranks:
+        raise UsageError(
+            f"--ranks {ranks} does not fit: {kind} files say it themselves; leave it out."
+        )
+    if ranks is not None and not 2 <= ranks < 1 << 24:
+        raise UsageError(f"--ranks {ranks}: a collective operation is of 2 ranks or more.")
+    options = Options(pattern=pattern, direction=direction, transport=transport, ranks=ranks)
     return _write(importer, Path(path), Path(out), options, note)
 
 

@@ -20,16 +20,19 @@ from chiplog.dataset.lines import Where
 HEADER = re.compile(r"(?:\\?#+\s*)?Size\b\s*(?:[(\[]([^)\]]*)[)\]])?(\s.*)", re.IGNORECASE)
 """The header of a table; its groups are the unit of the size and the names of the other columns."""
 HEADERS = re.compile(
-    r"(?<![^\s|>])(?:\\?#+\s*)?Size\b(?=[^|\n]*(?:Latency|Bandwidth|B/s))", re.IGNORECASE
+    r"(?<![^\s|>])(?:\\?#+\s*)?Size\b(?=[^|\n]*(?:Latency|Overall|Bandwidth|B/s))", re.IGNORECASE
 )
 """The begin of each header in a line."""
 _COLUMN = re.compile(
     r"(?:(?P<statistic>Avg|Min|Max) )?"
-    r"(?P<name>Latency|Bandwidth|[KMG]i?B/s|Messages/s|Iterations|Validation|Transmit Size|"
+    r"(?P<name>Latency|Overall|Compute|Coll\. Init|MPI_Test|MPI_Wait|Pure Comm\.|Comm\.|Overlap|Bandwidth|"
+    r"[KMG]i?B/s|Messages/s|Iterations|Validation|Transmit Size|"
     r"P(?P<percent>\d{1,2}) Tail (?:Lat|BW))\s?(?:[(\[](?P<unit>[^)\]]*)[)\]])?(?=\s|$)",
     re.IGNORECASE,
 )
 _OTHER = re.compile(r"\S+(?: \S+)*")
+_PARTS = ("overall", "compute", "coll. init", "mpi_test", "mpi_wait")
+"""What a test of operations that don't block prints beside their pure time."""
 _UNITS: Mapping[str, float] = {
     "s": 1.0,
     "ms": 1e-3,
@@ -41,10 +44,20 @@ _UNITS: Mapping[str, float] = {
 _RATES: Mapping[str, float] = {
     "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "MiB/s": 2.0**20, "GiB/s": 2.0**30, "Mb/s": 1.25e5, "Gb/s": 1.25e8,
 }  # fmt: skip
+_TIMES = {
+    "latency": "latency",
+    "comm.": "latency",
+    **{
+        name: name
+        for name in ("overall", "compute", "coll. init", "mpi_test", "mpi_wait", "pure comm.")
+    },
+}
+"""The kind of each column that is a time."""
 DEFAULTS: Mapping[str, float] = {
     "latency": _UNITS["us"],
     "bandwidth": _RATES["MB/s"],
     "messages": 1.0,
+    "pure comm.": _UNITS["us"],
 }
 """What a number in a column of each kind means where the table has no header: seconds, bytes/s, messages/s."""
 
@@ -91,8 +104,9 @@ def _column(match: re.Match[str], where: Where) -> Column:
     percent, unit = match["percent"], (match["unit"] or "").strip()
     statistic = f"{int(percent) / 100:g}" if percent else (match["statistic"] or "avg").lower()
     shown = None if statistic == "avg" else statistic
-    if name == "latency" or name.endswith("tail lat"):
-        return Column("latency", text, _factor(_UNITS, unit or "us", text, where), shown)
+    if name in _TIMES or name.endswith("tail lat"):
+        kind = _TIMES.get(name, "latency")
+        return Column(kind, text, _factor(_UNITS, unit or "us", text, where), shown)
     if name != "messages/s" and (name == "bandwidth" or name.endswith(("/s", "tail bw"))):
         rate = match["name"] if name.endswith("/s") else unit or "MB/s"
         return Column("bandwidth", text, _factor(_RATES, rate, text, where), shown)
@@ -143,6 +157,10 @@ def extras(columns: Sequence[Column], words: Sequence[str], where: Where) -> dic
                 quantiles = found.setdefault(f"quantiles_{unit}", {})
                 assert isinstance(quantiles, dict)
                 quantiles[column.statistic] = value
+        elif column.kind in _PARTS:
+            found[f"{column.kind.replace('. ', '_')}_seconds"] = time(
+                word, column.name, where, factor=column.factor
+            )
         elif column.kind == "iterations":
             found["iterations"] = round(number(word, column.name, where))
     return found

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chiplog.dataset.import_osu_columns import DEFAULTS, Column
-from chiplog.dataset.import_osu_titles import parsed, why_not, window
 from chiplog.dataset.import_text import is_number, lacks_value
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time
-from chiplog.dataset.importer import ImportedSeries, Options
+from chiplog.dataset.importer import ImportedSeries
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 DEFAULT_WINDOW = 64
 MEGABYTE = 1e6
@@ -32,12 +30,15 @@ class OsuTest:
     reader: OsuReader
     where: Where
     operation: str = "send"
-    launch: int = 0
     pairs: int | None = None
+    ranks: int | None = None
+    """Of collective operations: as the command says; None where none does."""
     window: int = DEFAULT_WINDOW
     synchronization: str | None = None
     accelerator: str | None = None
     buffers: str | None = None
+    place: str | None = None
+    """Between what the messages go: "intra-node", ...; None where no line before says it."""
     datatype: str = "MPI_CHAR"
     columns: tuple[Column, ...] = ()
     """Those of the header; none where there is none."""
@@ -71,12 +72,16 @@ class OsuTest:
         return PRINTED_STEP * (self.factor if self.factor <= 1.0 else DEFAULTS["latency"])
 
     @property
-    def path(self) -> str:
+    def memory(self) -> str:
         """What kind of buffers the messages are in."""
-        where = self.buffers or (
-            f"{self.accelerator} buffers" if self.accelerator else "host buffers"
+        return self.buffers or (
+            f"{self.accelerator.lower()}-buffers" if self.accelerator else "host-buffers"
         )
-        return where if self.datatype == "MPI_CHAR" else f"{where} of {self.datatype}"
+
+    @property
+    def elements(self) -> str | None:
+        """What the messages are made of; None of bytes."""
+        return None if self.datatype == "MPI_CHAR" else self.datatype
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,8 @@ class OsuReader:
     series: Callable[[list[str], int, OsuTest, Where], ImportedSeries]
     columns: tuple[str, ...]
     """The names of the columns behind the size that it needs."""
+    has_sizes: bool = True
+    """False of a barrier, whose rows are one number."""
 
 
 def _latency(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
@@ -137,7 +144,7 @@ def _bandwidth(words: list[str], size: int, test: OsuTest, where: Where) -> Impo
         direction="round-trip",
         operation=test.operation,
         message_bytes=size,
-        seconds=np.array([_bounded(test.window * size / rate, "Bandwidth (MB/s)", where)]),
+        seconds=np.array([bounded(test.window * size / rate, "Bandwidth (MB/s)", where)]),
         messages_per_sample=test.window + 1,
         bytes_per_sample=test.window * size,
         train=test.window,
@@ -158,8 +165,8 @@ def _several(words: list[str], size: int, test: OsuTest, where: Where) -> Import
         raise where.corrupt("Size", "a bandwidth of messages of 0 bytes says no time")
     else:
         rate = megabytes * MEGABYTE / size
-    seconds = _bounded(test.pairs / rate, "Messages/s", where)
-    _bounded(seconds * test.window, "Messages/s", where)
+    seconds = bounded(test.pairs / rate, "Messages/s", where)
+    bounded(seconds * test.window, "Messages/s", where)
     return ImportedSeries(
         pattern="pairs",
         direction="one-way",
@@ -190,6 +197,8 @@ KINDS: Mapping[str, str] = {
     "Bandwidth (MB/s)": "bandwidth",
     "MB/s": "bandwidth",
     "Messages/s": "messages",
+    "Avg Latency(us)": "latency",
+    "Pure Comm.(us)": "pure comm.",
 }
 """The kind of each column that a test needs."""
 _OPERATIONS = {"MPI_Put": "rdma-write", "MPI_Get": "rdma-read", "MPI_Fetch_and_op": "atomic"}
@@ -221,29 +230,16 @@ def unusable(words: list[str], size: int, test: OsuTest) -> tuple[str | None, st
     return None
 
 
-def begun(
-    title: str, version: str | None, options: Options, where: Where
-) -> tuple[OsuTest | None, str]:
-    """The test that a title begins, or None and why it can't be imported."""
-    what = parsed(title)
-    name = _BY_LOWER_CASE.get(what.name.lower())
-    if name is None:
-        return (
-            None,
-            f"{title[:60]!r} can't be imported{why_not(title)}; known are {', '.join(TESTS)}",
-        )
-    reader = TESTS[name]
-    if options.pattern not in (None, reader.pattern):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: {name} holds {reader.pattern}; leave it out."
-        )
-    operation = _OPERATIONS.get(name.split()[0], "send")
-    test = OsuTest(name, reader, where, operation, accelerator=what.accelerator)
-    test.window = window(name, version)
-    return test, ""
+def one_way_reader(name: str) -> tuple[OsuReader, str] | None:
+    """What reads the rows of a test between pairs of ranks, and its operation; None of another test."""
+    known = _BY_LOWER_CASE.get(name.lower())
+    if known is None:
+        return None
+    return TESTS[known], _OPERATIONS.get(known.split()[0], "send")
 
 
-def _bounded(seconds: float, name: str, where: Where) -> float:
+def bounded(seconds: float, name: str, where: Where) -> float:
+    """`seconds`; CorruptFile that names the column `name` where that is too long a time."""
     if seconds > LONGEST_SECONDS:
         raise where.corrupt(name, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
     return seconds

@@ -27,14 +27,9 @@ _MPI = re.compile(
 )
 _WHY = (
     (r"mpi_|one sided", "no pattern of chiplog times this one-sided operation with its completion"),
-    (r"bi-?(directional|bandwidth)", "no pattern of chiplog sends both ways at once"),
     (r"multi-(threaded|process)", "several threads or processes share each end"),
     (r"persistent|partitioned", "it times persistent requests, which no pattern of chiplog uses"),
     (r"hello|init|congestion|fan.?(in|out)", "it times no messages between pairs of ranks"),
-    (
-        r"reduce|gather|scatter|all-?to-?all|broadcast|bcast|barrier",
-        "it times a collective operation",
-    ),
 )
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
-from chiplog.dataset.importer import ImportedRecord, Source
+from chiplog.dataset.importer import Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile
 
@@ -39,10 +39,10 @@ _COMMAND_NODES = re.compile(
     r"(?:osu_|IMB-)\w+|(?:^|\s)(?:-N\s*|--nodes[= ])(?P<nodes>\d{1,6})(?=\s|$)"
 )
 """A test's name and the number of nodes in a launcher's command."""
+_COMMAND_TEST = re.compile(r"(?:osu_|IMB-)\w+")
+_COMMAND_RANKS = re.compile(r"(?:^|\s)(?:-np?|--np|--ntasks)[= ]?\s*(\d{1,8})(?=\s|$)")
+"""The number of ranks in a launcher's command."""
 _SAME_PLACE = {"same": "intra", "single": "intra", "different": "inter", "two": "inter"}
-
-UNLIKE = 2.0
-"""Tables of one test whose times differ by more than this factor were not measured over one path."""
 
 
 def clean_lines(source: Source) -> Iterator[tuple[Where, str]]:
@@ -241,34 +241,23 @@ _REMEDIES = {
 
 @dataclass
 class Paths:
-    """Makes sure that all tables of a file were measured over one path: they would be pooled as launches of it."""
+    """What lines outside of tables say about where the processes of the next table ran."""
 
     last_place: str | None = None
-    """What a line before the table says: "intra-node", "inter-node", ...; None where none does."""
-    _first: tuple[str, Where] | None = None
-    _first_buffers: tuple[str, Where] | None = None
+    """"intra-node", "inter-node", ...; None where no line says it."""
+    last_ranks: int | None = None
+    """The number of ranks that the last command started; None where no command says it."""
 
     def read(self, line: str) -> None:
-        """Notes what a line outside of the rows says about where the processes ran."""
+        """Notes what a line outside of the rows says about where the processes ran, and how many."""
         if match := _PLACES.search(line):
             where = match[1].lower()
             self.last_place = f"{_SAME_PLACE.get(where, where)}-{match[2].lower()}"
         elif (nodes := _nodes_of_command(line)) is not None:
             self.last_place = "intra-node" if nodes == 1 else "inter-node"
-
-    def enter(self, where: Where) -> None:
-        """Begins a table at `where`; CorruptFile where it was measured between other places than the first one."""
-        if self.last_place is None:
-            return
-        if self._first is None:
-            self._first = (self.last_place, where)
-        _same_path(self._first, self.last_place, where)
-
-    def buffers(self, kind: str, where: Where) -> None:
-        """Notes the kind of buffers of a table; CorruptFile where the first table has another kind."""
-        if self._first_buffers is None:
-            self._first_buffers = (kind, where)
-        _same_path(self._first_buffers, kind, where)
+        if _COMMAND_TEST.search(line):
+            match = _COMMAND_RANKS.search(line)
+            self.last_ranks = int(match[1]) if match and int(match[1]) > 0 else None
 
 
 def _nodes_of_command(line: str) -> int | None:
@@ -280,39 +269,3 @@ def _nodes_of_command(line: str) -> int | None:
     matches = list(_COMMAND_NODES.finditer(line))
     numbers = [int(one["nodes"]) for one in matches if one["nodes"]]
     return numbers[0] if numbers and len(numbers) < len(matches) else None
-
-
-def _same_path(first: tuple[str, Where], kind: str, where: Where) -> None:
-    if kind != first[0]:
-        what = f"this table is of {kind}, the one at line {first[1].line} of {first[0]}: {SPLIT}"
-        raise where.corrupt(None, what)
-
-
-SPLIT = "they are not launches of one path, so put each kind into a file of its own"
-
-
-def refuse_unlike_launches(
-    records: Sequence[ImportedRecord], begins: Mapping[int, Where], name: str
-) -> None:
-    """Raises CorruptFile where launches differ so much that they can't have been measured over one path.
-
-    `records` are those of one test, with one series each; `begins` has the place of the table of each launch.
-    """
-    times: dict[int, dict[int, float]] = {}
-    for record in records:
-        (one,) = record.series
-        times.setdefault(record.launch, {})[one.message_bytes] = float(one.seconds[0])
-    reference = times.get(0, {})
-    for launch, mine in times.items():
-        common = [size for size in mine if reference.get(size, 0.0) > 0.0 and mine[size] > 0.0]
-        if not common:
-            continue
-        ratios = sorted(mine[size] / reference[size] for size in common)
-        ratio = ratios[len(ratios) // 2]
-        if max(ratio, 1.0 / ratio) > UNLIKE:
-            factor = max(ratio, 1.0 / ratio)
-            what = (
-                f"the times of this {name} and those of the one at line {begins[0].line} differ by a factor of "
-                f"{factor:.1f}: {SPLIT}"
-            )
-            raise begins[launch].corrupt(None, what)

@@ -48,6 +48,7 @@ class Options:
     pattern: str | None = None
     direction: str | None = None
     transport: str | None = None
+    ranks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class Importer:
     """A regular expression that only this tool's files match: it names the right KIND for a file of another one."""
     is_log: bool = False
     """May lines of other programs stand between the tables? Then they may hold bytes that are not UTF-8."""
+    takes_ranks: bool = False
+    """May the caller say of how many ranks a collective operation was?"""
     open: Callable[[Path], Source] | None = None
     """Reads what is no single text file, such as an archive; None where it is one."""
     read: Callable[[Source, Options], Imported]

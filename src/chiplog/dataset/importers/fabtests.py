@@ -19,13 +19,12 @@ of a size and of `total`, but 1000 of iterations.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.dataset.import_parts import name_all_parts
+from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_text import Skipped, clean_lines
 from chiplog.dataset.import_values import number, too_long, whole
 from chiplog.dataset.importer import (
@@ -133,20 +132,21 @@ def read(source: Source, options: Options) -> Imported:
     file = _File()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
-    records: list[ImportedRecord] = []
+    tables = []
     guessed = 0
-    launches: Counter[tuple[str | None, ...]] = Counter()
     for table in (one for one in file.tables if one.rows):
         kind = _kind(table, options)
         guessed += not kind.is_named
-        key = (kind.pattern, kind.operation, table.provider)
-        records += _records(table, kind, launches[key], file.skipped)
-        launches[key] += 1
+        provider = table.provider
+        records = _records(table, kind, file.skipped)
+        key = (kind.pattern, kind.operation)
+        tables.append(PartTable(key, table.where, provider, provider or "unnamed", records))
+    records, several = launches_in_parts(tables)
     file.skipped.refuse_if_empty(records)
     return Imported(
-        name_all_parts(records),
+        records,
         CONVENTION,
-        warnings=(*_warnings(guessed), *file.skipped.warnings()),
+        warnings=(*several, *_warnings(guessed), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
@@ -320,7 +320,7 @@ def _transfers(table: _Table) -> int:
     return can_be.pop()
 
 
-def _records(table: _Table, kind: _Kind, launch: int, skipped: Skipped) -> list[ImportedRecord]:
+def _records(table: _Table, kind: _Kind, skipped: Skipped) -> list[ImportedRecord]:
     records = []
     sizes: dict[int, Where] = {}
     for row in table.rows:
@@ -336,8 +336,7 @@ def _records(table: _Table, kind: _Kind, launch: int, skipped: Skipped) -> list[
         if too_long(seconds * kind.window):
             raise row.where.corrupt("usec/xfer", f"means {seconds:g} s")
         tag = {"fabtests": kind.test, "iterations": row.iterations.low}
-        series = (_series(kind, size, seconds),)
-        records.append(ImportedRecord(series, launch=launch, tag=tag, placement=table.provider))
+        records.append(ImportedRecord((_series(kind, size, seconds),), tag=tag))
     return records
 
 

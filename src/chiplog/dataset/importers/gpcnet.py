@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_parts import parts_warning
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import number, time, too_long, whole
 from chiplog.dataset.importer import (
@@ -102,7 +103,7 @@ def read(source: Source, options: Options) -> Imported:
         file.records,
         CONVENTION,
         ranks=file.ranks,
-        warnings=file.skipped.warnings(),
+        warnings=(*parts_warning(file.records), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=None,
     )

@@ -1,4 +1,4 @@
-"""Intel MPI Benchmarks: the PingPong tables of IMB-MPI1, and those of `-multi`, one value a size.
+"""Intel MPI Benchmarks: PingPong, also of `-multi`, and collective operations, one value a size.
 
     # Benchmarking PingPong                    #bytes #repetitions t[usec] Mbytes/sec
     # Benchmarking Multi-PingPong              #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec
@@ -10,7 +10,8 @@
 A time is half a ping-pong, the mean over the repetitions. PingPong becomes a one-way ping_pong, Multi-PingPong one-way
 pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. IMB-P2P's t is the
 mean over all processes, but its rate of messages is that of the slowest one, from which the time of pairs is taken. A
-benchmark that stands in the file again with as many groups is another launch; tables of other benchmarks are not read.
+benchmark that stands in the file again with as many groups is another launch, or a part of another path. Collective
+operations are read as `import_imb_collectives` says; tables of other benchmarks are not read.
 
 Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δt/2").
 """
@@ -18,12 +19,14 @@ Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δ
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_collectives import collective_series
+from chiplog.dataset.import_imb_collectives import COLLECTIVE_TIMES, ImbCollective, imb_collective
+from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import (
     Paths,
@@ -32,7 +35,6 @@ from chiplog.dataset.import_text import (
     is_row,
     lacks_value,
     printed_lines,
-    refuse_unlike_launches,
 )
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
@@ -49,7 +51,10 @@ from chiplog.errors import UsageError
 MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
 """Times have two digits behind the point, in microseconds."""
-CONVENTION = "half a ping-pong in microseconds, one-way, the mean over the repetitions (of several groups, the slowest)"
+CONVENTION = (
+    "means over the repetitions in µs: half a ping-pong (one-way; of several groups, the slowest), a collective "
+    "operation of the slowest process"
+)
 _NAMES = {
     "PingPong": "ping_pong",
     "PingPongSpecificSource": "ping_pong",
@@ -62,12 +67,8 @@ _WHY = (
         r"(uni|bi)dir_|(one|all)_(put|get)_|put_|get_|fetch|compare|accumulate|exchange_|truly",
         "no pattern of chiplog times this one-sided operation with its completion",
     ),
-    (r"pingping|sendrecv|exchange|biband", "no pattern of chiplog sends both ways at once"),
-    (r"uniband", "its rows are rates of windows of messages"),
-    (
-        r"i?(allreduce|reduce|allgather|gather|scatter|alltoall|bcast|barrier)",
-        "it times a collective operation",
-    ),
+    (r"uniband|biband", "its rows are rates of windows of messages"),
+    (r"multi-", "several groups share the network"),
 )
 """Why a benchmark can't be imported, by how its name begins."""
 _BEGIN = re.compile(r"(?:\\?#\s*)?\bBenchmarking\s+(\S+)")
@@ -75,7 +76,9 @@ _TITLE = re.compile(rf"{_BEGIN.pattern}\s*")
 _GROUPS = re.compile(
     r"(?:\\?#\s*)?\(\s*(\S+) groups? of (\S+) processes each running simultaneous(?:ly)?\s*\)?\s*"
 )
-_HEADER = re.compile(r"(?:Group\s+)?\\?#bytes\b")
+_SIZES = re.compile(r"(?:Group\s+)?\\?#bytes\b")
+_HEADER = re.compile(rf"{_SIZES.pattern}|\\?#repetitions\b")
+_COLUMN = re.compile(r"overlap\s*\[%\]|\S+")
 _PROCESSES = re.compile(r"(?:\\?#\s*)?\\?#processes\s*=\s*(\S+)\s*")
 
 
@@ -85,12 +88,17 @@ class _Table:
 
     name: str
     where: Where
+    place: str | None = None
+    collective: ImbCollective | None = None
     pairs: int = 1
     processes: tuple[int, Where] | None = None
+    has_sizes: bool = True
+    """False of a barrier."""
     is_by_rate: bool = False
     """Is the time that of the rate of messages of all pairs of IMB-P2P together?"""
     columns: list[str] = field(default_factory=list)
-    launch: int = 0
+    means: dict[int, float] = field(default_factory=dict)
+    """The mean over the processes of each size, where the time is that of the slowest."""
     sizes: dict[int, dict[int, float]] = field(default_factory=dict)
     """The seconds of each group by size; of group 0 alone where the groups have no rows of their own."""
     repetitions: dict[int, int] = field(default_factory=dict)
@@ -98,6 +106,8 @@ class _Table:
     @property
     def pattern(self) -> str:
         """The pattern that its rows become."""
+        if self.collective is not None:
+            return self.collective.pattern
         return "pairs" if self.pairs > 1 else _NAMES[self.name]
 
     @property
@@ -105,6 +115,8 @@ class _Table:
         """The column with the time of the slowest group, or of the only one; None where there is no such column."""
         if self.is_by_rate:
             return _RATE
+        if self.collective is not None:
+            return next((name for name in COLLECTIVE_TIMES if name in self.columns), None)
         wanted = (
             ["t_max[usec]", "t[usec]"] if self.pattern == "pairs" else ["t[usec]", "t_avg[usec]"]
         )
@@ -126,7 +138,6 @@ class _File:
     tables: list[_Table] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     paths: Paths = field(default_factory=Paths)
-    seen: Counter[tuple[str, int]] = field(default_factory=Counter)
     table: _Table | None = None
     titles: int = 0
 
@@ -135,23 +146,24 @@ class _File:
         self.titles += 1
         self.table = None
         self.skipped.end_table()
-        if name not in _NAMES:
-            known = ", ".join(_NAMES)
+        collective = imb_collective(name)
+        if name not in _NAMES and collective is None:
+            known = ", ".join((*_NAMES, "Allreduce", "..."))
             why = next((f": {why}" for one, why in _WHY if re.match(one, name, re.IGNORECASE)), "")
             what = f"the benchmark {name[:60]!r} can't be imported{why}; known are {known}"
             self.skipped.table(where, name, what)
             return
-        self.paths.enter(where)
-        self.table = _Table(name, where)
+        self.table = _Table(name, where, self.paths.last_place, collective)
         self.tables.append(self.table)
 
     def header(self, table: _Table, line: str) -> None:
         """Takes the names of the columns, with which the rows begin."""
-        table.columns = line.replace("\\#", "#").split()
-        if table.processes is not None:
+        table.columns = _COLUMN.findall(line.replace("\\#", "#"))
+        if table.columns[:1] == ["#repetitions"]:
+            table.columns.insert(0, "#bytes")
+            table.has_sizes = False
+        if table.processes is not None and table.collective is None:
             _check_processes(table, *table.processes)
-        table.launch = self.seen[table.pattern, table.pairs]
-        self.seen[table.pattern, table.pairs] += 1
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -161,18 +173,18 @@ def read(source: Source, options: Options) -> Imported:
             f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
         )
     file = _File(options)
-    for where, line in one_below_the_other(printed_lines(source), _BEGIN, _HEADER):
+    for where, line in one_below_the_other(printed_lines(source), _BEGIN, _SIZES):
         _read_line(file, line.strip(), where)
-    records = [record for table in file.tables for record in _records(table, file.skipped)]
+    records, several = launches_in_parts([_part(table, file.skipped) for table in file.tables])
     _check_pattern(records, options)
     file.skipped.refuse_if_empty(records)
-    _refuse_mixed_paths(file, records)
-    most = max((one.pairs for record in records for one in record.series), default=1)
+    ranks = [2 * one.pairs for record in records for one in record.series]
+    ranks += [table.processes[0] for table in file.tables if table.collective and table.processes]
     return Imported(
         records,
         CONVENTION,
-        ranks=2 * most,
-        warnings=file.skipped.warnings(),
+        ranks=max(ranks, default=None),
+        warnings=(*several, *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
@@ -200,17 +212,13 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.paths.read(line)
 
 
-def _refuse_mixed_paths(file: _File, records: list[ImportedRecord]) -> None:
-    begins: dict[tuple[str, int], dict[int, Where]] = {}
-    for table in file.tables:
-        begins.setdefault((table.pattern, table.pairs), {}).setdefault(table.launch, table.where)
-    for (pattern, pairs), places in begins.items():
-        mine = [
-            one
-            for one in records
-            if (one.series[0].pattern, one.series[0].pairs) == (pattern, pairs)
-        ]
-        refuse_unlike_launches(mine, places, "PingPong" if pairs == 1 else "Multi-PingPong")
+def _part(table: _Table, skipped: Skipped) -> PartTable:
+    """The records of a table; nothing but the lines before it says where its processes ran."""
+    processes = table.processes[0] if table.collective and table.processes else 0
+    operation = table.collective.operation if table.collective else "send"
+    key = (table.pattern, operation, table.pairs, processes)
+    records = list(_records(table, skipped))
+    return PartTable(key, table.where, table.place, table.place or "unnamed", records)
 
 
 def _check_processes(table: _Table, processes: int, where: Where) -> None:
@@ -222,6 +230,8 @@ def _check_processes(table: _Table, processes: int, where: Where) -> None:
 
 
 def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
+    if not table.has_sizes:
+        line = f"0 {line}"
     words, wanted = line.split(), table.time_column
     if wanted is None:
         missing = "t_max[usec]" if table.pattern == "pairs" else "t[usec]"
@@ -256,6 +266,9 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
         seconds = time(word, wanted, where, factor=MICROSECOND)
     table.repetitions[size] = whole(words[of_size + 1], "#repetitions", where, minimum=1)
     table.sizes.setdefault(size, {})[group] = seconds
+    if wanted == "t_max[usec]" and "t_avg[usec]" in table.columns:
+        word = words[table.columns.index("t_avg[usec]")]
+        table.means[size] = time(word, "t_avg[usec]", where, factor=MICROSECOND)
 
 
 def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
@@ -266,17 +279,30 @@ def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
             what = f"the size {size} has rows of {len(seconds)} groups, not of {groups}"
             skipped.row(table.where, f"{table.name}, {size} bytes", "Group", what)
             continue
-        series = ImportedSeries(
-            pattern=table.pattern,
-            direction="one-way",
-            message_bytes=size,
-            seconds=np.array([max(seconds.values())]),
-            messages_per_sample=2 * table.pairs,
-            bytes_per_sample=2 * table.pairs * size,
-            pairs=table.pairs,
+        tag: dict[str, object] = {"imb": table.name, "repetitions": table.repetitions[size]}
+        if table.collective is not None and size in table.means:
+            tag["mean_over_ranks_seconds"] = table.means[size]
+        yield ImportedRecord((_series(table, size, max(seconds.values())),), tag=tag)
+
+
+def _series(table: _Table, size: int, seconds: float) -> ImportedSeries:
+    if table.collective is not None:
+        return collective_series(
+            table.collective.pattern,
+            size,
+            np.array([seconds]),
+            algorithm=table.collective.operation,
+            ranks=table.processes[0] if table.processes else None,
         )
-        tag = {"imb": table.name, "repetitions": table.repetitions[size]}
-        yield ImportedRecord((series,), launch=table.launch, tag=tag)
+    return ImportedSeries(
+        pattern=table.pattern,
+        direction="one-way",
+        message_bytes=size,
+        seconds=np.array([seconds]),
+        messages_per_sample=2 * table.pairs,
+        bytes_per_sample=2 * table.pairs * size,
+        pairs=table.pairs,
+    )
 
 
 def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
@@ -289,7 +315,7 @@ def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
 
 IMB = Importer(
     name="imb",
-    summary="Intel MPI Benchmarks: PingPong, also of -multi",
+    summary="Intel MPI Benchmarks: PingPong, also of -multi, PingPing, Allreduce, Barrier, ...",
     sign=r"#\s*Benchmarking\s+\S+|Intel\(R\) MPI Benchmarks",
     is_log=True,
     read=read,

@@ -28,7 +28,7 @@ import numpy as np
 
 from chiplog.dataset.import_nccl_collective import COLLECTIVES, by_file_name, candidates
 from chiplog.dataset.import_side_by_side import one_below_the_other
-from chiplog.dataset.import_text import SPLIT, Skipped, is_number, lacks_value, printed_lines
+from chiplog.dataset.import_text import Skipped, is_number, lacks_value, printed_lines
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -154,7 +154,6 @@ def read(source: Source, options: Options) -> Imported:
     tables = [table for table in file.tables if table.rows]
     for table in tables:
         _name(table, file, source)
-    _refuse_other_ranks(tables)
     records = list(_records(tables, file.skipped))
     file.skipped.refuse_if_empty(records)
     ranks = file.ranks or 1
@@ -225,24 +224,11 @@ def _name(table: _Table, file: _File, source: Source) -> None:
     file.guessed[can_be[0]] += 1
 
 
-def _refuse_other_ranks(tables: list[_Table]) -> None:
-    """Raises CorruptFile where two tables of one collective are of other numbers of ranks: they are no launches."""
-    first: dict[str | None, _Table] = {}
-    for table in (table for table in tables if table.ranks):
-        other = first.setdefault(table.test, table)
-        if other.ranks != table.ranks:
-            what = (
-                f"this table is of {table.ranks} ranks, the one at line {other.rows[0][2].line} of {other.ranks}: "
-                f"{SPLIT}"
-            )
-            raise table.rows[0][2].corrupt(None, what)
-
-
 def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]:
     variants: dict[str | None, set[str]] = {}
     for table in tables:
         variants.setdefault(table.test, set()).update(table.variant(row[0]) for row in table.rows)
-    launches: Counter[tuple[str | None, str]] = Counter()
+    launches: Counter[tuple[str | None, int, str]] = Counter()
     for table in tables:
         visits: Counter[tuple[str, int]] = Counter()
         for words, line, where in table.rows:
@@ -252,10 +238,12 @@ def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]
             if series:
                 size = series[0].message_bytes
                 tag = {"nccl-tests": table.test, "variant": variant}
-                launch, visit = launches[table.test, variant], visits[variant, size]
+                launch, visit = launches[table.test, table.ranks, variant], visits[variant, size]
                 yield ImportedRecord(series, visit=visit, launch=launch, tag=tag)
                 visits[variant, size] += 1
-        launches.update((table.test, variant) for variant in {variant for variant, _ in visits})
+        launches.update(
+            (table.test, table.ranks, variant) for variant in {variant for variant, _ in visits}
+        )
 
 
 def _series(

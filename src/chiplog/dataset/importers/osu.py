@@ -11,9 +11,10 @@ A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one wi
 the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become
 operations of their own, where MPI_Win_flush ends them, or MPI_Win_flush_local those that read: with another
 synchronization its time is part of every number.
-A test that stands in the file again is another launch. The header names the columns and their units; quantiles (-z),
-extremes and iterations (-f) are kept in the tag, and what -c says of the bytes received counts. Titles are those of the
-tests in C, Python and Java.
+Collective operations and windows both ways at once are read as `import_osu_collectives` says.
+A test that stands in the file again is another launch, or a part of another path. The header names the columns and
+their units; quantiles (-z), extremes and iterations (-f) are kept in the tag, and what -c says of the bytes received
+counts. Titles are those of the tests in C, Python and Java.
 
 Source: the OSU micro-benchmarks' output, versions 2 to 7.
 """
@@ -25,6 +26,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from chiplog.dataset.import_collectives import COLLECTIVES, RANKS_UNKNOWN
+from chiplog.dataset.import_osu_collectives import collective_reader
 from chiplog.dataset.import_osu_columns import (
     HEADER,
     HEADERS,
@@ -33,16 +36,23 @@ from chiplog.dataset.import_osu_columns import (
     read_columns,
     value_columns,
 )
-from chiplog.dataset.import_osu_tests import ENDS, KINDS, OsuTest, begun, unusable
-from chiplog.dataset.import_osu_titles import BEGIN, TITLE
+from chiplog.dataset.import_osu_tests import (
+    DEFAULT_WINDOW,
+    ENDS,
+    KINDS,
+    TESTS,
+    OsuTest,
+    one_way_reader,
+    unusable,
+)
+from chiplog.dataset.import_osu_titles import BEGIN, TITLE, parsed, why_not, window
+from chiplog.dataset.import_parts import PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import (
-    SPLIT,
     Paths,
     Skipped,
     is_row,
     printed_lines,
-    refuse_unlike_launches,
 )
 from chiplog.dataset.import_values import whole
 from chiplog.dataset.importer import (
@@ -64,6 +74,7 @@ _BUFFERS = re.compile(r"\\?#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*"
 _ASKED_BUFFERS = re.compile(r"(?:.*\s|.*/)?osu_\w+(?:\s.*)?\s([HDM])\s+([HDM])(?:\s.*)?")
 _MEMORY = {"H": "host", "D": "device", "M": "managed"}
 _DATATYPE = re.compile(r"\\?#\s*Datatype:\s*(\S+?)\.?")
+_NO_SIZES = re.compile(r"\\?#\s*(?=(?:Avg )?Latency|Overall)", re.IGNORECASE)
 _SYNCHRONIZATION = re.compile(r"\\?#\s*Synchronization:\s*(\S+)\s*")
 
 
@@ -73,13 +84,9 @@ class _File:
 
     source: Source
     options: Options
-    records: list[ImportedRecord] = field(default_factory=list)
+    parts: list[PartTable] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     paths: Paths = field(default_factory=Paths)
-    seen: Counter[tuple[str, int]] = field(default_factory=Counter)
-    tables: dict[tuple[str, int], dict[int, Where]] = field(default_factory=dict)
-    windows: dict[tuple[str, int], tuple[int, Where]] = field(default_factory=dict)
-    """The window of each kind of table, and the place of the first one."""
     test: OsuTest | None = None
     asked_buffers: str | None = None
     """What the command above the next title asks for; not all releases print it."""
@@ -91,11 +98,14 @@ class _File:
     def title(self, name: str, version: str | None, where: Where) -> None:
         """Begins the test `name`, or passes it over where it can't be imported."""
         self.titles += 1
-        self.test, reason = begun(name, version, self.options, where)
+        self.test = _begun(name, version, self.options, where)
         if self.test is None:
-            self.skipped.table(where, name, reason)
+            known = ", ".join((*TESTS, "Allreduce Latency Test", "..."))
+            what = f"{name[:60]!r} can't be imported{why_not(name)}; known are {known}"
+            self.skipped.table(where, name, what)
         else:
-            self.paths.enter(where)
+            self.test.place = self.paths.last_place
+            self.test.ranks = self.paths.last_ranks or self.options.ranks
             self.test.buffers, self.asked_buffers = self.asked_buffers, None
 
     def outside(self, line: str) -> None:
@@ -118,11 +128,11 @@ class _File:
         series = test.reader.series(values, size, test, where)
         test.sizes.add(size)
         tag = {"osu": test.name, **extras(test.columns, words, where)}
-        self.records.append(ImportedRecord((series,), launch=test.launch, tag=tag))
+        self.parts[-1].records.append(ImportedRecord((series,), tag=tag))
 
     def _enter(self, test: OsuTest, where: Where) -> bool:
         """Begins a table with its first row, when all that is said about it is known; False where it can't be read."""
-        if test.operation != "send" and test.synchronization not in ENDS[test.operation]:
+        if test.operation in ENDS and test.synchronization not in ENDS[test.operation]:
             ends = test.synchronization or "a synchronization that the file does not name"
             what = (
                 f"{test.name} ends with {ends}, whose time is in every number: run it with -s flush"
@@ -140,26 +150,12 @@ class _File:
             return False
         self.step_seconds = max(self.step_seconds, test.step_seconds)
         self.unread.update(one.name for one in test.columns if one.kind == "other")
-        self.paths.buffers(test.path, where)
-        key = (test.name, test.pairs or 1)
-        test.launch = self.seen[key]
-        self.seen[key] += 1
-        self.tables.setdefault(key, {})[test.launch] = test.where
-        window, first = self.windows.setdefault(key, (test.window, where))
-        if window != test.window:
-            what = f"the windows have {test.window} messages, those at line {first.line} have {window}: {SPLIT}"
-            raise where.corrupt("window size", what)
+        key = (test.name, test.pairs or test.ranks or 1)
+        part = part_name(test.place, unless_host(test.memory), test.elements)
+        window = None if test.window == DEFAULT_WINDOW else f"window-{test.window}"
+        full = part_name(test.place, test.memory, test.elements, window) or test.memory
+        self.parts.append(PartTable(key, test.where, part, full))
         return True
-
-    def refuse_mixed_paths(self) -> None:
-        """Raises CorruptFile where two tables of one test can't be of one path."""
-        for (name, pairs), begins in self.tables.items():
-            mine = [
-                one
-                for one in self.records
-                if one.tag["osu"] == name and one.series[0].pairs == pairs
-            ]
-            refuse_unlike_launches(mine, begins, name)
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -173,26 +169,52 @@ def read(source: Source, options: Options) -> Imported:
         _read_line(file, line.strip(), where)
     if not file.titles:
         raise source.where(1).corrupt("title", "no line says which OSU test this is")
-    file.skipped.refuse_if_empty(file.records)
-    if not file.records and file.test is not None:
+    records, several = launches_in_parts(file.parts)
+    file.skipped.refuse_if_empty(records)
+    if not records and file.test is not None:
         raise file.test.where.corrupt("title", f"the table of {file.test.name} has no rows")
-    file.refuse_mixed_paths()
-    most = max((one.pairs for record in file.records for one in record.series), default=1)
-    warnings = (*_warnings(file), *file.skipped.warnings())
     return Imported(
-        file.records,
+        records,
         CONVENTION,
-        ranks=2 * most,
-        warnings=warnings,
+        ranks=_ranks(file, records),
+        warnings=(*several, *_warnings(file, records), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=file.step_seconds,
     )
 
 
+def _ranks(file: _File, records: list[ImportedRecord]) -> int | None:
+    """How many ranks there were at most; None of collective operations of which nothing says it."""
+    known = [2 * one.pairs for record in records for one in record.series]
+    if any(one.pattern in COLLECTIVES for record in records for one in record.series):
+        known = [one for one in (file.paths.last_ranks, file.options.ranks) if one]
+        known += [one.peers + 1 for record in records for one in record.series if one.peers > 1]
+    return max(known, default=None)
+
+
+def _begun(title: str, version: str | None, options: Options, where: Where) -> OsuTest | None:
+    """The test that a title begins; None of one that can't be imported."""
+    what = parsed(title)
+    found = one_way_reader(what.name) or collective_reader(what.name)
+    if found is None:
+        return None
+    reader, operation = found
+    if options.pattern not in (None, reader.pattern):
+        raise UsageError(
+            f"--pattern {options.pattern} does not fit: {what.name} holds {reader.pattern}; leave it out."
+        )
+    test = OsuTest(what.name, reader, where, operation, accelerator=what.accelerator)
+    test.window = window(what.name, version)
+    return test
+
+
 def _read_line(file: _File, line: str, where: Where) -> None:
     if line.startswith("|"):
         line = line.replace("|", " ").strip()
-    words, test = line.split(), file.test
+    test = file.test
+    if test is not None and not test.reader.has_sizes:
+        line = _with_size(line)
+    words = line.split()
     if match := TITLE.fullmatch(line):
         file.title(match[1], match[2], where)
     elif not words:
@@ -210,6 +232,13 @@ def _read_line(file: _File, line: str, where: Where) -> None:
     elif not is_row(words) or test is not None or not file.titles:
         file.skipped.foreign_line(where, line)
         file.outside(line)
+
+
+def _with_size(line: str) -> str:
+    """A line of a barrier's table, which has no sizes, with a size of 0 before its times."""
+    if match := _NO_SIZES.match(line):
+        return f"# Size    {line[match.end() :]}"
+    return f"0    {line}" if is_row(line.split()) and not TITLE.fullmatch(line) else line
 
 
 def _is_size(word: str) -> bool:
@@ -266,13 +295,14 @@ def _memory(name: str, code: str) -> str:
 
 def _buffers(from_where: str, to_where: str) -> str:
     kinds = dict.fromkeys((from_where, to_where))
-    return f"{' to '.join(kinds)} buffers"
+    return f"{'-to-'.join(kinds)}-buffers"
 
 
-def _warnings(file: _File) -> tuple[Mapping[str, object], ...]:
-    records = file.records
+def _warnings(file: _File, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     series = [one for record in records for one in record.series]
     found: list[Mapping[str, object]] = []
+    if _ranks(file, records) is None:
+        found.append(RANKS_UNKNOWN)
     if file.unread:
         first = next(iter(file.unread))
         found.append(
@@ -294,13 +324,13 @@ def _warnings(file: _File) -> tuple[Mapping[str, object], ...]:
                 "remedy": "they are in the run file, in the tag of each record",
             }
         )
-    if trains := {one.train for one in series if one.pattern == "flood"}:
+    if trains := {one.train for one in series if "flood" in one.pattern}:
         found.append(
             {
-                "fact": "osu_bw does not print its window; the default was taken",
+                "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
                 "number": max(trains),
                 "unit": "messages",
-                "remedy": "run osu_bw without -W",
+                "remedy": "run them without -W",
             }
         )
     windows = [one.batch for one in series if one.pattern == "pairs" and one.batch > 1]
@@ -336,8 +366,9 @@ def _quantiles(record: ImportedRecord) -> set[str]:
 
 OSU = Importer(
     name="osu",
-    summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, osu_get_latency, ...",
+    summary="OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_get_latency, osu_allreduce, ...",
     sign=r"\b(OSU|OMB-Py|OMB Python) \S.*\bTest\b|#\s*MPI (Multi )?(Latency|Bandwidth) Test",
     is_log=True,
+    takes_ranks=True,
     read=read,
 )

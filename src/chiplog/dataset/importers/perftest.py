@@ -16,19 +16,23 @@ Source: perftest 4 to 25, its tables and their code.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_parts import (
+    HOST,
+    PartTable,
+    launches_in_parts,
+    part_name,
+    unless_host,
+)
 from chiplog.dataset.import_text import (
-    Paths,
     Skipped,
     clean_lines,
     is_number,
     lacks_value,
-    refuse_unlike_launches,
 )
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
 from chiplog.dataset.importer import (
@@ -82,11 +86,12 @@ class _Table:
     """By size; there are several where the test was run for ever and printed what it had so far."""
     samples: list[float] = field(default_factory=list)
     unit: str | None = None
-    launch: int | None = None
+    is_entered: bool = False
+    """Has a row been read?"""
 
     @property
-    def path(self) -> str:
-        """Between what the messages go."""
+    def memory(self) -> str:
+        """In what memory the messages are."""
         device = next(
             (
                 name
@@ -95,8 +100,12 @@ class _Table:
             ),
             None,
         )
-        buffers = f"{device.split()[1]} buffers" if device else "host buffers"
-        return f"{self.settings.get('Connection type', 'unnamed')} connections and {buffers}"
+        return "-".join([*device.split()[1:2], "buffers"]) if device else HOST
+
+    @property
+    def connections(self) -> str:
+        """The type of the connections."""
+        return self.settings.get("Connection type", "unnamed")
 
 
 @dataclass
@@ -104,11 +113,8 @@ class _File:
     """What was read of a file so far."""
 
     options: Options
-    records: list[ImportedRecord] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
-    paths: Paths = field(default_factory=Paths)
-    launches: Counter[str] = field(default_factory=Counter)
-    begins: dict[str, dict[int, Where]] = field(default_factory=dict)
+    parts: list[PartTable] = field(default_factory=list)
     medians: int = 0
     means: int = 0
     table: _Table | None = None
@@ -121,19 +127,17 @@ def read(source: Source, options: Options) -> Imported:
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     if not file.seen_title and "#bytes" not in source.text:
-        file.skipped.refuse_if_empty(file.records)
+        file.skipped.refuse_if_empty(file.parts)
     if not file.seen_title:
         what = "no line says which test this is: put its title, such as 'RDMA_Write BW Test', before the table"
         raise source.where(1).corrupt("title", what)
-    file.skipped.refuse_if_empty(file.records)
-    for title, places in file.begins.items():
-        mine = [one for one in file.records if one.tag["perftest"] == title]
-        refuse_unlike_launches(mine, places, title)
+    records, several = launches_in_parts(file.parts)
+    file.skipped.refuse_if_empty(records)
     raw = not file.medians and not file.means
     return Imported(
-        file.records,
+        records,
         CONVENTION,
-        warnings=file.skipped.warnings(),
+        warnings=(*several, *file.skipped.warnings()),
         statistic=None if raw else "median" if not file.means else "mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
@@ -186,7 +190,6 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
         raise UsageError(
             f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}; leave it out."
         )
-    file.paths.enter(where)
     file.table = _Table(title, _OPERATIONS[name], is_bandwidth, where)
     direction = _direction(file.table)
     if file.options.direction not in (None, direction):
@@ -212,17 +215,16 @@ def _row(file: _File, table: _Table, line: str, where: Where) -> None:
         return
     visit = len(table.rows.setdefault(size, []))
     table.rows[size].append(line)
-    if table.launch is None and not _enter(file, table, where):
+    if not table.is_entered and not _enter(file, table):
         return
     series = (_flood if table.is_bandwidth else _latency)(file, table, row, size, where, line)
     table.samples = []
     if series is not None:
         tag = {"perftest": table.title, "iterations": row.get("#iterations")}
-        record = ImportedRecord((series,), visit=visit, launch=table.launch or 0, tag=tag)
-        file.records.append(record)
+        file.parts[-1].records.append(ImportedRecord((series,), visit=visit, tag=tag))
 
 
-def _enter(file: _File, table: _Table, where: Where) -> bool:
+def _enter(file: _File, table: _Table) -> bool:
     """Begins a table with its first row; False where it is of several queue pairs at once."""
     queue_pairs = table.settings.get("Number of qps", "1")
     if queue_pairs != "1":
@@ -230,10 +232,10 @@ def _enter(file: _File, table: _Table, where: Where) -> bool:
         file.skipped.table(table.where, table.title, what)
         file.table = None
         return False
-    file.paths.buffers(table.path, where)
-    table.launch = file.launches[table.title]
-    file.launches[table.title] += 1
-    file.begins.setdefault(table.title, {})[table.launch] = table.where
+    table.is_entered = True
+    memory = table.memory
+    part, full = unless_host(memory), part_name(table.connections, memory) or memory
+    file.parts.append(PartTable((table.title,), table.where, part, full))
     return True
 
 

@@ -33,7 +33,7 @@ from chiplog.dataset.import_collectives import (
     collective_name,
     collective_series,
 )
-from chiplog.dataset.import_parts import part_name
+from chiplog.dataset.import_parts import part_name, parts_warning
 from chiplog.dataset.import_text import Skipped, is_number
 from chiplog.dataset.import_values import LONGEST_SECONDS, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
@@ -195,7 +195,10 @@ def read(source: Source, options: Options) -> Imported:
         raise source.where(1).corrupt(None, what)
     ranks = max(one.series[0].peers for one in records) + 1
     return Imported(
-        records, CONVENTION, ranks=ranks, warnings=(*_warnings(records), *skipped.warnings())
+        records,
+        CONVENTION,
+        ranks=ranks,
+        warnings=(*parts_warning(records), *_warnings(records), *skipped.warnings()),
     )
 
 

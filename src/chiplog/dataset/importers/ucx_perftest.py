@@ -20,12 +20,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from chiplog.dataset.import_parts import buffers, name_all_parts
+from chiplog.dataset.import_parts import (
+    PartTable,
+    buffers,
+    named_in_full,
+    parts_warning,
+    unless_host,
+)
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import number, time, too_long
 from chiplog.dataset.importer import (
@@ -124,28 +130,34 @@ def read(source: Source, options: Options) -> Imported:
     file = _File()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
-    records: list[ImportedRecord] = []
-    launches: Counter[tuple[object, ...]] = Counter()
+    tables: list[PartTable] = []
     told: Counter[str] = Counter()
     for table in (one for one in file.tables if one.rows):
         record = _record(table, options, file.skipped, told)
         if record is not None:
-            one = record.series[0]
-            key = (one.pattern, one.operation, one.message_bytes, record.placement)
-            records.append(_in_launch(record, launches[key]))
-            launches[key] += 1
+            memory = buffers(table.about.send_memory, table.about.receive_memory)
+            tables.append(PartTable((), table.where, unless_host(memory), memory, [record]))
+    records = _in_launches(named_in_full(tables))
     file.skipped.refuse_if_empty(records)
     return Imported(
-        name_all_parts(records),
+        records,
         CONVENTION,
-        warnings=(*_warnings(told), *file.skipped.warnings()),
+        warnings=(*parts_warning(records), *_warnings(told), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
 
 
-def _in_launch(record: ImportedRecord, launch: int) -> ImportedRecord:
-    return ImportedRecord(record.series, launch=launch, tag=record.tag, placement=record.placement)
+def _in_launches(tables: Sequence[PartTable]) -> list[ImportedRecord]:
+    """The record of each table; the same size of the same test and part again is another launch."""
+    launches: Counter[tuple[object, ...]] = Counter()
+    records = []
+    for table in tables:
+        one = table.records[0].series[0]
+        key = (one.pattern, one.operation, one.message_bytes, table.part)
+        records.append(replace(table.records[0], launch=launches[key], placement=table.part))
+        launches[key] += 1
+    return records
 
 
 def _read_line(file: _File, line: str, where: Where) -> None:
@@ -293,8 +305,7 @@ def _record(
     seconds = time(f"{overall!r}", "overall", where, factor=MICROSECOND)
     tag = {"ucx-perftest": table.about.test or table.heading, "iterations": iterations}
     series = _series(kind, size, seconds, iterations, where)
-    place = buffers(table.about.send_memory, table.about.receive_memory)
-    return ImportedRecord((series,), tag=tag, placement=place)
+    return ImportedRecord((series,), tag=tag)
 
 
 def _series(
