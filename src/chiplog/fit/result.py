@@ -55,6 +55,8 @@ class Change:
 
 FREE = "free"
 """The form of a segment of loggops where a message alone and a train have slopes of their own."""
+RECEIVER = "receiver"
+"""The form of a segment of logp and loggp where receives bound the trains: a further message takes at least o_r."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Segment:
     border: str | None = None
     """What its lower end is: "protocol" (a protocol change), "slope" (a byte's cost changes), None of the first."""
     form: str | None = None
-    """`FREE`, or None for the model's published form."""
+    """`FREE`, `RECEIVER`, or None for the model's published form."""
 
 
 @dataclass(frozen=True)

@@ -125,14 +125,20 @@ def follow_ups(
 ) -> Sequence[FollowUp]:
     """What to ask once the grid is measured.
 
-    What is not precise yet, what met the machine in another state than most, protocol changes, and Bell's ladders. The
-    last two take one operation and posting at a time, so a plan with several goes without them.
+    Sizes whose delays were too short to show overheads, what is not precise yet, what met the machine in another state
+    than most, protocol changes, and Bell's ladders. The last two take one operation and posting at a time, so a plan
+    with several goes without them.
     """
     # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
+    from chiplog.measure.longer_delays import LongerDelays
     from chiplog.measure.revisit import Revisit
     from chiplog.measure.top_up import TopUp
 
-    chosen: list[FollowUp] = [TopUp(options, limits), Revisit(options, limits)]
+    chosen: list[FollowUp] = [
+        LongerDelays(options, limits),
+        TopUp(options, limits),
+        Revisit(options, limits),
+    ]
     if len(options.ways) > 1:
         return chosen
     if refine and len(options.sizes) > 1:

@@ -22,6 +22,7 @@ from chiplog.measure.session import Session
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
 from chiplog.plan.assessment import within_inline_limit, without_late_receiver
 from chiplog.plan.cost import nominal_of, predict
+from chiplog.plan.delays import DelayChoice
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ class _Run:
         self.writer: RunWriter | None = None
         self.header: dict[str, Any] = {}
         self.series: list[Series] = []
+        self.delays = DelayChoice()
         self.changes: Mapping[str, object] | None = None
         self.unreached_sizes: set[int] = set()
         self.first_start = True
@@ -207,6 +209,7 @@ class _Run:
         kept = self.writer.kept
         assert kept is not None
         self.series = list(kept.series)
+        self.delays = DelayChoice(self.series)
         self.header = dict(kept.header)
         stored = self.header.get("plan")
         if self.header["target"] != self.target:
@@ -345,11 +348,13 @@ class _Run:
             request = without_late_receiver(request)
         request = within_inline_limit(request, self._capabilities.get("max_inline_bytes") or 0)
         request = between_groups(request, self.header, every=self.options.every_two_nodes)
+        request = self.delays.applied(request)
         began = time.monotonic()
         with self.guard.waiting():
             line = session.measure(request)
         series = self.writer.append_raw(line)
         self.series += series
+        self.delays.learn(series)
         self.watcher.measured(series)
         seconds = predict(request, nominal_of(self.options.transport)).seconds
         size = format_bytes(request.series[0].message_bytes)

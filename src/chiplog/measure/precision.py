@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Series
 
 
@@ -34,10 +35,12 @@ def imprecise_points(
 ) -> tuple[Imprecise, ...]:
     """The points whose 95 % interval of the median, from the samples of all visits, is wider than asked.
 
+    Delays that were too short to show an overhead don't count.
+
     An interval as narrow as one step of the clock (`resolution_seconds` over the batch) counts as reached.
     """
     groups: dict[tuple[object, ...], list[Series]] = defaultdict(list)
-    for one in series:
+    for one in without_short_delays(tuple(series)):
         kind = (
             one.pattern,
             one.operation,

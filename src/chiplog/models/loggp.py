@@ -4,8 +4,9 @@
     PRTT(n, d, s)  = 2 T(s) + (n-1) max(o_s + d, g + (s-1) G)
 
 g is the least time between two sends or two receives (LogP's definition), so o_r doesn't bound a train beside it: a
-receiver that can't keep up shows as a larger g. Where a parameter O is given (seconds per byte, from LogGOPS; LogGP
-has none), the sender's CPU is busy for o_s + (s-1) O with each message.
+receiver that can't keep up shows as a larger g. Where receives are seen to bound the trains, the parameter set holds
+o_r_train, which a further message takes at least, and g is what it hides. Where a parameter O is given (seconds per
+byte, from LogGOPS; LogGP has none), the sender's CPU is busy for o_s + (s-1) O with each message.
 
 Source: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, "LogGP: incorporating long messages into the LogP model",
 SPAA 1995, section 3; T. Hoefler, A. Lichei, W. Rehm, "Low-overhead LogGP parameter assessment for modern
@@ -53,7 +54,8 @@ def _send(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
 
 def _step(points: Points, theta: Theta) -> Seconds:
     busy = _send(points.message_bytes, theta) + points.delay_seconds
-    return np.maximum(busy, gap(points.message_bytes, theta))
+    step = np.maximum(busy, gap(points.message_bytes, theta))
+    return np.asarray(np.maximum(step, theta.get("o_r_train", 0.0)))
 
 
 def _prtt(points: Points, theta: Theta) -> Seconds:

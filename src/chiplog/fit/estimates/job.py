@@ -26,7 +26,7 @@ from chiplog.fit.quantities.measured import Measured
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
 from chiplog.fit.regimes.of_quantities import RegimeLines
-from chiplog.fit.result import FREE, Change
+from chiplog.fit.result import Change
 from chiplog.models.protocol import Model
 
 NO_ROUND_TRIPS = "the run lacks round trips (prtt or ping_pong)."
@@ -94,14 +94,13 @@ class SegmentEstimates:
     estimates: list[Estimates]
     """By segment, then by symbol; symbols that are not parameters of the model are reported beside them."""
     cautions: tuple[str, ...] = ()
-    why_free: tuple[str | None, ...] = ()
-    """By segment: why its slopes are free, of a model that has such a form; None where they are not."""
+    other_forms: tuple[str | None, ...] = ()
+    """By segment: its form (`Segment.form`), of a model that has others than the published one."""
 
     @property
     def forms(self) -> tuple[str | None, ...]:
         """The form of each segment."""
-        free = self.why_free or (None,) * len(self.estimates)
-        return tuple(None if why is None else FREE for why in free)
+        return self.other_forms or (None,) * len(self.estimates)
 
 
 SizeEstimator = Callable[[Job], SegmentEstimates]

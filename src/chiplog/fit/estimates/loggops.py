@@ -22,27 +22,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fit.estimates.contradictions import (
+    ERRORS,
+    TOLERANCE,
+    do_overheads_exceed_half,
+    overheads_sentence,
+    train_misses_overheads,
+)
 from chiplog.fit.estimates.gap import GapFit, fit_gap
 from chiplog.fit.estimates.job import Job, SegmentEstimates
-from chiplog.fit.estimates.loggp import common_estimates, gap_of, least_gap, steepest
+from chiplog.fit.estimates.loggp import gap_of, least_gap, steepest
+from chiplog.fit.estimates.overheads import OverheadLines, overhead_estimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes.line import Line
 from chiplog.fit.regimes.of_quantities import RegimeLines
-from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, TRAIN_STEPS, Range
+from chiplog.fit.regimes.partition import GAP, RECEIVE, SEND, Range
+from chiplog.fit.regimes.ranges import joined
+from chiplog.fit.result import FREE
 from chiplog.fit.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
 
 Floats = NDArray[np.float64]
 
-TOLERANCE = 0.02
-"""Share of a predicted time that the form of the model may miss: half of what a good line misses single sizes by."""
 MOST_SHARED = 0.1
 """Share of T beyond which the parts are not moved to their sum, though chance may have parted them: the lines through
 overheads and gaps would no longer go through what was measured."""
-ERRORS = 3.0
-"""Standard errors beyond which a miss is none of chance."""
-TOO_FAST = "trains go faster than the overheads of their messages allow"
 SUM_MISSED = "a byte of a message alone does not cost the sum G + O_s + O_r"
 
 
@@ -63,29 +68,39 @@ def loggops(job: Job) -> SegmentEstimates:
         for number in range(len(parts.ranges))
     ]
     why = tuple(one.why_free for one in found)
+    exceeding = [
+        place
+        for number, place in enumerate(parts.ranges)
+        if do_overheads_exceed_half(OverheadLines.of(lines, number, one_sided=job.one_sided))
+    ]
     cautions = free_slopes(parts.ranges, why)
-    return SegmentEstimates(parts, [one.found for one in found], cautions, why)
+    if exceeding:
+        cautions = (overheads_sentence(exceeding, parts.ranges), *cautions)
+    forms = tuple(None if one is None else FREE for one in why)
+    return SegmentEstimates(parts, [one.found for one in found], cautions, forms)
 
 
 def loggops_estimates(
     quantities: MethodQuantities, lines: RegimeLines, segment: int, *, one_sided: bool = False
 ) -> LogGOPSEstimates:
     """L, L_half, o_s, o_r, g, G, O_s, O_r and G_half of one segment."""
-    half, o_s = lines.line(HALF, segment), lines.line(SEND, segment)
-    o_r = _nothing(half) if one_sided else lines.line(RECEIVE, segment)
+    own = OverheadLines.of(lines, segment, one_sided=one_sided)
+    half, o_s, o_r = own.half, own.o_s, own.o_r
     hidden_by = (SEND,) if one_sided else (SEND, RECEIVE)
     gap = gap_of(lines, segment, hidden_by)
     most = _longest_step(lines, segment, half)
-    found = common_estimates(quantities, half, o_s, o_r, one_sided=one_sided, most=most)
+    found = overhead_estimates(quantities, own, lines.parts.ranges[segment], most=most)
     last = float(payload_steps(lines.parts.ranges[segment][1]))
-    why = _too_fast(lines, segment, hidden_by) or _sum_missed(gap, half, o_s, o_r, last)
+    why = train_misses_overheads(lines, segment, hidden_by) or _sum_missed(
+        gap, half, o_s, o_r, last
+    )
     if why is None:
-        found["g"] = least_gap(gap, o_r=None)
+        found["g"] = least_gap(gap)
         sloping = _any_gap(lines, segment).line or half
         found.update(_tied(gap, half, o_s, o_r, steepest(sloping)))
     else:
         free = _any_gap(lines, segment)
-        found["g"] = least_gap(free, o_r=None)
+        found["g"] = least_gap(free)
         found["G"] = _per_byte("G", free.line, _slope_draws(free.line), None)
         found["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), steepest(half))
         found["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), steepest(half))
@@ -98,7 +113,7 @@ def free_slopes(ranges: Sequence[Range], why: Sequence[str | None]) -> tuple[str
     sentences = []
     for reason in dict.fromkeys(one for one in why if one is not None):
         found = [one for one, own in zip(ranges, why, strict=True) if own == reason]
-        sizes = ", ".join(sizes_text(*one) for one in _joined(found, ranges))
+        sizes = ", ".join(sizes_text(*one) for one in joined(found, ranges))
         sentences.append(
             f"The slopes of loggops are free for {sizes}: {reason}. There, g and G are what a further message of a "
             "train takes, whatever bounds it."
@@ -106,47 +121,11 @@ def free_slopes(ranges: Sequence[Range], why: Sequence[str | None]) -> tuple[str
     return tuple(sentences)
 
 
-def _joined(found: Sequence[Range], ranges: Sequence[Range]) -> list[Range]:
-    """Neighbouring ranges as one."""
-    place = {one: number for number, one in enumerate(ranges)}
-    joined: list[Range] = []
-    previous = -2
-    for one in found:
-        if place[one] == previous + 1:
-            joined[-1] = (joined[-1][0], one[1])
-        else:
-            joined.append(one)
-        previous = place[one]
-    return joined
-
-
-def _nothing(half: Line | None) -> Line | None:
-    """The receive overhead of an operation that has none."""
-    if half is None:
-        return None
-    zero = np.zeros_like(half.intercept_draws)
-    return Line(0.0, 0.0, zero, zero, 0.0, half.sizes)
-
-
 def _any_gap(lines: RegimeLines, segment: int) -> GapFit:
     """The line through all gaps of the regime, whatever bounds them."""
     gap = lines.quantity(GAP, segment)
     nothing = np.zeros(gap.value.size)
     return fit_gap(gap, nothing - np.inf, np.zeros(gap.draws.shape), lines.rng)
-
-
-def _too_fast(lines: RegimeLines, segment: int, names: tuple[str, ...]) -> str | None:
-    """Whether overheads exceed the gaps, by more than chance and by a share of the train that matters."""
-    gap = lines.quantity(GAP, segment)
-    half = lines.line(HALF, segment)
-    if not gap.value.size or half is None:
-        return None
-    overhead, draws = lines.largest(names, gap.message_bytes, gap.draws.shape[1])
-    way = half.at(payload_steps(gap.message_bytes))
-    train = np.maximum(np.abs(gap.value), overhead) + 2.0 * way / TRAIN_STEPS
-    excess = float(np.mean((overhead - gap.value) / train))
-    error = float(np.mean((draws - gap.draws) / train[:, None], axis=0).std())
-    return TOO_FAST if excess > max(TOLERANCE, ERRORS * error) else None
 
 
 def _sum_missed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chiplog.fit.estimates.job import Job, SegmentEstimates
-from chiplog.fit.estimates.loggp import segment_estimates
+from chiplog.fit.estimates.loggp import each_segment
 from chiplog.fit.estimates.short import last_short_size
 from chiplog.fit.regimes import whole
 from chiplog.fit.regimes.of_quantities import RegimeLines
@@ -17,5 +17,4 @@ def logp(job: Job) -> SegmentEstimates:
     first, last = job.range[0], last_short_size(half) if half.value.size else 0
     parts = whole(np.array([first, max(first, last)]))
     lines = RegimeLines(job.quantities_in_lines, parts, job.rng, flat=True)
-    estimates, told = segment_estimates(job.quantities, lines, 0, one_sided=job.one_sided)
-    return SegmentEstimates(parts, [estimates], told)
+    return each_segment(job, lines)

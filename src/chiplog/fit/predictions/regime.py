@@ -29,7 +29,7 @@ from chiplog.fit.predictions.known import (
     bounds_of,
     values_of,
 )
-from chiplog.fit.result import FREE, Curve, Fit
+from chiplog.fit.result import FREE, RECEIVER, Curve, Fit
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model
 
@@ -63,7 +63,9 @@ class Regime:
         self._is_free = segment.form == FREE
         symbols = load_model(self.fit.model).symbols
         self._sizes_count, self._overheads_grow = "G" in symbols, {"O_s", "O_r"} <= symbols
-        self.receiver_keeps_up = not self._overheads_grow or self._is_free
+        self._is_receiver_bound = segment.form == RECEIVER
+        grows_or_bounds = self._overheads_grow or self._is_receiver_bound
+        self.receiver_keeps_up = not grows_or_bounds or self._is_free
         """Does a train tell nothing of the receiver, so that its time in one is at most the train's step?"""
         for number, symbol in enumerate(self._symbols()):
             values = values_of(self.fit, self.segment, symbol, number)
@@ -199,6 +201,8 @@ class Regime:
             found.pop("G_half", None)
         if "O" in self._values:
             found["O"] = found["O_s"]
+        if self._is_receiver_bound:
+            found["o_r_train"] = found["o_r"]
         return found
 
     @property

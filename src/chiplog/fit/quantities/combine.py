@@ -32,6 +32,7 @@ def combine(
     draws: NDArray[np.float64],
     sigma: NDArray[np.float64],
     samples: NDArray[np.int64],
+    rounding: NDArray[np.float64],
     used: frozenset[int],
     rng: np.random.Generator,
     *,
@@ -39,7 +40,8 @@ def combine(
 ) -> Quantity:
     """One value per size: Huber-weighted mean of the records, widened by their disagreement.
 
-    `samples` counts those of each record.
+    `samples` counts those of each record; `rounding` is the error of each record that the others have in common with
+    it, since they fell on the same steps of the clock.
     """
     starts = _starts(sizes)
     counts = np.diff(np.append(starts, sizes.size))
@@ -58,6 +60,11 @@ def combine(
         sizes, launches, value, combined, share, error * spread, starts, rng, draws.shape[1]
     )
     sigma_combined = spread * np.sqrt(np.add.reduceat((share * error) ** 2, starts))
+    common = np.minimum.reduceat(rounding, starts)
+    missing = np.sqrt(np.maximum(common**2 - sigma_combined**2, 0.0))
+    if np.any(missing):
+        replicates += missing[:, None] * rng.standard_normal(replicates.shape)
+        sigma_combined = np.maximum(sigma_combined, common)
     return Quantity(
         name,
         sizes[starts],

@@ -40,6 +40,9 @@ class Locations:
     sigma: NDArray[np.float64]
     draws: NDArray[np.float64]
     samples: NDArray[np.int64]
+    rounding: NDArray[np.float64]
+    """Standard error that the clock's step leaves where all samples fell on one step, shape (N,): more samples, or more
+    records, do not lessen it. 0 where samples differ."""
 
 
 def _sorted_samples(series: Sequence[Series]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -130,7 +133,9 @@ def locate(
     draws += (value - draws.mean(axis=1))[:, None]
     spread = draws.std(axis=1)
     single = np.where(counts == 1, scatter * np.abs(value), 0.0)
-    floor = np.hypot(step / np.sqrt(12.0), single)
+    unresolved = step / np.sqrt(12.0)
+    floor = np.hypot(unresolved, single)
     missing = np.sqrt(np.maximum(floor**2 - spread**2, 0.0))
     draws += missing[:, None] * rng.standard_normal(shape)
-    return Locations(value, np.maximum(spread, floor), draws, counts)
+    rounding = np.where(spread < unresolved, unresolved, 0.0)
+    return Locations(value, np.maximum(spread, floor), draws, counts, rounding)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.delays import short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.quantities.combine import combine
 from chiplog.fit.quantities.location import Locations, locate
@@ -87,6 +89,11 @@ class Measured:
         deviation: NDArray[np.float64] = self.at.draws - self.at.value[:, None]
         return self.at.value[:, None] + scale[:, None] * deviation
 
+    @cached_property
+    def short_delays(self) -> frozenset[int]:
+        """The indices of delayed series that show no overhead, since the gap is as long as their delay."""
+        return short_delays(self.series)
+
     def _rank(self, index: int) -> int:
         return 0 if self.series[index].pattern == "prtt" else 1
 
@@ -106,7 +113,7 @@ class Measured:
         ordered = sorted(entries, key=lambda entry: entry.message_bytes)
         if not ordered:
             return empty_quantity(name, self.replicates)
-        value, draws, sigma = self._evaluate(ordered)
+        value, draws, sigma, rounding = self._evaluate(ordered)
         sizes = np.array([entry.message_bytes for entry in ordered], dtype=np.int64)
         launches = np.array([entry.launch for entry in ordered], dtype=np.int64)
         used = frozenset(index for entry in ordered for index, _ in entry.terms)
@@ -122,6 +129,7 @@ class Measured:
             draws,
             sigma,
             samples,
+            rounding,
             used,
             self._rng_of(name),
             is_difference=any(len(one.terms) > 1 or one.constant for one in ordered),
@@ -134,7 +142,7 @@ class Measured:
 
     def _evaluate(
         self, entries: Sequence[Entry]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         width = max(len(entry.terms) for entry in entries)
         index = np.zeros((len(entries), width), dtype=np.int64)
         factor = np.zeros((len(entries), width))
@@ -144,14 +152,15 @@ class Measured:
         constant = np.array([entry.constant for entry in entries])
         value = constant.copy()
         draws = np.repeat(constant[:, None], self.replicates, axis=1)
-        variance = np.zeros(len(entries))
+        variance, rounded = np.zeros(len(entries)), np.zeros(len(entries))
         sigma = self.sigma
         for column in range(width):
             where, weight = index[:, column], factor[:, column]
             value += weight * self.at.value[where]
             draws += weight[:, None] * self._draws[where]
             variance += (weight * sigma[where]) ** 2
-        return value, draws, np.sqrt(variance)
+            rounded += (weight * self.at.rounding[where]) ** 2
+        return value, draws, np.sqrt(variance), np.sqrt(rounded)
 
 
 def _without_clock(series: Sequence[Series], at: Locations, overhead_seconds: float) -> Locations:
@@ -165,7 +174,7 @@ def _without_clock(series: Sequence[Series], at: Locations, overhead_seconds: fl
     shift = overhead_seconds / batches
     if not np.any(shift):
         return at
-    return Locations(at.value - shift, at.sigma, at.draws - shift[:, None], at.samples)
+    return replace(at, value=at.value - shift, draws=at.draws - shift[:, None])
 
 
 def _as_round_trips(series: Sequence[Series], at: Locations) -> Locations:
@@ -175,7 +184,13 @@ def _as_round_trips(series: Sequence[Series], at: Locations) -> Locations:
     )
     if not np.any(factor != 1.0):
         return at
-    return Locations(factor * at.value, factor * at.sigma, factor[:, None] * at.draws, at.samples)
+    return Locations(
+        factor * at.value,
+        factor * at.sigma,
+        factor[:, None] * at.draws,
+        at.samples,
+        factor * at.rounding,
+    )
 
 
 def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@
     o_r              [receive_overhead - (n-1) d]/n                 or ping_pong(d > RTT) - d - o_s(s)
 
 Where no shorter train with that delay was measured, PRTT(1,0,s) takes its place in o_s, with m = 1; a train that has a
-shorter one in other records is left out instead, since the two differ on real machines.
+shorter one in other records is left out instead, since the two differ on real machines. Trains and receives whose delay
+was not longer than the gap (`chiplog.dataset.delays`) show no overhead; they bound it from above.
 
 Source: T. Hoefler et al. 2007 for the PRTT differences; the methods' modules for the others.
 """
@@ -101,15 +102,17 @@ def _smallest_round_trips(measured: Measured) -> dict[int, int]:
     return found
 
 
-def delayed_send_overhead(measured: Measured, gap: Quantity) -> Quantity:
-    """o_s(s) from the trains with a delay above the gap; shorter delays don't show it and are left out."""
-    gaps = dict(zip(gap.message_bytes.tolist(), gap.value.tolist(), strict=True))
+def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quantity:
+    """o_s(s) from the trains with a delay above the gap.
+
+    `hidden` takes those whose delay was not longer than the gap instead: what they give bounds o_s(s) from above.
+    """
     records: dict[tuple[int, int, int], list[int]] = {}
     for index in measured.indices(
         lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds > 0
     ):
         one = measured.series[index]
-        if one.delay_seconds >= gaps.get(one.message_bytes, 0.0):
+        if (index in measured.short_delays) == hidden:
             key = (one.launch, one.record_id, one.message_bytes)
             records.setdefault(key, []).append(index)
     lengths = {key: {measured.series[index].train for index in records[key]} for key in records}
@@ -189,9 +192,17 @@ def direct_send_overhead(measured: Measured, *, single: bool) -> Quantity:
     return measured.quantity("o_s", entries)
 
 
-def receive_overhead(measured: Measured, *, single: bool = False) -> Quantity:
-    """o_r(s) from receives whose messages had arrived before; only bare calls with `single`, if any."""
-    calls = measured.indices(lambda one: one.pattern == "receive_overhead")
+def receive_overhead(measured: Measured, *, single: bool = False, hidden: bool = False) -> Quantity:
+    """o_r(s) from receives whose messages had arrived before; only bare calls with `single`, if any.
+
+    `hidden` takes receives whose delay was not longer than the gap, so that they wait for their messages, instead: what
+    they give bounds o_r(s) from above.
+    """
+    calls = [
+        index
+        for index in measured.indices(lambda one: one.pattern == "receive_overhead")
+        if (index in measured.short_delays) == hidden
+    ]
     bare = [index for index in calls if measured.series[index].train == 1]
     entries = []
     for index in (bare or calls) if single else calls:

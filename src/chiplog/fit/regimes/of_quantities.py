@@ -54,18 +54,26 @@ class RegimeLines:
         return self._known[key]
 
     def largest(
-        self, names: tuple[str, ...], sizes: NDArray[np.int64], replicates: int
+        self,
+        names: tuple[str, ...],
+        sizes: NDArray[np.int64],
+        replicates: int,
+        flat: tuple[str, ...] = (),
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The largest of the quantities' lines at `sizes`, shape (S,), with replicates, (S, B); 0 without any."""
+        """The largest of the quantities' lines at `sizes`, shape (S,), with replicates, (S, B); 0 without any.
+
+        Those that are `flat` count with their intercept alone.
+        """
         value = np.zeros(sizes.size)
         draws = np.zeros((sizes.size, replicates))
         for number, (first, last) in enumerate(self.parts.ranges):
             inside = (sizes >= first) & (sizes <= last)
-            steps = payload_steps(sizes[inside])
+            further = payload_steps(sizes[inside])
             for name in names:
                 line = self.line(name, number)
-                if line is None or not steps.size:
+                if line is None or not further.size:
                     continue
+                steps = np.zeros_like(further) if name in flat else further
                 value[inside] = np.maximum(value[inside], line.at(steps))
                 own = line.intercept_draws + line.slope_draws * steps[:, None]
                 draws[inside] = np.maximum(draws[inside], own)

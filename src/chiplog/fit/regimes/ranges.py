@@ -34,3 +34,23 @@ def segment_ranges(
         ranges.append((int(inside[0]), limit))
         below = limit
     return tuple(ranges)
+
+
+def joined(
+    chosen: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The `chosen` ones of all `ranges`, neighbouring ones as one.
+
+    >>> joined([(1, 8), (9, 64)], [(1, 8), (9, 64), (65, 512)])
+    [(1, 64)]
+    """
+    place = {one: number for number, one in enumerate(ranges)}
+    found: list[tuple[int, int]] = []
+    previous = -2
+    for one in chosen:
+        if place[one] == previous + 1:
+            found[-1] = (found[-1][0], one[1])
+        else:
+            found.append(one)
+        previous = place[one]
+    return found

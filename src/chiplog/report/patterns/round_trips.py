@@ -40,10 +40,9 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
         return ()
     measured = run.measured
     half = values(half_round_trip(measured))
-    gap = train_gap(measured)
     others = {
-        "gap": values(gap),
-        "o_s": values(delayed_send_overhead(measured, gap)),
+        "gap": values(train_gap(measured)),
+        "o_s": values(delayed_send_overhead(measured)),
         "o_r": values(receive_overhead(measured)),
         "o_s + o_r": values(delayed_ping_pong_overhead(measured)),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from chiplog.fit.result import Fit, Parameter, Segment
+from chiplog.fit.result import FREE, RECEIVER, Fit, Parameter, Segment
 from chiplog.report.copies import csv_table, latex_table
 from chiplog.report.document import (
     Column,
@@ -32,6 +32,7 @@ from chiplog.report.names import (
 )
 from chiplog.report.parameter_text import full, is_known, not_identified, short
 
+FORMS = {FREE: "free slopes", RECEIVER: "trains bound by o_r"}
 MOST_SEGMENTS = 12
 """A model with more segments than this is a table over sizes: its curves show it better."""
 MOST_WITH_REASONS = 2
@@ -132,7 +133,7 @@ def _place(segment: Segment, *, within: bool) -> Inline:
     shown = f"· {place}" if within else place
     if not segment.form:
         return _on_one_line(line(shown))
-    return _on_one_line(line(shown, " ", detail(f"{segment.form} slopes")))
+    return _on_one_line(line(shown, " ", detail(FORMS[segment.form])))
 
 
 def _on_one_line(content: Inline) -> Inline:

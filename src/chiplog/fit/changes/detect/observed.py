@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.detect.drift import drift_of
 
@@ -120,7 +121,7 @@ def observe(dataset: Dataset) -> tuple[Observed, ...]:
     """Every quantity that the dataset holds; size 0 is left out."""
     transport = dataset.header.get("transport")
     name = transport if isinstance(transport, str) else "unknown"
-    usable = grid_of(dataset).series
+    usable = without_short_delays(grid_of(dataset).series)
     found: list[Observed] = []
     alike = _grouped(usable, lambda s: (s.operation, s.posting, s.placement or ""))
     for (operation, posting, _), members in alike:

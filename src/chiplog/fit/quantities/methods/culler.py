@@ -55,4 +55,6 @@ def culler(measured: Measured) -> MethodQuantities:
     gap = flood_gap(measured)
     o_s = direct_send_overhead(measured, single=False)
     o_r = remote_overhead(measured, o_s)
-    return MethodQuantities("culler", half, gap, o_s, o_r, needed(half, gap, o_s, o_r))
+    bounds = {"o_r": receive_overhead(measured, hidden=True)}
+    used = needed(half, gap, o_s, o_r)
+    return MethodQuantities("culler", half, gap, o_s, o_r, used, upper_bounds=bounds)

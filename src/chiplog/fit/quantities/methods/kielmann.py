@@ -25,4 +25,6 @@ def kielmann(measured: Measured) -> MethodQuantities:
     gap = flood_gap(measured)
     o_s = direct_send_overhead(measured, single=True)
     o_r = receive_overhead(measured, single=True)
-    return MethodQuantities("kielmann", half, gap, o_s, o_r, needed(half, gap, o_s, o_r))
+    bounds = {"o_r": receive_overhead(measured, single=True, hidden=True)}
+    used = needed(half, gap, o_s, o_r, *bounds.values())
+    return MethodQuantities("kielmann", half, gap, o_s, o_r, used, upper_bounds=bounds)

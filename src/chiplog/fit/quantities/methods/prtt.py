@@ -2,7 +2,7 @@
 
     o_s(s) = [PRTT(n,d,s) - PRTT(m,d,s)]/(n-m) - d,     d > g + (s-1)G, m < n
     g + (s-1)G = [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)      where that exceeds o_s(s)
-    o_r(s): receives whose messages are there already
+    o_r(s): receives whose messages are there already, with the same delay between them
     L = PRTT(1,0,1)/2 - o_s(1) - o_r(1)
 
 Source: T. Hoefler, A. Lichei, W. Rehm, "Low-overhead LogGP parameter assessment for modern interconnection
@@ -25,6 +25,11 @@ def prtt(measured: Measured) -> MethodQuantities:
     """The quantities of LogGP from PRTT trains and from receives of messages that wait."""
     half = half_round_trip(measured)
     gap = train_gap(measured)
-    o_s = delayed_send_overhead(measured, gap)
+    o_s = delayed_send_overhead(measured)
     o_r = receive_overhead(measured)
-    return MethodQuantities("prtt", half, gap, o_s, o_r, needed(half, gap, o_s, o_r))
+    bounds = {
+        "o_s": delayed_send_overhead(measured, hidden=True),
+        "o_r": receive_overhead(measured, hidden=True),
+    }
+    used = needed(half, gap, o_s, o_r, *bounds.values())
+    return MethodQuantities("prtt", half, gap, o_s, o_r, used, upper_bounds=bounds)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from chiplog.fit.quantities.quantity import Quantity
 
@@ -24,6 +24,8 @@ class MethodQuantities:
     series: frozenset[int]
     latency_reason: str | None = None
     reports_round_trip: bool = False
+    upper_bounds: Mapping[str, Quantity] = field(default_factory=dict)
+    """By the overhead's name, at sizes where no delay was longer than the gap: what it does not exceed."""
 
     def without(self, sizes: Collection[int]) -> MethodQuantities:
         """The quantities at all sizes but these, in bytes."""
@@ -33,6 +35,7 @@ class MethodQuantities:
             gap=self.gap.without(sizes),
             o_s=self.o_s.without(sizes),
             o_r=self.o_r.without(sizes),
+            upper_bounds={name: one.without(sizes) for name, one in self.upper_bounds.items()},
         )
 
 
