@@ -88,7 +88,9 @@ def wider_than_normal(quantity: Quantity) -> float:
 def widened(estimate: Estimate, factor: float) -> Estimate:
     """An identified estimate whose replicates are further from its value by so much, on a logarithmic scale."""
     one = estimate.parameter
-    if not one.identified or not one.value or is_fixed(one) or factor == 1.0:
+    if factor == 1.0 or not estimate.draws.size or is_fixed(one):
+        return estimate
+    if not one.identified or not one.value:
         return estimate
     share = factor * (estimate.draws - one.value) / one.value
     draws = one.value * np.exp(np.arcsinh(share))
