@@ -196,7 +196,8 @@ def _statistic(runs: list[_Run]) -> str:
     for name in STATISTICS:
         if all(run.tables.get(name) for run in runs):
             return name
-    other = next(run for run in runs if not run.tables.keys() & runs[0].tables.keys())
+    others = (run for run in runs if not run.tables.keys() & runs[0].tables.keys())
+    other = next(others, runs[-1])
     first = runs[0].where.line
     what = f"the runs at line {first} and here have no statistic in common: put each into a file of its own"
     raise other.where.corrupt(None, what)
