@@ -48,6 +48,17 @@ def test_lines_that_a_launcher_joined_come_apart(tmp_path: Path, joined: str) ->
     assert times(run) == ALL and not notes
 
 
+@pytest.mark.parametrize("mark", ["# ", ""])
+def test_a_table_in_one_line_is_not_taken_for_rows_of_the_one_before(
+    tmp_path: Path, mark: str
+) -> None:
+    other = LATENCY.replace("Latency Test", "Bandwidth Test").removeprefix("# ")
+    line = mark + " ".join(other.split())
+    assert "line 1" in refused(tmp_path, "osu", f"{line}\n")
+    run, notes = imported(tmp_path, "osu", f"{LATENCY}{line}\n2048   3.00\n")
+    assert times(run) == ALL and "1 table" in " ".join(notes)
+
+
 @pytest.mark.parametrize(
     "line",
     [

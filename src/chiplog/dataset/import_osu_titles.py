@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 _NAME = r"(?:(?:\\?#+\s*)?\**(?:OSU|OMB-Py|OMB Python)\s+|\\?#+\s*(?=MPI\s))(\S.*?\bTest)\b\**"
 TITLE = re.compile(
-    rf"{_NAME}\s*(?:\(?\bv(?:ersion)?\s*(\d[^)\s]*)\)?(?:(?!#|\bSize\b).)*|\(.*\))?",
+    rf"{_NAME}\s*(?:\(?\bv(?:ersion)?\s*(\d[^)\s]*)\)?(?:(?!\bSize\b).)*|\(.*\))?",
     re.IGNORECASE,
 )
 """A line that begins a test; its groups are the title without tool and version, and the version."""

@@ -108,6 +108,12 @@ class _File:
             self.test.ranks = self.paths.last_ranks or self.options.ranks
             self.test.buffers, self.asked_buffers = self.asked_buffers, None
 
+    def joined(self, line: str, where: Where) -> None:
+        """Passes over a table whose title stands in one line with more of it: no row below is of the table before."""
+        self.titles, self.test = self.titles + 1, None
+        what = f"the line {line[:40]!r} holds more than a title; break it where its lines were"
+        self.skipped.table(where, line, what)
+
     def outside(self, line: str) -> None:
         """Notes what a line outside of the rows says about the path of the next table."""
         self.paths.read(line)
@@ -219,6 +225,8 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.title(match[1], match[2], where)
     elif not words:
         return
+    elif BEGIN.match(line) and (words[0].startswith(("#", "\\#")) or "Size" in words):
+        file.joined(line, where)
     elif test is not None and (match := HEADER.fullmatch(line)) and is_known(match[2]):
         _begin_rows(file, _again(file, test, where), match, where)
     elif words[0].startswith(("#", "\\#")):
