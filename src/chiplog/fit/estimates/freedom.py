@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from chiplog.fit.estimates.job import SegmentEstimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, is_fixed
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES, TAILS
+from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES, student_factor
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, Partition
 
 LINE_PARAMETERS = 2
@@ -82,15 +81,13 @@ def wider_than_normal(quantity: Quantity) -> float:
     freedom = quantity.freedom(LINE_PARAMETERS)
     if not quantity.value.size or freedom is None or freedom < 1:
         return 1.0
-    return float(stdtrit(freedom, TAILS[1]) / ndtri(TAILS[1]))
+    return student_factor(freedom)
 
 
 def widened(estimate: Estimate, factor: float) -> Estimate:
     """An identified estimate whose replicates are further from its value by so much, on a logarithmic scale."""
     one = estimate.parameter
-    if factor == 1.0 or not estimate.draws.size or is_fixed(one):
-        return estimate
-    if not one.identified or not one.value:
+    if not (one.identified and one.value and estimate.draws.size) or is_fixed(one) or factor == 1.0:
         return estimate
     share = factor * (estimate.draws - one.value) / one.value
     draws = one.value * np.exp(np.arcsinh(share))

@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.quantities.value_intervals import student_factor
 
 HUBER = 2.0
 WORST_Z = 4.0
+MEDIAN_SQUARE = 0.4549
+"""The median of the square of a standard normal variate."""
 LEAST_FREEDOM = 2
 """Degrees of freedom for the spread between launches, however few there are; 1 would give no interval at all."""
 
@@ -49,12 +52,14 @@ def combine(
     error = np.maximum(sigma, 1e-15)
     weight = error**-2.0
     median = _medians(value, starts, counts)
-    spread = np.maximum(_disagreement(value, error, group, counts), 1.0)
+    disagreement = _disagreement(value, error, group, counts)
+    spread = max(disagreement, 1.0)
+    wider = student_factor(sizes.size - starts.size) if disagreement > 1.0 else 1.0
     z = np.abs(value - median[group]) / (error * spread)
     weight *= np.where(counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
     share = weight / np.add.reduceat(weight, starts)[group]
     combined = np.add.reduceat(share * value, starts)
-    deviation = spread * (draws - value[:, None])
+    deviation = wider * spread * (draws - value[:, None])
     replicates = combined[:, None] + np.add.reduceat(share[:, None] * deviation, starts, axis=0)
     replicates += _launch_shifts(
         sizes, launches, value, combined, share, error * spread, starts, rng, draws.shape[1]
@@ -93,14 +98,20 @@ def _disagreement(
     group: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> float:
-    """By which factor records of one size differ more than their samples say, over all sizes."""
+    """By which factor records of one size differ more than their samples say, over all sizes.
+
+    A few wild records are bounded; where most differ by so much, the median of the squares says how much that is.
+    """
     several = counts[group] > 1
     if not np.any(several):
         return 1.0
     mean = np.bincount(group, value) / counts
     z = (value - mean[group])[several] / error[several]
     z *= np.sqrt(counts[group][several] / (counts[group][several] - 1.0))
-    return float(np.sqrt(np.mean(np.minimum(z**2, WORST_Z**2))))
+    square = float(np.mean(np.minimum(z**2, WORST_Z**2)))
+    if square > HUBER**2:
+        square = max(square, float(np.median(z**2)) / MEDIAN_SQUARE)
+    return float(np.sqrt(square))
 
 
 def _launch_shifts(

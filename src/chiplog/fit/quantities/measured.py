@@ -19,6 +19,7 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.quantities.combine import combine
 from chiplog.fit.quantities.location import Locations, locate
 from chiplog.fit.quantities.quantity import Quantity, empty_quantity
+from chiplog.fit.quantities.value_intervals import order_statistics
 
 REPLICATES = 400
 OWN_WEIGHT = 0.3
@@ -134,7 +135,24 @@ class Measured:
             self._rng_of(name),
             is_difference=any(len(one.terms) > 1 or one.constant for one in ordered),
         )
-        return replace(found, is_scatter_known=self.is_scatter_known)
+        return replace(
+            found,
+            is_scatter_known=self.is_scatter_known,
+            order_statistics=None if found.is_difference else self._order_statistics(ordered),
+        )
+
+    def _order_statistics(self, entries: Sequence[Entry]) -> NDArray[np.float64] | None:
+        """Of all samples of each size together, those of each record about its value; None unless these are medians."""
+        if self.statistic != "median":
+            return None
+        samples: dict[int, list[NDArray[np.float64]]] = {}
+        for entry in entries:
+            ((index, factor),) = entry.terms
+            one = self.series[index]
+            level = one.median or 1.0
+            scaled = one.seconds * (factor * float(self.at.value[index]) / level)
+            samples.setdefault(entry.message_bytes, []).append(scaled)
+        return np.array([order_statistics(np.concatenate(one)) for one in samples.values()]).T
 
     def _rng_of(self, name: str) -> np.random.Generator:
         """Equal seeds give a quantity equal replicates, whatever else was asked for before."""

@@ -32,6 +32,9 @@ class Quantity:
     is_scatter_known: bool = False
     """Whether what single samples scatter by is known from elsewhere."""
 
+    order_statistics: NDArray[np.float64] | None = None
+    """The distribution-free interval of each value that is a median, shape (2, S), NaN where it has too few samples."""
+
     def freedom(self, parameters: int) -> int | None:
         """The degrees of freedom that a line of so many parameters leaves to tell the noise.
 
@@ -62,6 +65,7 @@ class Quantity:
             self.samples[chosen],
             self.is_difference,
             self.is_scatter_known,
+            None if self.order_statistics is None else self.order_statistics[:, chosen],
         )
 
 
