@@ -29,6 +29,8 @@ READ_FROM: Mapping[str, tuple[str, ...]] = {
     GAP: ("g", "G"),
 }
 """The parameters that are read from a quantity beside the half round trip, which all others hang on."""
+NOT_READ = "S"
+"""A size, whose interval lies between two that were measured, whatever their noise is."""
 
 
 def with_own_freedom(fitted: SegmentEstimates, quantities: MethodQuantities) -> SegmentEstimates:
@@ -59,7 +61,7 @@ def _of_segment(
             factor[symbol] = max(factor.get(symbol, 1.0), wider)
     return {
         symbol: without_interval(one, why[symbol])
-        if symbol in why
+        if symbol in why and symbol != NOT_READ
         else widened(one, factor.get(symbol, 1.0))
         for symbol, one in found.items()
     }
