@@ -168,6 +168,14 @@ def test_operations_and_postings_have_tables_of_their_own(tmp_path: Path) -> Non
     ]
 
 
+def test_a_collective_operation_has_no_operation_of_messages_in_its_title(tmp_path: Path) -> None:
+    calls = example_series([900] * 9, pattern="allreduce", operation="default", direction="call")
+    with RunWriter.create(tmp_path / "run.jsonl", example_header()) as writer:
+        writer.append(example_record(0, calls))
+    (table,) = pattern_tables(read_run(tmp_path / "run.jsonl"), most_rows=24, most_columns=5)
+    assert text_of(table.caption).startswith("Allreduce by size: time of the call; median of this")
+
+
 def test_a_pattern_that_nobody_knows_is_shown_with_its_convention(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run.jsonl", example_header()) as writer:
         writer.append(example_record(0, example_series([900] * 9, pattern="swim_lanes")))

@@ -10,6 +10,7 @@ from chiplog.cli.fit_text import fits_text
 from chiplog.cli.tables import print_changes
 from chiplog.dataset.run_file import read_run
 from chiplog.fit.changes import changes_to_json, find_changes
+from chiplog.fit.changes.result import SeriesChanges
 from chiplog.fit.fitting import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
@@ -58,3 +59,9 @@ def test_changes_of_k_pairs_say_which_k(tmp_path: Path, capsys: pytest.CaptureFi
         assert f"pairs, k = {k} (pairs, send): above 4,096 B" in shown
     rows = changes_to_json({("send", "normal"): found})["series"]
     assert [row["pairs"] for row in rows] == [1, 2, 3]
+
+
+def test_a_decision_that_was_stored_without_k_does_not_claim_one() -> None:
+    unknown = SeriesChanges("pairs", "pairs", "send", "sim", (), pairs=None, peers=None)
+    assert unknown.label == "pairs"
+    assert SeriesChanges("pairs", "pairs", "send", "sim", (), pairs=3).label == "pairs, k = 3"

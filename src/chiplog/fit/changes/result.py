@@ -57,15 +57,15 @@ class SeriesChanges:
     """Sizes in bytes to measure, where the grid is too coarse to tell a jump from a change of slope."""
     end: UnexplainedEnd | None = None
     """None where the lines explain the last sizes."""
-    pairs: int = 1
-    """Of k pairs: k."""
-    peers: int = 1
-    """Of one process to many: p."""
+    pairs: int | None = 1
+    """Of k pairs: k; None of a stored decision that does not say."""
+    peers: int | None = 1
+    """Of one process to many: p; likewise."""
 
     @property
     def label(self) -> str:
         """The quantity, and of how many pairs or peers: "pairs, k = 2"."""
-        if self.pattern == "pairs":
+        if self.pattern == "pairs" and self.pairs is not None:
             return f"{self.quantity}, k = {self.pairs}"
         return (
             f"{self.quantity}, p = {self.peers}" if self.pattern == "one_to_many" else self.quantity

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from chiplog.dataset.operations import operation_text
+from chiplog.dataset.operations import NORMAL, OPERATIONS, operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import usable
 from chiplog.fit.part import with_receives
@@ -75,7 +75,9 @@ def _of_part(whole: Dataset, part: Dataset, of: str, most: tuple[int, int]) -> t
 
 
 def _several(keys: list[tuple[object, ...]]) -> bool:
-    return len(keys) > 1 or any(key[:2] != ("send", "normal") for key in keys)
+    """Whether operation and posting need to be said: not of sends alone, nor of calls that have no operation."""
+    one_sided = {name for name in OPERATIONS if name != "send"}
+    return len(keys) > 1 or any(key[0] in one_sided or key[1] != NORMAL for key in keys)
 
 
 def _of(key: tuple[object, ...], several: bool) -> str:

@@ -91,8 +91,8 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
                 one["transport"],
                 _changes_of(one["changes"]),
                 tuple(one.get("would_tell", ())),
-                pairs=one.get("pairs", 1),
-                peers=one.get("peers", 1),
+                pairs=one.get("pairs"),
+                peers=one.get("peers"),
             )
             for one in stored["series"]
             if one["pattern"] in patterns
