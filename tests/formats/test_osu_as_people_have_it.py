@@ -82,6 +82,8 @@ def test_a_row_that_may_have_been_cut_is_not_taken_for_a_number(tmp_path: Path, 
         "10:11:12 ",
         "[10:11:12.123] ",
         "Nov 28 20:15:01 ",
+        "2024/05/01 10:11:12 ",
+        "[pod/osu-launcher-x7/osu] ",
         "2024-05-01T10:11:12Z 0: ",
         "Nov 28 20:15:01 node7 osu_latency[17]: ",
         "[prterun-node7-991@1,0]<stdout>: ",
@@ -218,6 +220,12 @@ def test_the_header_says_in_which_unit_rates_are(tmp_path: Path, unit: str, rate
     text = f"# OSU MPI Bandwidth Test v7.2\n# Size      Bandwidth ({unit})\n1024    2.00\n"
     run, _ = imported(tmp_path, "osu", text)
     assert run.series[0].seconds[0] == pytest.approx(64 * 1024 / (2.0 * rate), rel=1e-6)
+
+
+def test_a_header_of_an_older_release_is_known(tmp_path: Path) -> None:
+    text = "# OSU MPI Bi-Directional Bandwidth Test v3.1\n# Size     Bi-Bandwidth (MB/s)\n1024   2.00\n"
+    run, _ = imported(tmp_path, "osu", text)
+    assert len(run.series) == 1 and run.series[0].pattern != "ping_pong"
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def _column(match: re.Match[str], where: Where) -> Column:
     if name in _TIMES or name.endswith("tail lat"):
         kind = _TIMES.get(name, "latency")
         return Column(kind, text, _factor(_UNITS, unit or "us", text, where), shown)
-    if name != "messages/s" and (name == "bandwidth" or name.endswith(("/s", "tail bw"))):
+    if name != "messages/s" and name.endswith(("bandwidth", "/s", "tail bw")):
         rate = match["name"] if name.endswith("/s") else unit or "MB/s"
         return Column("bandwidth", text, _factor(_RATES, rate, text, where), shown)
     return Column(

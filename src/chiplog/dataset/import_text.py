@@ -23,13 +23,13 @@ _TAG = re.compile(rf"(?:{_DATE})?(\[[^\[\]<>]{{1,80}}\])<std(?:out|err)>:[ \t]?"
 """What `mpirun --tag-output` puts before a line, and `--timestamp-output` before that; its group names the rank."""
 _PREFIX = re.compile(
     r"\s*(?:\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)|\d{1,7}:(?=\s|\\?#|\d)|\[\d{1,7}\](?=\s)"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s)"
+    r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?=\s)|\[pod/[^\s\]]+\](?=\s)"
     rf"|\[?{_DATE}\]?(?=\s)(?: [\w.-]+ [\w./-]+(?:\[\d+\])?:(?=\s))?"
     r"|[A-Za-z][\w.-]*\d[\w.-]*[ \t]\d{1,7}:(?=[ \t])"
     r"|(?:[A-Za-z][\w.-]*[ \t]+\||[A-Za-z][\w.-]*\d[\w.-]*:(?=[ \t])|(?:>[ \t]?)+)(?=[ \t]*\\?[#\d]))[ \t]?"
 )
 """What `srun -l`, `mpiexec -l` (of MPICH, of Intel MPI and of Cray's PALS), services that keep logs, `journalctl`,
-`ts`, `docker compose`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
+`ts`, `docker compose`, `kubectl logs`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
 PREFIXES = 3
 """Definition: so many prefixes may stand before a line, as a date before a rank's number."""
 _PLACES = re.compile(
