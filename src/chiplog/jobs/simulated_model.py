@@ -16,15 +16,16 @@ from chiplog.export.pieces import HOLDS, Piece, corrections, pieces_of
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import beyond_measured, of_target
 from chiplog.fit.predictions.known import Array, refusal
-from chiplog.fit.predictions.span import extreme_points, first_points
+from chiplog.fit.predictions.span import Span, extreme_points, first_points
 from chiplog.fit.result import Fit
 from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.network import segment_of
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulate.conditions import Conditions
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS, MessageTimes
 from chiplog.simulate.result import Range
-from chiplog.simulate.simulation import PLAIN, simulate
+from chiplog.simulate.simulation import PLAIN, Simulation, simulate
 
 MOST_EVENTS_SEARCHED = 100_000
 """Schedules of more events are simulated at the corners of the set alone."""
@@ -93,7 +94,8 @@ class FittedParameters:
         middle = np.full(len(symbols), 0.5)
         simulation = simulate(schedule, parameters(middle), conditions=conditions, trace=trace)
         if not symbols:
-            return Range(simulation, simulation.makespan_ps, simulation.makespan_ps)
+            makespan = simulation.makespan_ps
+            return self._range(simulation, makespan, makespan, _sizes(schedule))
         kinds = list(dict.fromkeys(symbol for _, symbol in symbols))
         ties = [kinds.index(symbol) for _, symbol in symbols]
         if simulation.events > MOST_EVENTS_SEARCHED:
@@ -103,8 +105,14 @@ class FittedParameters:
             _, *ends = extreme_points(evaluate, len(symbols), ties)
             found = evaluate(np.stack(ends), False)[:, 0]
         low, high = round(float(found.min())), round(float(found.max()))
+        return self._range(simulation, low, high, _sizes(schedule))
+
+    def _range(self, simulation: Simulation, low: int, high: int, sizes: set[int]) -> Range:
+        """The simulation with what the data leave and by how much the model misses them."""
         makespan = simulation.makespan_ps
-        return Range(simulation, min(low, makespan), max(high, makespan))
+        span = Span(makespan, min(low, makespan), max(high, makespan))
+        wide = with_model_error(span, model_error(self.fit, sizes))
+        return Range(simulation, round(wide.low), round(wide.high))
 
     def _refuse_endless(self, symbols: Sequence[tuple[int, str]], evaluate: object) -> None:
         """UsageError, naming the parameter, where one that nothing bounds decides the result."""

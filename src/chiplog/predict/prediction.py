@@ -21,6 +21,7 @@ from chiplog.models.registry import models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.predict import to_many
 from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
 from chiplog.predict.result import LOWER_BOUND, Prediction
@@ -221,6 +222,7 @@ def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
         speaker.beyond(algorithm, task),
         found.method,
         task.peers if algorithm.takes_peers else None,
+        sizes_of(speaker, algorithm, task),
     )
 
 
@@ -228,8 +230,16 @@ def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -
     space, evaluate = speaker.lower_bound(operation, task)
     reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
     found = space.span(evaluate)
-    row = _prediction(speaker, operation, LOWER_BOUND, task, found, reason, "bound", None)
+    sizes = {task.message_bytes}
+    row = _prediction(speaker, operation, LOWER_BOUND, task, found, reason, "bound", None, sizes)
     return replace(row, verdict="bound")
+
+
+def sizes_of(speaker: Speaker, algorithm: Algorithm, task: Task) -> set[int]:
+    """The sizes of an algorithm's messages in bytes; that of the task where the model does not ask for them."""
+    if isinstance(speaker, LogGPSpeaker):
+        return speaker.sizes(algorithm, task)
+    return {task.message_bytes}
 
 
 def _prediction(
@@ -241,7 +251,9 @@ def _prediction(
     reason: str | None,
     method: str,
     peers: int | None,
+    sizes: set[int],
 ) -> Prediction:
+    found = with_model_error(found, model_error(speaker.fit, sizes))
     return Prediction(
         operation=operation,
         algorithm=name,

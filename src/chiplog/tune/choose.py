@@ -21,9 +21,10 @@ from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
 from chiplog.fit.result import Fit
 from chiplog.fit.verdict import rejection
+from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
 from chiplog.predict.network import Space, Speaker
-from chiplog.predict.prediction import answer, speaker_for
+from chiplog.predict.prediction import answer, sizes_of, speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01
@@ -132,7 +133,8 @@ def barrier_seconds(speaker: Speaker, ranks: int, peers: int, message_bytes: int
 
 
 def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
-    best, baseline, gain = contest.best, contest.baseline, contest.gain
+    best, baseline = contest.best, contest.baseline
+    gain = _with_model_error(speaker, contest)
     verdict = _verdict(best, baseline, gain.low)
     used = best if verdict == CHANGED else baseline
     return Choice(
@@ -156,6 +158,19 @@ def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
             Ranked(one.algorithm.name, one.peers, one.seconds) for one in contest.ranking
         ),
     )
+
+
+def _with_model_error(speaker: Speaker, contest: _Contest) -> Span:
+    """The gain over the set, with the error of the model of either time: a ratio is off by as much as its parts."""
+    best, baseline, gain = contest.best, contest.baseline, contest.gain
+    if best.algorithm.name == baseline.algorithm.name and best.peers == baseline.peers:
+        return gain
+    sizes = {
+        size for one in (best, baseline) for size in sizes_of(speaker, one.algorithm, one.task)
+    }
+    ratio = Span(1.0 - gain.value, 1.0 - gain.high, 1.0 - gain.low)
+    wide = with_model_error(ratio, model_error(speaker.fit, sizes))
+    return Span(gain.value, 1.0 - wide.high, 1.0 - wide.low)
 
 
 def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:

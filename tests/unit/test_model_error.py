@@ -1,0 +1,69 @@
+"""The model's error is in the interval of every prediction, beside what the data leave of its parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chiplog.collectives.algorithm import Task
+from chiplog.fit.predictions.span import Span
+from chiplog.fit.result import Band, Curve, Fit, FitError
+from chiplog.jobs.simulated_model import FittedParameters
+from chiplog.predict.model_error import model_error, with_model_error
+from chiplog.predict.prediction import predict
+from chiplog.schedule.goal import read_goal
+from chiplog.testing.prediction import fit_of
+
+VALUES = {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9}
+GOAL = "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n"
+
+
+def banded(*widths: float) -> Fit:
+    sizes = np.array([1, 1 << 20])
+    band = Band("half_round_trip", sizes, np.array(widths))
+    return replace(fit_of("loggp", VALUES), bands=(band,))
+
+
+def test_the_band_at_the_sizes_of_the_messages_is_the_models_error() -> None:
+    fit = banded(0.05, 0.5)
+    assert model_error(fit, {1}) == pytest.approx(math.log(1.05))
+    assert model_error(fit, {1, 1 << 20}) == pytest.approx(math.log(1.5))
+
+
+def test_without_bands_the_residuals_of_the_curves_are() -> None:
+    sizes = np.arange(1, 41)
+    measured = np.full(40, 1e-6)
+    predicted = measured * np.exp(np.linspace(0.0, 0.39, 40))
+    curve = Curve("half_round_trip", sizes, measured, measured, measured, predicted)
+    assert model_error(fit_of("loggp", VALUES, curves=[curve]), {8}) == pytest.approx(0.38)
+
+
+def test_a_fit_without_curves_has_the_error_that_it_states() -> None:
+    fit = replace(fit_of("loggp", VALUES), error=FitError(9, 0.2, 0.1, 0.4, 1.2))
+    assert model_error(fit, {8}) == pytest.approx(math.log(1.2))
+    assert model_error(fit_of("loggp", VALUES), {8}) == 0.0
+
+
+def test_an_interval_never_gets_narrower_and_stays_positive() -> None:
+    found = with_model_error(Span(2.0, 1.9, 2.2), math.log(3.0))
+    assert 0.0 < found.low < 2.0 / 3.0 * 1.01
+    assert found.high > 6.0 * 0.99
+    assert with_model_error(Span(2.0, 1.9, 2.2), 0.0) == Span(2.0, 1.9, 2.2)
+    assert with_model_error(Span(2.0, 0.0, 2.2), 0.1).low == 0.0
+
+
+def test_predictions_and_simulations_of_one_fit_have_the_same_error(tmp_path: Path) -> None:
+    path = tmp_path / "one.goal"
+    path.write_text(GOAL)
+    fit = banded(0.2, 0.2)
+    row = predict([fit], "barrier", Task(8))[0]
+    assert row.low == pytest.approx(row.seconds / 1.2, rel=1e-6)
+    assert row.high == pytest.approx(row.seconds * 1.2, rel=1e-6)
+    found = FittedParameters(fit).simulate(read_goal(path))
+    makespan = found.simulation.makespan_ps
+    assert found.low_ps == pytest.approx(makespan / 1.2, rel=1e-6)
+    assert found.high_ps == pytest.approx(makespan * 1.2, rel=1e-6)
