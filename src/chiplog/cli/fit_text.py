@@ -20,7 +20,7 @@ from chiplog.report.names import (
     short_place,
     sizes,
 )
-from chiplog.report.parameter_text import is_known
+from chiplog.report.parameter_text import bounds, is_known, mark
 
 COLUMNS = 80
 MOST_LINES = 26
@@ -64,7 +64,7 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
     yield _cut(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
     of = f",{intervals_text(fit)}" if fit.launches else ""
-    yield f"{statistic}; ±: half of the 95 % interval{of}; <: below; ?: not known"
+    yield f"{statistic}; ±: half of the 95 % interval{of}; <, >: bounds; ?: not known"
     yield from _table(fit)
     if fit.changes:
         places = ", ".join(short_place(one) for one in fit.changes)
@@ -130,7 +130,9 @@ def _one_regime(segment: Segment) -> Iterator[str]:
             why = one.reason if (one.reason or "").startswith(NO_INTERVAL) else ""
             told = f"{value}  {why if interval == format.NOTHING else interval}"
         else:
+            known = bounds(one)
             told = f"not identified: {one.reason or 'the data do not tell'}"
+            told = f"{known}  {told}" if known else told
         yield _cut(f"  {name.ljust(width)}  {_plain(told)}".rstrip())
 
 
@@ -143,8 +145,7 @@ def _cell(parameter: Parameter | None, scale: float) -> str:
     if parameter is None:
         return "-"
     if not is_known(parameter) or parameter.value is None:
-        high = parameter.high
-        return f"<{_number(high / scale)}" if high is not None and np.isfinite(high) else UNKNOWN
+        return mark(parameter, scale, _number) or UNKNOWN
     shown = _number(parameter.value / scale)
     low, high = parameter.low, parameter.high
     if low is None or high is None or not np.isfinite([low, high]).all() or not parameter.value:

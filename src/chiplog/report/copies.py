@@ -8,7 +8,7 @@ import math
 
 from chiplog.fit.result import Fit, Parameter
 from chiplog.report.names import model_name
-from chiplog.report.parameter_text import is_known
+from chiplog.report.parameter_text import is_known, mark
 
 DIGITS = 3
 _UNITS = {
@@ -91,7 +91,8 @@ def _latex_cell(parameter: Parameter | None) -> str:
         return ""
     scale = _UNITS.get(parameter.unit, (1.0, ""))[0]
     if not is_known(parameter) or parameter.value is None:
-        return r"--"
+        found = mark(parameter, 1.0, lambda value: _latex_number(value, scale))
+        return r"--" if found is None else f"${found}$"
     ends = (parameter.low, parameter.high)
     interval = ", ".join(_latex_number(end, scale) for end in ends)
     return rf"${_latex_number(parameter.value, scale)}\;[{interval}]$"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from chiplog.fit.result import Parameter
 from chiplog.report import format
@@ -20,30 +21,39 @@ def is_known(parameter: Parameter | None) -> bool:
 
 
 def short(parameter: Parameter | None) -> Inline:
-    """For a narrow cell: value and interval, "not identified", or a dash where the model has no such parameter."""
+    """For a narrow cell: value and interval, a bound, "not identified", or a dash where the model has none."""
     if parameter is None:
         return line(muted(format.NOTHING))
     if not is_known(parameter):
-        known = bounds(parameter)
-        return line(bad("not identified"), *((" ", detail(known)) if known else ()))
+        return line(bounds(parameter) or bad("not identified"))
     return quantity(parameter.value, parameter.low, parameter.high, parameter.unit)
 
 
 def bounds(parameter: Parameter) -> str:
-    """What the data leave of a parameter that is not identified: "0 s to 1.3 ns", "at least 5 GB/s"; else nothing."""
+    """What the data leave of a parameter that is not identified: "< 1.3 ns", "> 5 GB/s", "2 to 3 ns"; or nothing."""
+    low, high = parameter.low, parameter.high
+    least = format.value(low, parameter.unit, digits=3) if low and low > 0.0 else ""
+    if high is None or not math.isfinite(high):
+        return f"> {least}" if least else ""
+    most = format.value(high, parameter.unit, digits=3)
+    return f"{least} to {most}" if least else f"< {most}"
+
+
+def mark(parameter: Parameter, scale: float, number: Callable[[float], str]) -> str | None:
+    """A bound in a column of numbers, in units of `scale`: "<0.145", ">6.9"; None where nothing bounds it."""
     low, high = parameter.low, parameter.high
     if high is not None and math.isfinite(high):
-        least = format.value(max(low or 0.0, 0.0), parameter.unit, digits=2)
-        return f"{least} to {format.value(high, parameter.unit, digits=2)}"
-    if low:
-        return f"at least {format.value(low, parameter.unit, digits=2)}"
-    return ""
+        return f"<{number(high / scale)}"
+    return f">{number(low / scale)}" if low and low > 0.0 else None
 
 
 def full(parameter: Parameter | None) -> Inline:
     """As `short`, with the reason where it is not identified."""
     if parameter is None or is_known(parameter):
         return short(parameter)
+    known = bounds(parameter)
+    if known:
+        return line(f"{known} ", detail(not_identified(parameter)))
     return line(bad(not_identified(parameter)))
 
 
@@ -69,7 +79,16 @@ def bandwidth_of(per_byte: Parameter | None, rate: Parameter | None = None) -> I
     if per_byte is None:
         return line(muted(format.NOTHING))
     if not is_known(per_byte) or not per_byte.value:
-        return line(bad("not identified"))
+        return line(_rate_bound(per_byte) or bad("not identified"))
     low = 1.0 / per_byte.high if per_byte.high else None
     high = 1.0 / per_byte.low if per_byte.low else None
     return quantity(1.0 / per_byte.value, low, high, "B/s")
+
+
+def _rate_bound(per_byte: Parameter) -> str:
+    """What the bounds of a byte's cost leave of the bandwidth; nothing where there are none."""
+    if per_byte.high is not None and per_byte.high > 0.0 and math.isfinite(per_byte.high):
+        return f"> {format.value(1.0 / per_byte.high, 'B/s', digits=3)}"
+    if per_byte.low is not None and per_byte.low > 0.0:
+        return f"< {format.value(1.0 / per_byte.low, 'B/s', digits=3)}"
+    return ""

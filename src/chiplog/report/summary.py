@@ -22,7 +22,7 @@ from chiplog.report.measured import (
     parameter_fit,
 )
 from chiplog.report.names import model_name, short_place
-from chiplog.report.parameter_text import is_known
+from chiplog.report.parameter_text import bounds, is_known, mark
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.machine import short_banner
 from chiplog.report.sections.verdict import LEAST_SAID
@@ -33,6 +33,10 @@ MOST_WARNINGS = 3
 LINES_A_WARNING = 2
 UNKNOWN, NEAR = "?", "~"
 """Of parameters that are not identified, and of times at a size beside the one that was asked for."""
+GAP_COLUMN = 5
+"""Where g stands among a target's cells."""
+BOUNDS = "<, >: bounds"
+HIDDEN_GAP = "; of g: gaps don't show where the CPU takes longer than the network"
 HEADER_BYTES = 80
 """The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
@@ -40,7 +44,7 @@ BETWEEN_FACTS, MOST_FACTS = " · ", 2
 MOST_LINES = {"not usable": 3, "machine": 1, "changes": 3, "verdict": 2}
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
-WIDTHS = (10, 8, 7, 7, 7, 7, 7, 6, 8, 5)
+WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
 
 
 def summary_lines(report: ReportInput) -> list[str]:
@@ -105,6 +109,9 @@ def _table(report: ReportInput) -> Iterator[str]:
     marks = "".join(cell for _, cells in rows for cell in cells)
     note = "4 MiB in GB/s, one way; held out: median error on other sizes"
     yield note + ("; ?: see --details" if UNKNOWN in marks else "")
+    if "<" in marks or ">" in marks:
+        hidden = any(cells[GAP_COLUMN].startswith("<") for _, cells in rows)
+        yield BOUNDS + (HIDDEN_GAP if hidden else "")
     if NEAR in marks:
         yield f"{NEAR}: at the nearest size that was measured"
 
@@ -153,7 +160,7 @@ def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
     if parameter is None:
         return "-"
     if parameter.value is None or not is_known(parameter):
-        return UNKNOWN
+        return mark(parameter, 1e-6, _significant) or UNKNOWN
     return _scaled(parameter.value, 1e-6)
 
 
@@ -163,7 +170,8 @@ def _rate(parameters: Mapping[str, Parameter]) -> str:
     if parameter is None:
         return "-"
     if not is_known(parameter) or not parameter.value:
-        return UNKNOWN
+        high = parameter.high
+        return f">{_significant(1e-9 / high)}" if high and np.isfinite(high) else UNKNOWN
     return _significant(1e-9 / parameter.value)
 
 
@@ -219,16 +227,18 @@ def _verdict(target: TargetReport) -> str:
     if fit is None:
         return "no model was fitted."
     words = _prediction(target, fit)
-    missing = sorted(
-        {
-            name
-            for segment in fit.segments
-            for name, one in segment.parameters.items()
-            if not is_known(one)
-        }
-    )
+    unknown = [
+        (name, bounds(one))
+        for segment in fit.segments
+        for name, one in segment.parameters.items()
+        if not is_known(one)
+    ]
+    missing = sorted({name for name, known in unknown if not known})
+    bounded = sorted({name for name, _ in unknown} - set(missing))
     if missing:
         words += f" Not identified everywhere: {', '.join(missing)}."
+    if bounded:
+        words += f" Bounds only in places: {', '.join(bounded)}."
     if not target.dataset.complete:
         words += " The run is not complete."
     return words

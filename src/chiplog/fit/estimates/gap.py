@@ -95,7 +95,8 @@ def _hidden(gap: Quantity, overhead: NDArray[np.float64], clear: NDArray[np.bool
     first = int(np.argmin(gap.message_bytes))
     seen = int(np.count_nonzero(clear))
     return (
-        f"the overhead ({seconds_text(overhead[first])} at {gap.message_bytes[first]} B) hides the gap: the trains "
-        f"take {seconds_text(gap.value[first])} a message there, and exceed the overhead at {seen} of "
-        f"{gap.value.size} sizes; g is at most {seconds_text(max(float(gap.value[first]), 0.0))}."
+        f"the overhead ({seconds_text(overhead[first])} at {gap.message_bytes[first]} B) hides the gap, as the CPU is "
+        f"slower than the network: the trains take {seconds_text(gap.value[first])} a message there, and exceed the "
+        f"overhead at {seen} of {gap.value.size} sizes; g is at most "
+        f"{seconds_text(max(float(gap.value[first]), 0.0))}."
     )

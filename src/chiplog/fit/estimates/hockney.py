@@ -41,7 +41,9 @@ def hockney_estimates(half: Quantity, rng: np.random.Generator) -> Estimates:
         )
         least = 1.0 / high if high > 0 else None
         found["R"] = unidentified("R", "B/s", reason, low=least)
-        found["n_half"] = unidentified("n_half", "B", reason)
+        start = found["alpha"].parameter.low
+        fewest = start * least if start and least else 0.0
+        found["n_half"] = unidentified("n_half", "B", reason, low=fewest)
         return found
     draws = 1.0 / np.maximum(line.slope_draws, 1e-30)
     found["R"] = identified("R", "B/s", 1.0 / line.slope, draws)

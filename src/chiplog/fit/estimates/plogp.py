@@ -47,6 +47,7 @@ def _first(symbol: str, quantity: Quantity) -> Estimate:
             symbol,
             "s",
             f"{symbol}({quantity.message_bytes[0]}) was measured as {seconds_text(value)}.",
+            high=max(interval(quantity.draws[0])[1], 0.0),
         )
     note = f"the table's entry for {quantity.message_bytes[0]} B."
     found = identified(symbol, "s", value, quantity.draws[0], note)

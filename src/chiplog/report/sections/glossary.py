@@ -50,7 +50,7 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
         "g",
         "Gap: the least time between the starts of two one-byte messages, the inverse of the "
         "message rate. Where o_s "
-        "exceeds it, it can't be seen and is reported as not identified.",
+        "or o_r exceeds it, the CPU is slower than the network: gaps don't show then, and g has an upper bound only.",
     ),
     (
         "gap",
@@ -123,9 +123,9 @@ ENTRIES: tuple[tuple[str, str, str], ...] = (
     (
         "not-identified",
         "not identified",
-        "The data can't tell the value: any number in a wide range would fit as well. No number "
-        "is printed then, but the "
-        "bounds that the data leave, where they leave any.",
+        "The data can't tell the value: any number in a wide range would fit as well. What is "
+        "printed is the "
+        "bound that the data leave, as < 145 ns, where they leave any.",
     ),
     (
         "error",

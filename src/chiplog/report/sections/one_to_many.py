@@ -30,7 +30,7 @@ from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
 from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name
 from chiplog.report.numbers import latencies_table, over_peers_table
-from chiplog.report.parameter_text import is_known, not_identified
+from chiplog.report.parameter_text import bounds, is_known, not_identified
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import parameters
 from chiplog.report.sections.postings import posting_blocks
@@ -145,7 +145,9 @@ def _told(name: str, parameter: Parameter | None) -> Inline:
         return (shown, plain(" was not looked for"))
     if not is_known(parameter):
         _, _, reason = not_identified(parameter).partition("not identified")
-        return (shown, plain(" is "), bad("not identified"), plain(reason))
+        known = bounds(parameter)
+        words = plain(f"not identified ({known})") if known else bad("not identified")
+        return (shown, plain(" is "), words, plain(reason))
     number = format.value(parameter.value, "", digits=3)
     where = ", where RTT(p)/p is least" if name == "f_argmin" else ""
     return (shown, plain(f" = {number}{where}"))

@@ -36,7 +36,7 @@ from chiplog.report.names import (
     sizes,
     slope_changes,
 )
-from chiplog.report.parameter_text import is_known, not_identified
+from chiplog.report.parameter_text import bounds, is_known, not_identified
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.parameters import in_usual_order
 
@@ -152,25 +152,37 @@ def _change(change: Change) -> Inline:
 def _unidentified(fit: Fit) -> list[Inline]:
     """One sentence a parameter: where it is not identified, and why if there is one reason only; one for many."""
     found: dict[str, list[tuple[str, str]]] = {}
+    bounded: dict[str, bool] = {}
     for segment in fit.segments:
         for name, parameter in segment.parameters.items():
             if not is_known(parameter):
                 where = sizes(segment.first_bytes, segment.last_bytes)
                 found.setdefault(name, []).append((where, not_identified(parameter)))
+                bounded[name] = bounded.get(name, True) and bool(bounds(parameter))
+
+    def mark(name: str, words: str) -> Span:
+        return plain(words) if bounded[name] else bad(words)
+
     if len(found) > MOST_PLACES:
         usual = in_usual_order(found)
         names = joined(((parameter_symbol(name),) for name in usual), ", ")
         tail = " in some of its regimes; the table of parameters says where and why."
-        return [line(bad("Not identified"), ": ", *names, tail)]
+        opening = "Not identified"
+        shown = plain(opening) if all(bounded.values()) else bad(opening)
+        return [line(shown, ": ", *names, tail)]
     sentences = []
     for name, cases in found.items():
         scope = ", ".join(where for where, _ in cases)
         words = f" ({scope})" if len(cases) < len(fit.segments) else ""
         if len({reason for _, reason in cases}) == 1:
-            sentences.append(line(parameter_symbol(name), " is ", bad(cases[0][1]), f"{words}."))
+            sentences.append(
+                line(parameter_symbol(name), " is ", mark(name, cases[0][1]), f"{words}.")
+            )
         else:
             tail = f"{words}; the table of parameters says why."
-            sentences.append(line(parameter_symbol(name), " is ", bad("not identified"), tail))
+            sentences.append(
+                line(parameter_symbol(name), " is ", mark(name, "not identified"), tail)
+            )
     return sentences
 
 
