@@ -127,7 +127,8 @@ def _one_regime(segment: Segment) -> Iterator[str]:
     for name, one in segment.parameters.items():
         if is_known(one):
             value, interval = format.value_and_interval(one.value, one.low, one.high, one.unit)
-            why = one.reason if (one.reason or "").startswith(NO_INTERVAL) else ""
+            reason = one.reason or ""
+            why = reason.partition(";")[0] if reason.startswith(NO_INTERVAL) else ""
             told = f"{value}  {why if interval == format.NOTHING else interval}"
         else:
             known = bounds(one)

@@ -75,7 +75,7 @@ def no_freedom(quantity: Quantity) -> str | None:
     sizes, samples = np.unique(quantity.message_bytes).size, int(quantity.samples.sum())
     counted = "1 sample" if samples == 1 else f"{samples} samples"
     of = "1 size" if sizes == 1 else f"{sizes} sizes"
-    return f"{counted} of {of} leave no scatter about a line; measure more sizes, or more often."
+    return f"{counted} of {of} tell no scatter; measure more sizes, or more often."
 
 
 def wider_than_normal(quantity: Quantity) -> float:
@@ -110,5 +110,5 @@ def without_interval(estimate: Estimate, why: str) -> Estimate:
     one = estimate.parameter
     if not one.identified or is_fixed(one) or (one.reason or "").startswith(NO_INTERVAL):
         return estimate
-    told = NO_INTERVAL + why if one.reason is None else f"{NO_INTERVAL}{why} {one.reason}"
+    told = NO_INTERVAL + (why if one.reason is None else f"{why.rstrip('.')}; {one.reason}")
     return Estimate(replace(one, low=None, high=None, reason=told), np.empty(0))
