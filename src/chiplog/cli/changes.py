@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chiplog.cli.arguments import RunArgument
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, TargetOption, write_json
+
+if TYPE_CHECKING:
+    from chiplog.dataset.series import Dataset
+    from chiplog.fit.changes import ChangesResult
 
 
 def changes(
     run: RunArgument,
+    target: TargetOption = None,
     json_file: JsonOption = None,
     details: Annotated[
         bool, typer.Option("--details", help="Show the changes of every series, too.")
     ] = False,
 ) -> None:
     """Find the protocol changes of a run: the consensus of all its series."""
+    from chiplog.dataset.parts import by_part, part_or_target
     from chiplog.dataset.run_file import read_run
-    from chiplog.fit.changes import changes_to_json, find_changes
+    from chiplog.fit.changes import changes_to_json
 
-    parts = read_run(run).by_way()
-    found = {way: find_changes(part) for way, part in parts.items()}
+    dataset = part_or_target(read_run(run), target)
     if json_file:
-        write_json(json_file, changes_to_json(found))
-    else:
-        from chiplog.cli.tables import print_changes
+        write_json(json_file, changes_to_json(_by_way(dataset)))
+        return
+    from chiplog.cli.tables import print_changes
 
-        print_changes(found, details=details)
+    for name, part in by_part(dataset).items():
+        if name is not None:
+            print(f"{name}:")
+        print_changes(_by_way(part), details=details)
+
+
+def _by_way(dataset: Dataset) -> dict[tuple[str, str], ChangesResult]:
+    """The changes of each operation and posting."""
+    from chiplog.fit.changes import find_changes
+
+    return {way: find_changes(part) for way, part in dataset.by_way().items()}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import JsonOption, TargetOption, note, write_json
 from chiplog.errors import ThresholdHit, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chiplog.compare.result import ModelRow, ModelRows, RunRow
+    from chiplog.dataset.series import Dataset
 
 
 def compare(
@@ -38,6 +40,7 @@ def compare(
     fail_on: Annotated[
         str | None, typer.Option(help="End with 3 where RUN_B is e.g. slower:5%.")
     ] = None,
+    target: TargetOption = None,
     details: Annotated[
         bool, typer.Option("--details", help="Of two runs, show the rows that don't differ, too.")
     ] = False,
@@ -46,6 +49,8 @@ def compare(
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
     from chiplog.compare.best import best_rows
     from chiplog.compare.result import ModelRows, comparison_to_json
+    from chiplog.dataset.parts import one_part
+    from chiplog.dataset.run_file import read_run
     from chiplog.fit.left_out import left_out_lines
 
     if other is not None:
@@ -54,10 +59,10 @@ def compare(
             {"--models": models, "--hold-out": hold_out, "--folds": folds, "--method": method},
         )
         judged = ModelRows(())
-        rows: Sequence[ModelRow | RunRow] = _runs(run, other, fail_on)
+        rows: Sequence[ModelRow | RunRow] = _runs(run, other, fail_on, target)
     else:
         _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
-        judged = _models(run, models, hold_out, folds, method)
+        judged = _models(one_part(read_run(run), target), models, hold_out, folds, method)
         rows = judged.rows
     if json_file:
         write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
@@ -71,12 +76,14 @@ def compare(
 
 
 def _models(
-    run: Path, models: str | None, hold_out: str | None, folds: int | None, method: str | None
+    dataset: Dataset,
+    models: str | None,
+    hold_out: str | None,
+    folds: int | None,
+    method: str | None,
 ) -> ModelRows:
     from chiplog.compare.models import judge_models, nothing_to_compare
-    from chiplog.dataset.run_file import read_run
 
-    dataset = read_run(run)
     chosen = None if models is None else names(models, "--models")
     judged = judge_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
     if not judged.rows and chosen is not None:
@@ -86,14 +93,24 @@ def _models(
     return judged
 
 
-def _runs(run: Path, other: Path, fail_on: str | None) -> Sequence[RunRow]:
+def _runs(run: Path, other: Path, fail_on: str | None, target: str | None) -> Sequence[RunRow]:
     from chiplog.compare.runs import compare_runs
     from chiplog.compare.threshold import parse_threshold
     from chiplog.dataset.run_file import read_run
 
     if fail_on is not None:
         parse_threshold(fail_on)  # wrong usage is told before the work
-    return compare_runs(read_run(run), read_run(other))
+    return compare_runs(*(_without_part(read_run(one), target) for one in (run, other)))
+
+
+def _without_part(run: Dataset, target: str | None) -> Dataset:
+    """The series that --target means, without a part's name, so that they meet those of a file that has no parts."""
+    from chiplog.dataset.parts import part_or_target
+
+    chosen = part_or_target(run, target)
+    if target is None:
+        return chosen
+    return replace(chosen, series=tuple(replace(one, placement=None) for one in chosen.series))
 
 
 def _check(rows: Sequence[ModelRow | RunRow], fail_on: str | None) -> None:

@@ -40,13 +40,13 @@ def fit(
     json_file: JsonOption = None,
 ) -> None:
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
+    from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
     from chiplog.errors import UsageError
     from chiplog.fit.fitting import fit_each, models_for
     from chiplog.fit.left_out import left_out_lines
-    from chiplog.fit.origin import of_target
 
-    dataset = read_run(run)
+    dataset = part_or_target(read_run(run), target)
     fitted = fit_each(
         dataset, names(model, "--model"), method=method, statistic=statistic, seed=seed
     )
@@ -61,7 +61,6 @@ def fit(
             if others
             else f"{run}: no model can be fitted to what it holds{_holds(dataset)}; chiplog report shows its times."
         )
-    fits = of_target(fits, target, str(run))
     if out is not None:
         from chiplog.fit.model_file import write_model
 

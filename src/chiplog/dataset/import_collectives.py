@@ -67,11 +67,12 @@ def collective_series(
     algorithm: str = DEFAULT,
     ranks: int | None = None,
     warmup: int = 0,
+    direction: str = "call",
 ) -> ImportedSeries:
     """The times of one operation of one size; `seconds` has shape (samples,), of which `warmup` count for nothing."""
     return ImportedSeries(
         pattern=collective,
-        direction="call",
+        direction=direction,
         operation=algorithm,
         message_bytes=message_bytes,
         seconds=seconds,

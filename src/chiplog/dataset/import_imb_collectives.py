@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 from chiplog.dataset.import_collectives import DEFAULT, collective_name
 
+EXCHANGE = "exchange"
 EXCHANGES = {
-    "PingPing": "exchange",
-    "PingPingSpecificSource": "exchange",
-    "PingPingAnySource": "exchange",
+    "PingPing": EXCHANGE,
+    "PingPingSpecificSource": EXCHANGE,
+    "PingPingAnySource": EXCHANGE,
     "Sendrecv": "sendrecv",
     "Exchange": "neighbor_exchange",
 }
@@ -33,20 +34,22 @@ _NON_BLOCKING = re.compile(r"I(\w+?)(?:_pure)?")
 
 
 class ImbCollective(NamedTuple):
-    """What a benchmark of all processes is: the pattern and the operation of its series."""
+    """What a benchmark of all processes is: the pattern, the operation and the direction of its series."""
 
     pattern: str
     operation: str
+    direction: str = "call"
 
 
 def imb_collective(name: str) -> ImbCollective | None:
     """What a benchmark of this name is; None of others, such as PingPong.
 
     >>> imb_collective("Iallreduce")
-    ImbCollective(pattern='allreduce', operation='default, non-blocking')
+    ImbCollective(pattern='allreduce', operation='default, non-blocking', direction='call')
     """
     if name in EXCHANGES:
-        return ImbCollective(EXCHANGES[name], "send")
+        pattern = EXCHANGES[name]
+        return ImbCollective(pattern, "send", "one-way" if pattern == EXCHANGE else "call")
     if (collective := collective_name(name)) is not None:
         return ImbCollective(collective, DEFAULT)
     match = _NON_BLOCKING.fullmatch(name)

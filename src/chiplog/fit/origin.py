@@ -35,18 +35,25 @@ def of_target(
     """The fits of one target of `source`: of `target`, or of the only one there is.
 
     A name that is no target's may be that of a transport. Raises UsageError, listing the targets, where there are
-    several and none is named, and where there is no such target.
+    several and none is named, and where there is no such target. So are the parts of an imported file, such as host
+    and device buffers, of which `target` names one, too.
     """
     names = list(dict.fromkeys(target_of(one) for one in fits))
-    listed = ", ".join(names)
+    parts = _parts(fits)
+    listed = ", ".join((*names, *parts))
     if target is None:
         if len(names) > 1:
             raise UsageError(
                 f"{source} holds {len(names)} targets: {listed}; say which one with --target NAME."
             )
+        if len(parts) > 1:
+            raise UsageError(
+                f"{source} holds {len(parts)} parts: {', '.join(parts)}; say which one with --target NAME."
+            )
         return tuple(fits)
     found = [one for one in fits if target_of(one) == target]
     found = found or [one for one in fits if one.transport == target]
+    found = found or [one for one in fits if one.placement == target]
     if not found:
         raise UsageError(f"--target {target}: {source} holds {listed or 'no target'}.")
     if len({target_of(one) for one in found}) > 1:
@@ -54,6 +61,12 @@ def of_target(
             f"--target {target}: {source} holds several of that transport; name one of {listed}."
         )
     return tuple(found)
+
+
+def _parts(fits: Sequence[Fit]) -> list[str]:
+    """The names of the parts that the fits of imported files are of, in the order of the fits."""
+    imported = [one for one in fits if target_of(one).startswith("import:")]
+    return list(dict.fromkeys(one.placement for one in imported if one.placement))
 
 
 def beyond_measured(fit: Fit, ranks: int, nodes: int | None = None) -> str | None:

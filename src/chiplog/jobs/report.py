@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,6 +13,7 @@ from pathlib import Path
 from chiplog import __version__
 from chiplog.dataset.input_file import open_input
 from chiplog.dataset.operations import operation_text
+from chiplog.dataset.parts import by_part
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -107,10 +108,21 @@ def report_input(
     )
 
 
+def _of_path(name: str, dataset: Dataset, raw_file: str) -> Iterator[TargetReport]:
+    """What a run, or a part of it, tells: of each operation and posting, where it has several."""
+    ways = dataset.by_way()
+    if len(ways) < 2 or any(one.pattern == ONE_TO_MANY for one in dataset.series):
+        yield analyse(name, dataset, raw_file=raw_file)
+        return
+    for way, part in ways.items():
+        yield analyse(f"{name}, {operation_text(*way)}", part, raw_file=raw_file)
+
+
 def target_reports(file: str | os.PathLike[str]) -> tuple[TargetReport, ...]:
     """What one run file or model file tells; a model file has no samples to show.
 
-    A run between two ranks tells of each operation and posting apart; one process to many shows them side by side.
+    A run between two ranks tells of each operation and posting apart; one process to many shows them side by side. So
+    does an imported file with several parts of each of them.
     """
     path = Path(file)
     with open_input(path) as stream:
@@ -118,12 +130,11 @@ def target_reports(file: str | os.PathLike[str]) -> tuple[TargetReport, ...]:
     if is_run:
         dataset = read_run(path)
         name = str(dataset.header["target"])
-        ways = dataset.by_way()
-        if len(ways) < 2 or any(one.pattern == ONE_TO_MANY for one in dataset.series):
-            return (analyse(name, dataset, raw_file=str(path)),)
+        parts = {None: dataset} if _only_pattern(dataset) else by_part(dataset)
         return tuple(
-            analyse(f"{name}, {operation_text(*way)}", part, raw_file=str(path))
-            for way, part in ways.items()
+            one
+            for part, series in parts.items()
+            for one in _of_path(f"{name}, {part}" if part else name, series, str(path))
         )
     fits = read_model(path)
     transport = fits[0].transport if fits else "unknown"

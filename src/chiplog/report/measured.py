@@ -166,9 +166,10 @@ def half_round_trip_at(dataset: Dataset, message_bytes: int) -> HalfRoundTrip | 
 
 def is_bare_round_trip(series: Series) -> bool:
     """Whether a series is PRTT(1,0,s): one message there, one back, nothing in between; or an
-    imported one-way time. Rounds of all pairs are of many pairs, and of none in particular.
+    imported one-way time. Rounds of all pairs are of many pairs, and of none in particular; in an exchange
+    both ends send at once.
     """
-    if series.pattern == "all_pairs":
+    if series.pattern in ("all_pairs", "exchange"):
         return False
     bare = series.train == 1 and series.delay_seconds == 0 and len(series.seconds) > 0
     cold = series.tag.get("purpose") == COLD

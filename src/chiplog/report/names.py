@@ -91,8 +91,8 @@ def fit_name(fit: Fit) -> str:
         kind.append(" to ".join(fit.between))
     if fit.convention == "one-way":
         kind.append("one-way")
-    if fit.placement == "round-robin":
-        kind.append(fit.placement)
+    if fit.placement not in (None, "filled", "none", "list", "launcher"):
+        kind.append(str(fit.placement))
     return f"{model_name(fit.model)} ({', '.join(kind)})"
 
 

@@ -293,6 +293,7 @@ def _series(table: _Table, size: int, seconds: float) -> ImportedSeries:
             np.array([seconds]),
             algorithm=table.collective.operation,
             ranks=table.processes[0] if table.processes else None,
+            direction=table.collective.direction,
         )
     return ImportedSeries(
         pattern=table.pattern,
