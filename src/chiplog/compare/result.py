@@ -133,8 +133,8 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
         **asdict(row.what),
         "message_bytes": row.message_bytes,
         "ratio": row.ratio,
-        "low": row.low,
-        "high": row.high,
+        "low": _finite(row.low),
+        "high": _finite(row.high),
         "verdict": row.verdict,
         "reason": row.reason,
     }
