@@ -131,9 +131,9 @@ def read(source: Source, options: Options) -> Imported:
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     tables: list[PartTable] = []
-    told: Counter[str] = Counter()
+    guesses: Counter[str] = Counter()
     for table in (one for one in file.tables if one.rows):
-        record = _record(table, options, file.skipped, told)
+        record = _record(table, options, file.skipped, guesses)
         if record is not None:
             memory = buffers(table.about.send_memory, table.about.receive_memory)
             tables.append(PartTable((), table.where, unless_host(memory), memory, [record]))
@@ -142,7 +142,7 @@ def read(source: Source, options: Options) -> Imported:
     return Imported(
         records,
         CONVENTION,
-        warnings=(*parts_warning(records), *_warnings(told), *file.skipped.warnings()),
+        warnings=(*parts_warning(records), *_warnings(guesses), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
@@ -274,7 +274,7 @@ def _values(words: list[str], where: Where) -> list[float]:
 
 
 def _record(
-    table: _Table, options: Options, skipped: Skipped, told: Counter[str]
+    table: _Table, options: Options, skipped: Skipped, guesses: Counter[str]
 ) -> ImportedRecord | None:
     values, where = table.rows[-1]
     kind = _kind(table, skipped)
@@ -294,14 +294,14 @@ def _record(
     size = table.about.size
     if size is None:
         size = _size(table)
-        told["size"] += 1
+        guesses["size"] += 1
     else:
         _check_size(table, size)
     if kind.operation == ATOMIC and size != ATOMIC_BYTES:
         raise where.corrupt(
             "Message size", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}"
         )
-    told["test"] += not kind.is_named
+    guesses["test"] += not kind.is_named
     seconds = time(f"{overall!r}", "overall", where, factor=MICROSECOND)
     tag = {"ucx-perftest": table.about.test or table.heading, "iterations": iterations}
     series = _series(kind, size, seconds, iterations, where)
@@ -421,18 +421,18 @@ def _spans(values: list[float]) -> Iterator[tuple[float, float]]:
         yield low, high
 
 
-def _warnings(told: Mapping[str, int]) -> Iterator[Mapping[str, object]]:
-    if told.get("test"):
+def _warnings(guesses: Mapping[str, int]) -> Iterator[Mapping[str, object]]:
+    if guesses.get("test"):
         yield {
             "fact": "the file does not name its test; a latency is taken for that of a ping-pong of sends",
-            "number": told["test"],
+            "number": guesses["test"],
             "unit": "tables",
             "remedy": "put the command (ucx_perftest -t ucp_get ...) before the table if it is another one",
         }
-    if told.get("size"):
+    if guesses.get("size"):
         yield {
             "fact": "the file does not say the message size; it was computed from times and bandwidths",
-            "number": told["size"],
+            "number": guesses["size"],
             "unit": "tables",
             "remedy": "put the command (ucx_perftest -s BYTES ...) before the table if it is another one",
         }
