@@ -9,6 +9,7 @@ import numpy as np
 
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fit.estimates.freedom import NO_INTERVAL
+from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.result import Fit, Parameter, Segment
 from chiplog.fit.verdict import cause_text, rejection
 from chiplog.report import format
@@ -100,9 +101,15 @@ def _table(fit: Fit) -> Iterator[str]:
         return
     if len(fit.segments) == 1:
         yield from _one_regime(fit.segments[0])
+        if fit.method == ONE_TO_MANY and fit.segments[0].first_bytes < fit.segments[0].last_bytes:
+            yield "costs of each further byte: G of the network, O_s and O_r of the CPUs"
         return
     units = {name: _unit(fit, name) for name in names}
-    header = ["up to", *(f"{name} {units[name][1]}".rstrip() for name in names)]
+    by_size = fit.method == ONE_TO_MANY
+    header = [
+        "size" if by_size else "up to",
+        *(f"{name} {units[name][1]}".rstrip() for name in names),
+    ]
     rows = [header]
     for segment in fit.segments[:MOST_REGIMES]:
         cells = (_cell(segment.parameters.get(name), units[name][0]) for name in names)
@@ -118,6 +125,22 @@ def _table(fit: Fit) -> Iterator[str]:
         yield f"not shown: {', '.join(names[kept:])}"
     if len(fit.segments) > MOST_REGIMES:
         yield f"the first {MOST_REGIMES} of {len(fit.segments)} regimes"
+    if by_size and (growth := _growth(fit)):
+        yield _cut(growth)
+
+
+def _growth(fit: Fit) -> str:
+    """How times change with a byte from the smallest to the largest size, each of which has a fit of its own."""
+    first, last = fit.segments[0], fit.segments[-1]
+    more_bytes = last.last_bytes - first.first_bytes
+    changes = [
+        f"{name} {1e9 * (last_value - value) / more_bytes:+.3g}"
+        for name, one in first.parameters.items()
+        if one.unit == "s" and (value := one.value) is not None
+        if (other := last.parameters.get(name)) and (last_value := other.value) is not None
+    ]
+    spread = sizes(first.first_bytes, last.last_bytes)
+    return f"per byte, {spread}, in ns/B: {', '.join(changes)}" if changes else ""
 
 
 def _one_regime(segment: Segment) -> Iterator[str]:

@@ -95,6 +95,7 @@ LOGFP = Model(
     ),
     formulas={"one_to_many": _one_to_many, "send_overhead": _posts},
     estimators={"one-to-many": "chiplog.fit.one_to_many.logfp:logfp_estimates"},
+    sizes_estimator="chiplog.fit.one_to_many.logfp_sizes:logfp_size_estimates",
     colour=GREEN.dashed("4 3"),
     speaker="chiplog.predict.one_to_many:OneToManySpeaker",
     precedence=60,

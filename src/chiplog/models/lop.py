@@ -65,6 +65,7 @@ LOP = Model(
     ),
     formulas={"one_to_many": _round_trip},
     estimators={"one-to-many": "chiplog.fit.one_to_many.lop:lop_estimates"},
+    sizes_estimator="chiplog.fit.one_to_many.lop:lop_size_estimates",
     colour=ORANGE.dashed("9 4"),
     direction="round-trip",
     speaker="chiplog.predict.one_to_many:OneToManySpeaker",

@@ -45,6 +45,7 @@ LOP_OVERHEAD = Model(
     ),
     formulas={"send_overhead": _posts},
     estimators={"one-to-many": "chiplog.fit.one_to_many.lop:lop_overhead_estimates"},
+    sizes_estimator="chiplog.fit.one_to_many.lop:lop_overhead_size_estimates",
     colour=ORANGE.dashed("9 4"),
     direction="call",
 )

@@ -155,6 +155,10 @@ class Model:
     Of the methods prtt, culler, kielmann and bell it is a `chiplog.fit.estimates.job.SizeEstimator`, of one-to-many a
     `chiplog.fit.one_to_many.observed.PeersEstimator`, of k=all, k=1 and k=max a `chiplog.fit.pairs.faces.Solver`.
     """
+    sizes_estimator: str | None = None
+    """Reference to what fits one parameter set to one process to many at several sizes, of the method one-to-many: a
+    `chiplog.fit.one_to_many.observed.SizesEstimator`.
+    """
     colour: Colour = PURPLE
     """How plots draw its lines."""
     single_messages: bool = False

@@ -29,7 +29,7 @@ READ_AHEAD = 64
 
 
 class OneToManySpeaker:
-    """Speaks about barriers, whose messages have whatever size was measured."""
+    """Speaks about barriers, whose messages have the size that was measured nearest, or any of a fit of all sizes."""
 
     knows_nodes: ClassVar[bool] = False
 
@@ -37,6 +37,11 @@ class OneToManySpeaker:
         del per_node
         self.fit = fit
         self._segment = segment_of(fit, task.message_bytes)
+        first, last = (
+            fit.segments[self._segment].first_bytes,
+            fit.segments[self._segment].last_bytes,
+        )
+        self._message_bytes = task.message_bytes if first < last else first
         self._model = load_model(fit.model)
         needed = [one.symbol for one in self._model.parameters if one.needed]
         self._ranges = Ranges(fit, self._segment, needed)
@@ -99,9 +104,8 @@ class OneToManySpeaker:
     def _round_trip(self, peers: int, fractions: Array, whole: bool) -> Seconds:
         key = (peers, fractions.tobytes(), whole)
         if key not in self._known:
-            size = self.fit.segments[self._segment].first_bytes
             ahead = np.arange(peers, peers + READ_AHEAD)
-            asked = points("one_to_many", size, peers=ahead)
+            asked = points("one_to_many", self._message_bytes, peers=ahead)
             rows = rows_of(self._ranges.at(fractions, whole=whole))
             table = np.array([self._model.seconds(asked, row) for row in rows])
             for place, column in enumerate(table.T):

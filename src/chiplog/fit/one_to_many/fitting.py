@@ -20,6 +20,7 @@ from chiplog.fit.one_to_many.observed import (
     count_sends,
     observe_all,
 )
+from chiplog.fit.one_to_many.sizes import fit_sizes_together
 from chiplog.fit.predictions.predictor import (
     MeasuredPoints,
     Predictor,
@@ -70,20 +71,28 @@ def fit_one_to_many(
     seed: int,
     warnings: Sequence[str] = (),
 ) -> Fit:
-    """The Fit of `model` to what was measured of one operation, a segment for each message size.
+    """The Fit of `model` to what was measured of one operation: one segment for all sizes, or one for each.
 
-    Assumes `can_fit`. Its curves are over the number of peers.
+    One segment has costs per byte, and is taken where it predicts (`fit_sizes_together`). Assumes `can_fit`. The curves
+    are over the number of peers, one a size.
     """
     pattern = judged_pattern(model)
     observed = observe_all(measured, operation, pattern)
     sizes = [one.message_bytes for one in observed]
     rng = np.random.default_rng([seed, 2])
     estimate: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
-    estimates = [estimate(model, one, rng) for one in observed]
+    together = fit_sizes_together(model, observed, pattern, rng)
+    estimates: list[Mapping[str, Estimate]]
+    if together.estimates is not None:
+        ranges, estimates = [(sizes[0], sizes[-1])], [together.estimates]
+    else:
+        ranges = [(size, size) for size in sizes]
+        estimates = [estimate(model, one, rng) for one in observed]
     segments = tuple(
-        Segment(size, size, {symbol: one.parameter for symbol, one in found.items()})
-        for size, found in zip(sizes, estimates, strict=True)
+        Segment(*limits, {symbol: one.parameter for symbol, one in found.items()})
+        for limits, found in zip(ranges, estimates, strict=True)
     )
+    warnings = (*warnings, *together.sentences)
     used = frozenset(
         index
         for one in observed

@@ -8,7 +8,9 @@ measured p beyond the P* of every plausible f. The f at which RTT(p)/p is least 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,8 @@ from chiplog.fit.estimates.parameters import (
     unidentified,
 )
 from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.one_to_many.profile import Array, Problem, Profile, profile
+from chiplog.fit.one_to_many.profile import Array, Problem, Profile
+from chiplog.fit.one_to_many.profile import profile as profile_of_one_size
 from chiplog.fit.quantities.value_intervals import CONFIDENCE, TAILS
 from chiplog.fit.regimes.line import Line, fit_line
 from chiplog.fit.result import Parameter
@@ -44,7 +47,7 @@ UNITS = {"L": "s", "o_min": "s", "o_max": "s", "o_r": "s", "g": "s", "f": "", "f
 
 
 @dataclass(frozen=True)
-class _Found:
+class ProfiledFit:
     """The profile with its first column the fit and the others replicates, and the share of each candidate."""
 
     whole: Profile
@@ -66,18 +69,19 @@ def logfp_estimates(model: Model, observed: Observed, rng: np.random.Generator) 
         }
     line = fit_line(posts.quantity, 1.0 / posts.peers, rng)
     problem = _problem(observed, line)
-    profiled = _profile(problem, rng)
+    found_f = profiled(problem, rng)
     return {
-        "L": _latency(observed, profiled),
-        "o_min": _overhead("o_min", line.intercept, line.intercept_draws),
-        "o_max": _overhead("o_max", line.slope, line.slope_draws),
+        "L": latency_estimate(observed, found_f),
+        "o_min": overhead_estimate("o_min", line.intercept, line.intercept_draws),
+        "o_max": overhead_estimate("o_max", line.slope, line.slope_draws),
         **_receive(observed),
-        **_gap_and_f(problem, profiled, line),
+        **gap_and_f(problem, found_f, line),
         **found,
     }
 
 
 def _what_is_missing(observed: Observed) -> str:
+    """The sentence on too few post times or round trips."""
     if observed.overheads.peers.size < 2:
         return (
             "o(p), the time to post p sends over p, was measured for fewer than 2 values of p; from RTT(p) alone "
@@ -114,13 +118,18 @@ def _problem(observed: Observed, line: Line) -> Problem:
     return Problem(p, error**-2.0, rest, posting)
 
 
-def _profile(problem: Problem, rng: np.random.Generator) -> _Found:
-    """The profile; where residuals are larger than the samples' noise, the replicates get as much more."""
+def profiled(
+    problem: Problem,
+    rng: np.random.Generator,
+    profile: Callable[[Any, NDArray[np.int64]], Profile] = profile_of_one_size,
+    fitted_parameters: int = FITTED,
+) -> ProfiledFit:
+    """The `profile`; where residuals are larger than the samples' noise, the replicates get as much more."""
     candidates = np.arange(1, int(problem.peers.max()) + 1)
-    fitted = Problem(problem.peers, problem.weight, problem.rest[:, :1], problem.posting[:, :1])
+    fitted = replace(problem, rest=problem.rest[:, :1], posting=problem.posting[:, :1])
     first = profile(fitted, candidates)
     squares = first.squares[:, 0]
-    scale = max(1.0, float(squares.min()) / max(problem.peers.size - FITTED, 1))
+    scale = max(1.0, float(squares.min()) / max(problem.peers.size - fitted_parameters, 1))
     share = np.exp(-(squares - squares.min()) / (2.0 * scale))
     gap_shows = bool(squares[-1] - squares.min() > GAP_SHOWS * scale)
     kept = (share > LEAST_SHARE) if gap_shows else share == 1.0
@@ -131,18 +140,19 @@ def _profile(problem: Problem, rng: np.random.Generator) -> _Found:
     rest[:, 1:] += missing * rng.standard_normal(rest[:, 1:].shape)
     whole = profile(replace(problem, rest=rest), candidates[kept])
     best = int(np.argmin(squares[kept]))
-    return _Found(whole, share[kept] / share.sum(), gap_shows, best)
+    return ProfiledFit(whole, share[kept] / share.sum(), gap_shows, best)
 
 
-def _chosen(found: _Found, part: NDArray[np.float64] | NDArray[np.int64]) -> Array:
+def at_best_f(found: ProfiledFit, part: NDArray[np.float64] | NDArray[np.int64]) -> Array:
     """Of `part`, shape (F, 1 + B), the value at each column's best f; the last f means none with a gap."""
     row = np.argmin(found.whole.squares, axis=0) if found.gap_shows else np.array([len(part) - 1])
     row = np.broadcast_to(row, part.shape[1:])
     return np.asarray(np.take_along_axis(part, row[None, :], axis=0)[0], dtype=np.float64)
 
 
-def _latency(observed: Observed, found: _Found) -> Estimate:
-    values = _chosen(found, found.whole.c) / 2.0
+def latency_estimate(observed: Observed, found: ProfiledFit) -> Estimate:
+    """L, half of what the round trips leave beside overheads, posting and gaps."""
+    values = at_best_f(found, found.whole.c) / 2.0
     low, high = interval(values[1:])
     if values[0] <= 0 or low <= 0:
         reason = (
@@ -156,17 +166,18 @@ def _latency(observed: Observed, found: _Found) -> Estimate:
     return identified("L", "s", float(values[0]), values[1:], note)
 
 
-def _overhead(symbol: str, value: float, draws: Array) -> Estimate:
+def overhead_estimate(symbol: str, value: float, draws: Array) -> Estimate:
+    """One of o_min and o_max, not identified where the post times show none."""
     if value <= 0:
         reason = f"the post times over p show no {symbol}: the fit gives 0."
         return unidentified(symbol, "s", reason, high=max(interval(draws)[1], 0.0))
     return identified(symbol, "s", value, draws)
 
 
-def _gap_and_f(problem: Problem, found: _Found, line: Line) -> Estimates:
+def gap_and_f(problem: Problem, found: ProfiledFit, line: Line) -> Estimates:
     """The gap and f; where one p shows a gap, but not which, both are kept as draws for predictions."""
-    g = _chosen(found, found.whole.g)
-    f = _chosen(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
+    g = at_best_f(found, found.whole.g)
+    f = at_best_f(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
     waiting = int(found.whole.waiting[found.share > PLAUSIBLE, 0].min())
     if not found.gap_shows or waiting < 2:
         reason = _no_gap(problem, found, line)
@@ -180,7 +191,7 @@ def _gap_and_f(problem: Problem, found: _Found, line: Line) -> Estimates:
     return {"g": identified("g", "s", float(g[0]), g[1:]), "f": _f(found, f[0], f[1:])}
 
 
-def _no_gap(problem: Problem, found: _Found, line: Line) -> str:
+def _no_gap(problem: Problem, found: ProfiledFit, line: Line) -> str:
     last = int(problem.peers.max())
     if found.gap_shows:
         return (
@@ -193,7 +204,7 @@ def _no_gap(problem: Problem, found: _Found, line: Line) -> str:
     )
 
 
-def _f(found: _Found, best: float, draws: Array) -> Estimate:
+def _f(found: ProfiledFit, best: float, draws: Array) -> Estimate:
     low, high = np.quantile(draws, TAILS, method="inverted_cdf")
     cumulative = np.cumsum(found.share)
     low = min(low, found.whole.f[int(np.searchsorted(cumulative, TAILS[0]))])

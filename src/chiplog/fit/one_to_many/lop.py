@@ -2,6 +2,8 @@
 
     RTT(p)/p = C + l1/(l2 + p) - A exp(-p/tau)        t_ov(p) = l1 + l2/(l3 + p)
 
+At several sizes at once, (s-1) G (1 + 1/p) and (s-1) O_s are added.
+
 Only the curve is determined well: very different parameters give almost the same one, which their intervals show.
 """
 
@@ -14,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.estimates.parameters import Estimate, Estimates, interval, unidentified
-from chiplog.fit.one_to_many.observed import Observed, OverPeers
+from chiplog.fit.one_to_many.observed import Observed, OverPeers, stacked
 from chiplog.fit.one_to_many.separable import Curve, relative_errors, replicates, solve
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.result import Parameter
-from chiplog.models.protocol import Model, ParameterSpec
+from chiplog.models.protocol import Model, ParameterSpec, payload_steps
 
 REPLICATES = 200
 """Draws that are fitted again; each is a search of its own."""
@@ -34,16 +36,34 @@ NOTHING = 1e-6
 """A term that makes up less than this share of the curve is none."""
 
 
+PER_BYTE = ParameterSpec("G", "s/B", 0.0, np.inf, "time per byte of each message")
+PER_BYTE_OF_CALL = ParameterSpec("O_s", "s/B", 0.0, np.inf, "overhead of a send per byte")
+
+
 def lop_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """C, l1, l2, A and tau; none of them identified with fewer than 6 numbers of peers."""
-    specs, totals = model.parameters, observed.round_trips
+    return _lop(model.parameters, [observed], rng)
+
+
+def lop_size_estimates(
+    model: Model, observed: Sequence[Observed], rng: np.random.Generator
+) -> Estimates:
+    """C, l1, l2, A, tau and G, which hold for all sizes of `observed`."""
+    return _lop((*model.parameters, PER_BYTE), observed, rng)
+
+
+def _lop(
+    specs: Sequence[ParameterSpec], observed: Sequence[Observed], rng: np.random.Generator
+) -> Estimates:
+    totals = stacked([one.round_trips for one in observed])
     p = totals.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "RTT(p)", totals)
+    per_byte = _per_byte(specs, totals, 1.0 + 1.0 / p)
 
     def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
         pole, decay = np.exp(nonlinear[..., :1]) - 1.0, np.exp(nonlinear[..., 1:])
-        columns = np.broadcast_arrays(1.0, 1.0 / (pole + p), -np.exp(-p / decay))
+        columns = np.broadcast_arrays(1.0, 1.0 / (pole + p), -np.exp(-p / decay), *per_byte)
         return np.stack(columns, axis=-1)
 
     starts = np.array([(np.log1p(a), np.log(b)) for a in POLES for b in DECAYS])
@@ -60,6 +80,7 @@ def lop_estimates(model: Model, observed: Observed, rng: np.random.Generator) ->
         "l2": np.exp(table[0]) - 1.0,
         "A": table[4],
         "tau": np.exp(table[1]),
+        **({PER_BYTE.symbol: table[5]} if per_byte else {}),
     }
     least = NOTHING * float(per_message.value.min())
     absent = [name for name, size in (("l1", table[3, 0]), ("A", table[4, 0])) if size < least]
@@ -68,14 +89,28 @@ def lop_estimates(model: Model, observed: Observed, rng: np.random.Generator) ->
 
 def lop_overhead_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
     """l1, l2 and l3; none of them identified with fewer than 4 numbers of sends."""
-    specs, posts = model.parameters, observed.overheads
+    return _lop_overhead(model.parameters, [observed], rng)
+
+
+def lop_overhead_size_estimates(
+    model: Model, observed: Sequence[Observed], rng: np.random.Generator
+) -> Estimates:
+    """l1, l2, l3 and O_s, which hold for all sizes of `observed`."""
+    return _lop_overhead((*model.parameters, PER_BYTE_OF_CALL), observed, rng)
+
+
+def _lop_overhead(
+    specs: Sequence[ParameterSpec], observed: Sequence[Observed], rng: np.random.Generator
+) -> Estimates:
+    posts = stacked([one.overheads for one in observed])
     p = posts.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "the time to post p sends", posts)
+    per_byte = _per_byte(specs, posts, 1.0)
 
     def basis(nonlinear: NDArray[np.float64]) -> NDArray[np.float64]:
         pole = np.exp(nonlinear[..., :1]) - 1.0
-        return np.stack(np.broadcast_arrays(1.0, 1.0 / (pole + p)), axis=-1)
+        return np.stack(np.broadcast_arrays(1.0, 1.0 / (pole + p), *per_byte), axis=-1)
 
     starts = np.array([[np.log1p(a)] for a in POLES])
     limits = np.log(np.array([[POLE], [1.0 + LARGEST_POLE]]))
@@ -84,9 +119,23 @@ def lop_overhead_estimates(model: Model, observed: Observed, rng: np.random.Gene
     best = solve(curve, posts.quantity.value, error)
     draws = replicates(curve, best, posts.quantity.draws[:, :REPLICATES], error, rng)
     table = np.column_stack((np.concatenate((best.nonlinear, best.linear)), draws))
-    values = {"l1": table[1], "l2": table[2], "l3": np.exp(table[0]) - 1.0}
+    values = {
+        "l1": table[1],
+        "l2": table[2],
+        "l3": np.exp(table[0]) - 1.0,
+        **({PER_BYTE_OF_CALL.symbol: table[3]} if per_byte else {}),
+    }
     least = NOTHING * float(posts.quantity.value.min())
     return _named(specs, values, ["l2"] if table[2, 0] < least else [], {"l3": "l2"})
+
+
+def _per_byte(
+    specs: Sequence[ParameterSpec], over: OverPeers, times: NDArray[np.float64] | float
+) -> list[NDArray[np.float64]]:
+    """The column of the parameter per byte, where `specs` have it: the bytes after the first, so many `times`."""
+    if not any(one.unit == "s/B" for one in specs):
+        return []
+    return [payload_steps(over.quantity.message_bytes) * times]
 
 
 def _scaled(quantity: Quantity, factor: NDArray[np.float64]) -> Quantity:

@@ -7,7 +7,7 @@ receive       o_r                                               series receive_o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,8 +49,28 @@ class Observed:
         return self.operation in ONE_SIDED
 
 
+def stacked(parts: Sequence[OverPeers]) -> OverPeers:
+    """What was measured at several sizes, one after the other."""
+    quantities = [one.quantity for one in parts]
+    whole = replace(
+        quantities[0],
+        message_bytes=np.concatenate([one.message_bytes for one in quantities]),
+        value=np.concatenate([one.value for one in quantities]),
+        sigma=np.concatenate([one.sigma for one in quantities]),
+        draws=np.concatenate([one.draws for one in quantities]),
+        series=frozenset().union(*(one.series for one in quantities)),
+        samples=np.concatenate([one.samples for one in quantities]),
+    )
+    return OverPeers(np.concatenate([one.peers for one in parts]), whole)
+
+
 PeersEstimator = Callable[[Model, Observed, np.random.Generator], Mapping[str, Estimate]]
 """Fits a model to one message size: its parameters by symbol, in seconds and numbers of messages."""
+
+SizesEstimator = Callable[
+    [Model, Sequence[Observed], np.random.Generator], Mapping[str, Estimate] | None
+]
+"""Fits a model to all message sizes at once, with the costs per byte; None where some size lacks what that needs."""
 
 
 def count_sends(one: Series) -> int:

@@ -28,7 +28,7 @@ from chiplog.report.document import (
 from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
 from chiplog.report.measured import colour_of
-from chiplog.report.names import model_name
+from chiplog.report.names import model_name, sizes
 from chiplog.report.numbers import latencies_table, over_peers_table
 from chiplog.report.parameter_text import bounds, is_known, not_identified
 from chiplog.report.plot import Axis, Plot, Trace
@@ -109,17 +109,20 @@ def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) ->
 
 def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> list[Block]:
     blocks: list[Block] = []
-    sizes = _sizes(fits)
+    measured = _measured_sizes(fits)
     blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
-    blocks += [Panels(tuple(figures)) for size in sizes if (figures := _figures(fits, size, key))]
-    blocks += [table for size in sizes if (table := latencies_table(fits, size)) is not None]
+    blocks += [
+        Panels(tuple(figures)) for size in measured if (figures := _figures(fits, size, key))
+    ]
+    blocks += [table for size in measured if (table := latencies_table(fits, size)) is not None]
     blocks += [parameters.table(fit, in_terminal=bool(_f(fit))) for fit in fits]
     rows = tuple(row for row in run.comparison if (row.operation, row.posting) == way)
     return blocks + _errors(rows)
 
 
-def _sizes(fits: list[Fit]) -> list[int]:
-    return sorted({segment.first_bytes for fit in fits for segment in fit.segments})
+def _measured_sizes(fits: list[Fit]) -> list[int]:
+    curves = [one for fit in fits for one in fit.curves if one.peers is not None]
+    return sorted({size for one in curves for size in one.message_bytes.tolist()})
 
 
 def _peers(fits: list[Fit]) -> set[int]:
@@ -134,8 +137,9 @@ def _f(fit: Fit) -> list[Inline]:
         found, naive = segment.parameters.get("f"), segment.parameters.get("f_argmin")
         if found is None:
             continue
-        size = format.message_size(segment.first_bytes)
-        told.append(line(f"{size}: ", *_told("f", found), "; ", *_told("f_argmin", naive), "."))
+        size = sizes(segment.first_bytes, segment.last_bytes)
+        biased: Inline = (plain("; "), *_told("f_argmin", naive)) if naive is not None else ()
+        told.append(line(f"{size}: ", *_told("f", found), *biased, "."))
     return told
 
 
