@@ -73,6 +73,20 @@ def nodecomm(sizes: list[int], pairs: int) -> str:
     return "\n".join(["Hops: 3", *rows, ""])
 
 
+def half_round_trips(sizes: list[int]) -> str:
+    factor = noise()
+    rows = [f"{size}\t{1e6 * seconds(size) * next(factor):.6f}" for size in sizes for _ in range(3)]
+    return "\n".join(["#size\trtt", *rows, ""])
+
+
+def smptest(sizes: list[int]) -> str:
+    rows = [
+        "\t".join([str(size), *(f"{2 * seconds(4 * size) * (1 + k / 4):.2e}" for k in (1, 4))])
+        for size in sizes
+    ]
+    return "\n".join(["Min time", "", "Ints\t1\t4", *rows, ""])
+
+
 def osu(test: str, sizes: list[int]) -> str:
     rate = {size: size / (1e6 * seconds(size)) for size in sizes}
     rows = {
@@ -122,6 +136,9 @@ IMPORTED: dict[str, tuple[str, Text, tuple[str, ...]]] = {
         ("--direction", "round-trip"),
     ),
     "netgauge": ("netgauge", netgauge, ()),
+    "netgauge one_one": ("netgauge", half_round_trips, ()),
+    "netgauge bidirect": ("netgauge", half_round_trips, ("--pattern", "exchange")),
+    "smptest": ("smptest", smptest, ()),
     "nodecomm, one pair": ("nodecomm", lambda s: nodecomm(s, 1), ()),
     "nodecomm": ("nodecomm", lambda s: nodecomm(s, 2), ()),
     "osu latency": ("osu", lambda s: osu("Latency Test", s), ()),
