@@ -14,6 +14,7 @@ from chiplog.compare.models import judge_models
 from chiplog.compare.result import ModelRow, comparison_to_json
 from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import summarise
+from chiplog.fit.verdict import quality_of
 from chiplog.report import TargetReport
 from chiplog.report.measured import headline, parameter_fit
 from chiplog.report.summary import summary_lines
@@ -64,6 +65,14 @@ def test_the_simplest_wins_among_models_that_chance_alone_tells_apart(seed: int)
         assert best_row(rows) is rows[1]
     else:
         assert best_row(rows) is rows[0]
+
+
+def test_of_models_that_are_alike_one_that_stands_comes_before_a_rejected_one() -> None:
+    stands = row("loggops", [0.1, 0.1, 0.1, 0.1, 0.1, 0.3], parameters=20)
+    rejected = row("loggp", [0.12, 0.12, 0.12, 0.2, 0.2, 0.2])
+    assert quality_of(rejected.error) == "rejected"
+    assert not is_surely_closer(stands, rejected)
+    assert best_row([stands, rejected]) is stands
 
 
 def test_one_wild_point_makes_no_model_surely_worse() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from chiplog.compare.result import ModelRow
+from chiplog.fit.verdict import quality_of
 from chiplog.models.registry import find_model
 
 ENOUGH = 0.9
@@ -41,15 +42,25 @@ def ranked(rows: Sequence[ModelRow]) -> list[ModelRow]:
 def best_row(rows: Sequence[ModelRow]) -> ModelRow | None:
     """The best of rows that were judged on the same points; None where none was judged on held-out points.
 
-    Of models that are alike, one that describes fewer of the measured patterns is no simpler form of one that describes
-    more; then the fewest fitted numbers decide, then a model's own method, then the lesser error.
+    Of models that are alike, one whose errors reject it comes last, and one that describes fewer of the measured
+    patterns is no simpler form of one that describes more. Then the fewest fitted numbers decide, then a model's own
+    method, then the lesser error.
     """
     judged = [row for row in rows if not row.in_sample and predicts_enough(row, rows)]
     if not judged:
         return None
     closest = min(judged, key=lambda row: (_factor(row), _mean_miss(row)))
     alike = [row for row in judged if row is closest or not is_surely_closer(closest, row)]
-    return min(alike, key=lambda row: (-row.patterns, row.parameters, _by_other(row), _factor(row)))
+    return min(
+        alike,
+        key=lambda row: (
+            quality_of(row.error) == "rejected",
+            -row.patterns,
+            row.parameters,
+            _by_other(row),
+            _factor(row),
+        ),
+    )
 
 
 def best_rows(rows: Sequence[ModelRow]) -> tuple[ModelRow, ...]:

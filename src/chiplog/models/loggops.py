@@ -128,5 +128,4 @@ LOGGOPS = Model(
     exports=("simgrid", "loggopsim", "simulate"),
     precedence=100,
     headline=80,
-    refines="loggp",
 )

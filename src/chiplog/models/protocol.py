@@ -173,8 +173,6 @@ class Model:
     """Of several models in a file that can predict, or be exported, the highest is taken."""
     headline: int = 0
     """The report's verdict is on the fit with the highest; on one of 0 only where there is nothing else."""
-    refines: str | None = None
-    """The model whose place it takes in the verdict where it predicts better."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a model that nothing could be done with."""
