@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_COLUMNS = 24, 4
 SCREEN_LINES = 29
 """A screen of 30 lines has room for so many."""
+FEWEST_ROWS = 3
+"""A table has so many rows, if there are as many, even where several patterns then need more than a screen."""
 MOST_WARNINGS = 3
 
 
 def measured_lines(dataset: Dataset) -> list[str]:
     """The tables of all patterns that were measured, with an empty line between two; one screen in all.
 
-    Where they would be longer, each gets as many lines, and of its rows some are shown, evenly taken.
+    Where they would be longer, each gets as many lines, and some of its rows are shown, evenly taken: a few at least.
     """
     tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
     blocks = [plain_lines(table) for table in tables]
@@ -37,11 +39,10 @@ def measured_lines(dataset: Dataset) -> list[str]:
 
 
 def _with_rows(table: Table, most: int) -> Table:
-    """The table with so many of its rows, the first and the last among them; at least two."""
-    most = max(2, most)
-    if len(table.rows) <= most:
+    """The table with so many of its rows, the first and the last among them; at least FEWEST_ROWS."""
+    if len(table.rows) <= max(most, FEWEST_ROWS):
         return table
-    most = max(2, most - 1)
+    most = max(most - 1, FEWEST_ROWS)
     places = [round(i * (len(table.rows) - 1) / (most - 1)) for i in range(most)]
     note = line(f"{most} of {len(table.rows)} rows; chiplog report shows more.")
     return replace(table, rows=tuple(table.rows[i] for i in places), notes=(*table.notes, note))

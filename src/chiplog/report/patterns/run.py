@@ -18,6 +18,8 @@ from chiplog.report import format
 from chiplog.report.document import Column, Inline, Table, detail, line, text_of
 from chiplog.report.names import launches_text
 
+WHOLE = 0.995
+"""Share from which half an interval is about the whole value, which then says no more than its order."""
 NO_INTERVAL = f"—: no interval, since fewer than {FEWEST_SAMPLES} samples tell none."
 
 
@@ -105,7 +107,9 @@ def share_cell(value: Value | None) -> Inline:
     half = 0.5 * (value.high - value.low)
     if not math.isfinite(half) or not value.seconds > 0:
         return line(shown)
-    return line(f"{shown} ", detail(f"±{format.percent(half / value.seconds).replace(' ', '')}"))
+    share = half / value.seconds
+    width = format.percent(share).replace(" ", "") if share < WHOLE else ">99%"
+    return line(f"{shown} ", detail(f"±{width}"))
 
 
 def difference_cell(value: Value | None) -> Inline:
