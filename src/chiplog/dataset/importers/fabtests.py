@@ -24,6 +24,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_fabtests_cells import (
+    CELL,
+    PrintedRange,
+    digits,
+    half_step,
+    printed_count,
+    printed_size,
+)
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_text import Skipped, clean_lines
 from chiplog.dataset.import_values import number, too_long, whole
@@ -47,9 +55,6 @@ DIGITS = 3
 ROUNDED = 1e-6
 """Relative error of the single-precision numbers that fabtests computes with."""
 CONVENTION = "means over iterations: half a ping-pong (one-way), a whole read, a window of messages; 1 MB/s = 1e6 B/s"
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_COUNTS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
-_CELL = re.compile(r"(\d{1,12})(?:\.(\d))?([kmgb]?)")
 _COMMAND = re.compile(r"(?:.*[\s/])?(fi_\w+)(?:\.exe)?(?:\s+(.*))?")
 _OPERATION = re.compile(r"(?:^|\s)-o\s*(\w+)")
 _PROVIDER = re.compile(r"(?:^|\s)-p\s*([\w;\"']+)")
@@ -75,22 +80,14 @@ class _Kind:
 
 
 @dataclass(frozen=True)
-class _Range:
-    """What a printed number may stand for: whole numbers from `low` to, not including, `high`."""
-
-    low: int
-    high: int
-
-
-@dataclass(frozen=True)
 class _Row:
     """A row with the place it stands at; rates and times keep the words they were printed as."""
 
     where: Where
     line: str
-    size: _Range
-    iterations: _Range
-    total: _Range
+    size: PrintedRange
+    iterations: PrintedRange
+    total: PrintedRange
     rate: str
     time: str
     transfers_rate: str
@@ -161,9 +158,9 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.tables.append(_Table(where, file.test, file.options))
     elif match := _COMMAND.fullmatch(line.rstrip(":").strip()):
         file.test, file.options, file.columns = match[1], match[2] or "", ()
-    elif file.columns and len(words) == len(file.columns) and _CELL.fullmatch(words[0]):
+    elif file.columns and len(words) == len(file.columns) and CELL.fullmatch(words[0]):
         _row(file, words, line, where)
-    elif file.columns and words and _CELL.fullmatch(words[0]) and len(words) > 1:
+    elif file.columns and words and CELL.fullmatch(words[0]) and len(words) > 1:
         what = f"the row has {len(words)} columns, its header {len(file.columns)}"
         file.skipped.row(where, line, None, what)
     elif words:
@@ -187,9 +184,9 @@ def _row(file: _File, words: list[str], line: str, where: Where) -> None:
         _Row(
             where,
             line,
-            _size(cells["bytes"], "bytes", where),
-            _count(cells.get("iters") or cells["#sent"], "iters", where),
-            _size(cells["total"], "total", where),
+            printed_size(cells["bytes"], "bytes", where),
+            printed_count(cells.get("iters") or cells["#sent"], "iters", where),
+            printed_size(cells["total"], "total", where),
             cells["MB/sec"],
             cells["usec/xfer"],
             cells["Mxfers/sec"],
@@ -205,7 +202,7 @@ def _machine_row(file: _File, cells: Mapping[str, str], line: str, where: Where)
         if name not in cells:
             raise where.corrupt(name, "is missing")
     exact = [whole(cells[name], name, where) for name in ("xfer_size", "iterations", "total")]
-    size, iterations, total = (_Range(value, value + 1) for value in exact)
+    size, iterations, total = (PrintedRange(value, value + 1) for value in exact)
     row = _Row(
         where,
         line,
@@ -217,38 +214,6 @@ def _machine_row(file: _File, cells: Mapping[str, str], line: str, where: Where)
         cells["Mxfers/sec"],
     )
     file.tables[-1].rows.append(row)
-
-
-def _size(cell: str, name: str, where: Where) -> _Range:
-    """The sizes in bytes that a cell may stand for: from 1 KiB on, tenths below 10 and whole units above are cut off.
-
-    >>> _size("1.5k", "bytes", Where("file")), _size("976k", "bytes", Where("file")).low
-    (_Range(low=1536, high=1639), 999424)
-    """
-    whole_units, tenths, unit = _cell(cell, name, _UNITS, where)
-    if unit == 1:
-        return _Range(whole_units, whole_units + 1)
-    if whole_units >= 10:
-        return _Range(whole_units * unit, (whole_units + 1) * unit)
-    first = 10 * whole_units + tenths
-    return _Range(-(-first * unit // 10), -(-(first + 1) * unit // 10))
-
-
-def _count(cell: str, name: str, where: Where) -> _Range:
-    """The numbers of iterations that a cell may stand for: from 1000 on, the last three digits are cut off."""
-    thousands, _, unit = _cell(cell, name, _COUNTS, where)
-    return _Range(thousands * unit, (thousands + 1) * unit)
-
-
-def _cell(cell: str, name: str, units: Mapping[str, int], where: Where) -> tuple[int, int, int]:
-    """The whole number, the tenth behind its point, and the unit."""
-    match = _CELL.fullmatch(cell)
-    if match is None or match[3] not in units:
-        what = (
-            f"{cell[:20]!r} is not a number with one of the units {' '.join(filter(None, units))}"
-        )
-        raise where.corrupt(name, what)
-    return int(match[1]), int(match[2] or 0), units[match[3]]
 
 
 def _kind(table: _Table, options: Options) -> _Kind:
@@ -372,7 +337,7 @@ def _seconds(row: _Row, size: int, skipped: Skipped) -> float | None:
         skipped.row(row.where, row.line, "bytes", what)
         return None
     shortest = number(row.time, "usec/xfer", row.where) * MICROSECOND
-    return shortest if _digits(row.time) >= DIGITS else seconds
+    return shortest if digits(row.time) >= DIGITS else seconds
 
 
 def _estimates(row: _Row, size: int) -> Iterator[tuple[float, float]]:
@@ -383,7 +348,7 @@ def _estimates(row: _Row, size: int) -> Iterator[tuple[float, float]]:
         ("Mxfers/sec", row.transfers_rate),
     ):
         value = number(word, name, row.where)
-        if value <= _half_step(word) or (name == "MB/sec" and size == 0):
+        if value <= half_step(word) or (name == "MB/sec" and size == 0):
             continue
         if name == "usec/xfer":
             seconds = value * MICROSECOND
@@ -391,21 +356,7 @@ def _estimates(row: _Row, size: int) -> Iterator[tuple[float, float]]:
             seconds = size / (value * 1e6)
         else:
             seconds = MICROSECOND / value
-        yield _half_step(word) / value, seconds
-
-
-def _half_step(word: str) -> float:
-    """Half of the last digit of a number as it is printed."""
-    return 0.5 * 10.0 ** -len(word.partition(".")[2])
-
-
-def _digits(word: str) -> int:
-    """How many digits of a number say something.
-
-    >>> _digits("4.97"), _digits("0.05")
-    (3, 1)
-    """
-    return len(word.replace(".", "").lstrip("0"))
+        yield half_step(word) / value, seconds
 
 
 def _warnings(guessed: int) -> tuple[Mapping[str, object], ...]:

@@ -17,7 +17,6 @@ Source: the output of ucx_perftest, UCX 1.2 to 1.19, and how libperf computes it
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from chiplog.dataset.import_parts import (
     unless_host,
 )
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
+from chiplog.dataset.import_ucx_sizes import MICROSECOND, check_size, size_by_rates
 from chiplog.dataset.import_values import number, time, too_long
 from chiplog.dataset.importer import (
     Imported,
@@ -46,11 +46,7 @@ from chiplog.dataset.lines import Where
 from chiplog.dataset.operations import ATOMIC, ATOMIC_BYTES
 from chiplog.errors import UsageError
 
-MICROSECOND = 1e-6
-MEBIBYTE = float(1 << 20)
 PRINTED_STEP_SECONDS = 1e-9
-AGREEMENT = 0.01
-"""Share by which a row's time and bandwidth may contradict its size; no rounding makes so much."""
 CONVENTION = (
     "means over all iterations: half a ping-pong (one-way), a whole get or fetch-and-add, all messages of a bandwidth "
     "test together; 1 MB/s = 2^20 B/s"
@@ -293,10 +289,10 @@ def _record(
         return None
     size = table.about.size
     if size is None:
-        size = _size(table)
+        size = size_by_rates(table.rows)
         guesses["size"] += 1
     else:
-        _check_size(table, size)
+        check_size(table.rows, size)
     if kind.operation == ATOMIC and size != ATOMIC_BYTES:
         raise where.corrupt(
             "Message size", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}"
@@ -362,63 +358,6 @@ def _kind(table: _Table, skipped: Skipped) -> _Kind | None:
         return _Kind("ping_pong", operation, "one-way")
     skipped.table(table.where, test, f"{test[:40]!r} is no test that is known")
     return None
-
-
-def _check_size(table: _Table, size: int) -> None:
-    """Raises CorruptFile where time and bandwidth of the last row are those of another size."""
-    values, where = table.rows[-1]
-    product = values[3] * MICROSECOND * values[5] * MEBIBYTE
-    if abs(product - size) > AGREEMENT * size + _rounding(values[3], values[5], product):
-        what = f"time and bandwidth give {product:.0f} bytes, not {size}"
-        raise where.corrupt("Message size", what)
-
-
-def _rounding(microseconds: float, mebibytes: float, product: float) -> float:
-    """By how many bytes the product of a time and a bandwidth is off, as both are rounded."""
-    if not microseconds or not mebibytes:
-        return math.inf
-    return product * (0.0005 / microseconds + 0.005 / mebibytes)
-
-
-def _size(table: _Table) -> int:
-    """The message size that most rows' times and bandwidths agree on; CorruptFile where they don't.
-
-    Of the sizes that they leave, the one that more powers of 2 divide.
-    """
-    spans = [(low, high) for values, _ in table.rows for low, high in _spans(values)]
-    best = max(
-        (sum(low <= one[0] <= high for low, high in spans), one[0]) for one in [*spans, (0.0, 0.0)]
-    )
-    agreeing = [span for span in spans if span[0] <= best[1] <= span[1]]
-    where = table.rows[-1][1]
-    if not agreeing or 2 * len(agreeing) < len(spans):
-        what = "is not in the file, and times and bandwidths contradict each other: give the command's -s in a line"
-        raise where.corrupt("Message size", what)
-    low = math.ceil(max(one for one, _ in agreeing))
-    high = math.floor(min(one for _, one in agreeing))
-    if high < low or high - low > AGREEMENT * low:
-        what = "is not in the file, and the rates do not tell it: give the command's -s in a line"
-        raise where.corrupt("Message size", what)
-    step = 1
-    while high // (2 * step) * (2 * step) >= low:
-        step *= 2
-    return high // step * step
-
-
-def _spans(values: list[float]) -> Iterator[tuple[float, float]]:
-    """From which to which size each of a row's two times agrees with its bandwidth and its rate of messages."""
-    for at, bandwidth, rate in ((2, values[4], values[6]), (3, values[5], values[7])):
-        product = values[at] * MICROSECOND * bandwidth * MEBIBYTE
-        off = _rounding(values[at], bandwidth, product)
-        if not math.isfinite(off) or product <= 0:
-            continue
-        low, high = product - off, product + off
-        if rate > 0:
-            quotient = bandwidth * MEBIBYTE / rate
-            slack = quotient * (0.5 / rate + 0.005 / bandwidth)
-            if quotient - slack <= high and quotient + slack >= low:
-                low, high = max(low, quotient - slack), min(high, quotient + slack)
-        yield low, high
 
 
 def _warnings(guesses: Mapping[str, int]) -> Iterator[Mapping[str, object]]:
