@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -24,11 +25,11 @@ import time
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from chiplog.compare.runs import SAME_PLACEMENT
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
 from chiplog.fit.changes import find_changes
 from chiplog.machine_state.main_state import in_one_state
+from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference
 from chiplog.machine_state.states import same_state as in_same_state
 
@@ -116,7 +117,7 @@ def assess(target: str, out: Path, seed: int) -> Run:
 def same_state(one: Run, other: Run) -> bool:
     """Whether two runs had their cores in one placement, and the machine in one state."""
     flags = one.flag_seconds, other.flag_seconds
-    return max(flags) <= SAME_PLACEMENT * min(flags) and in_same_state(
+    return max(flags) <= math.exp(LAUNCHES_DIFFER) * min(flags) and in_same_state(
         one.reference, other.reference
     )
 

@@ -36,7 +36,7 @@ class ThresholdHit(ChiplogError):
 
 
 class PrecisionNotMet(ChiplogError):
-    """The run finished, but the asked precision was not met (`--strict`)."""
+    """The run finished, but the asked precision was not met (`--strict`), or `--fail-on` can't be judged."""
 
     exit_code = 4
 

@@ -168,7 +168,7 @@ def test_a_machine_that_drifts_as_slowly_as_the_run_is_long_is_unclear_and_asks_
     drifts = np.exp(np.linspace(0.0, 0.15, 16))
     rows = compare_runs(of_many_visits(1, drifts), of_many_visits(2, 1.2 * drifts))
     assert {row.verdict for row in rows} == {"unclear"}
-    assert "wander as slowly as a run is long" in rows[-1].reason
+    assert "drift as slowly as a run is long" in rows[-1].reason
     steady = np.ones(16)
     rows = compare_runs(of_many_visits(1, steady), of_many_visits(2, 1.2 * steady))
     assert {row.verdict for row in rows} == {"slower"}

@@ -10,7 +10,7 @@ import typer
 
 from chiplog.cli.arguments import RunArgument, names
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json
-from chiplog.errors import ThresholdHit, UsageError
+from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,10 @@ def compare(
     ] = None,
     method: Annotated[str | None, typer.Option(help="How models are fitted.")] = None,
     fail_on: Annotated[
-        str | None, typer.Option(help="End with 3 where RUN_B is e.g. slower:5%.")
+        str | None,
+        typer.Option(
+            help="End with 3 where RUN_B is e.g. slower:5%, with 4 where that can't be told."
+        ),
     ] = None,
     target: TargetOption = None,
     details: Annotated[
@@ -72,7 +75,11 @@ def compare(
         print_comparison(rows, details=details)
     for line in left_out_lines(judged.left_out):
         note(line)
-    _check(rows, fail_on)
+    if fail_on is not None:
+        from chiplog.compare.result import RunRow
+        from chiplog.compare.threshold import check_threshold
+
+        check_threshold([row for row in rows if isinstance(row, RunRow)], fail_on)
 
 
 def _models(
@@ -111,31 +118,6 @@ def _without_part(run: Dataset, target: str | None) -> Dataset:
     if target is None:
         return chosen
     return replace(chosen, series=tuple(replace(one, placement=None) for one in chosen.series))
-
-
-def _check(rows: Sequence[ModelRow | RunRow], fail_on: str | None) -> None:
-    from chiplog.compare.result import RunRow
-    from chiplog.compare.threshold import over_threshold, parse_threshold
-
-    if fail_on is None:
-        return
-    over = over_threshold(
-        [row for row in rows if isinstance(row, RunRow)], parse_threshold(fail_on)
-    )
-    if over:
-        worst = max(over, key=lambda row: abs(row.ratio - 1))
-        more = len(over) - 1
-        raise ThresholdHit(
-            f"--fail-on {fail_on}: all of the interval lies beyond it for {_place(worst)}, with a ratio of "
-            f"{worst.ratio:.3f} ({worst.low:.3f} to {worst.high:.3f})"
-            + (f", and for {more} more." if more else ".")
-        )
-
-
-def _place(row: RunRow) -> str:
-    if row.message_bytes is None:
-        return "the whole"
-    return f"{row.what.label} at {row.message_bytes} B"
 
 
 def _only_for(form: str, options: dict[str, object]) -> None:

@@ -123,42 +123,62 @@ def _model_table(rows: Sequence[ModelRow]) -> Table:
 
 
 def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
-    """What differs, and the whole in a sentence; with `details`, all rows."""
+    """What differs, a line a range of sizes, and the whole in a sentence; with `details`, all rows."""
     *parts, whole = rows
     differs = [row for row in parts if row.verdict in ("slower", "faster")]
-    shown = parts if details else _worst(differs)
+    lines = _by_range(differs)
+    shown = [[row] for row in parts] if details else _worst(lines)
     if shown:
         Console().print(_run_table(shown))
-    if len(shown) < len(differs):
-        print(f"{len(differs) - len(shown)} more rows differ: --details shows all.")
-    print(wrapped(f"B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
+    if len(shown) < len(lines):
+        print(f"{len(lines) - len(shown)} more differ: --details shows all.")
+    print(wrapped(f"Over all sizes, B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
 
 
-VERDICT_WORDS = {"slower": "slower", "faster": "faster", "same": "the same", "unclear": "unclear"}
+VERDICT_WORDS = {
+    "slower": "slower",
+    "faster": "faster",
+    "same": "the same",
+    "unclear": "unclear",
+}
 
 
-def _worst(rows: Sequence[RunRow]) -> list[RunRow]:
-    """The rows that differ most, in their own order."""
-    kept = sorted(rows, key=lambda row: -abs(math.log(row.ratio)))[:MOST_ROWS]
-    return [row for row in rows if row in kept]
+def _by_range(rows: Sequence[RunRow]) -> list[list[RunRow]]:
+    """The rows, those of one pattern together that follow one range of sizes."""
+    groups: dict[object, list[RunRow]] = {}
+    for row in rows:
+        key = row.message_bytes if row.range is None else row.range
+        groups.setdefault((row.what, key), []).append(row)
+    return list(groups.values())
 
 
-def _run_table(rows: Sequence[RunRow]) -> Table:
+def _worst(lines: Sequence[list[RunRow]]) -> list[list[RunRow]]:
+    """The lines that differ most, in their own order."""
+    kept = sorted(lines, key=lambda line: -abs(math.log(line[0].level)))[:MOST_ROWS]
+    return [line for line in lines if line in kept]
+
+
+def _run_table(lines: Sequence[Sequence[RunRow]]) -> Table:
+    """A line for each group of rows: with the interval of its range, or its own where it is one row."""
+    every = [row for line in lines for row in line]
     counts = [
         name
         for name in ("train", "pairs", "peers")
-        if {getattr(row.what, name) for row in rows} != {1}
+        if {getattr(row.what, name) for row in every} != {1}
     ]
     table = Table(
         *("pattern", *counts, "size", "B / A", "99 % interval", "verdict"), box=None, pad_edge=False
     )
-    for row in rows:
+    for first, *others in lines:
+        last = others[-1] if others else first
+        interval = first.range if others and first.range is not None else first
+        sizes = [format.exact_bytes(row.message_bytes or 0) for row in (first, last)]
         table.add_row(
-            row.what.label,
-            *(str(getattr(row.what, name)) for name in counts),
-            "all" if row.message_bytes is None else format.exact_bytes(row.message_bytes),
-            f"{row.ratio:.3f}",
-            f"{row.low:.3f} to {row.high:.3f}",
-            row.verdict,
+            first.what.label,
+            *(str(getattr(first.what, name)) for name in counts),
+            " to ".join(dict.fromkeys(sizes)),
+            f"{interval.ratio:.3f}",
+            f"{interval.low:.3f} to {interval.high:.3f}",
+            first.verdict,
         )
     return table

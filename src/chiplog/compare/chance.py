@@ -1,95 +1,80 @@
-"""How far two runs of the same thing lie apart by chance: what a difference must exceed before it is one.
+"""How far two runs of the same thing lie apart by chance as a whole: what all their rows may have in common.
 
 Samples are not the unit: a machine drifts from minute to minute, and ranks that are started anew find other memory. So
-the difference over all rows is held against how far the records of a run wander in the order of time, by their slowest
-waves, and against how far launches differ. A single row is held against its visits besides, at a level for all rows
-together. The decision and what it was studied on are in docs/decisions/0032-when-two-runs-differ.md.
+the difference over all rows is held against how far the records of a run drift in the order of time, by their slowest
+waves, and against how far launches differ. Where a run does not repeat what tells that, the sizes that are given for
+any machine bound it (`chiplog.machine_state.noise`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import stats
 
-from chiplog.compare.points import (
-    Key,
-    Point,
-    Rows,
-    launch_means,
-    launches_of,
-    less_levels,
-    records,
-    weighted,
-)
-from chiplog.compare.spread import ERROR_RATE, half_widths, student
-from chiplog.compare.waves import powers_of, wander_of, wanders_slowly
+from chiplog.compare.drift import drift_of, drifts_slowly, powers_of
+from chiplog.compare.points import Key, Point, Rows, launches_of, less_levels, weighted
+from chiplog.compare.row_noise import ERROR_RATE
+from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference, same_state, states_of
 
 if TYPE_CHECKING:
-    from chiplog.dataset.series import Dataset, Reference, Series
+    from chiplog.dataset.series import Dataset, Reference
 
-LAUNCHES_DIFFER = math.log(1.2)
-"""As logarithm: so far apart single launches of one state may lie (docs/decisions/0019)."""
-FULL = 0.5
-"""A launch with fewer records than this share of the fullest one's says little of the whole."""
 SIMULATED = "sim"
-CALL = "call"
-"""The direction of times on one side alone. They depend on where a launch has its buffers, by several times."""
-LAUNCHES_OF_CALLS = 3
-"""Fewer launches of each run may all have their buffers in one kind of place, and the other run's in the other."""
+IMPORTED = "import"
 
 
 @dataclass(frozen=True)
-class Chance:
-    """Half widths of intervals of log ratios: of the whole, and of each row, that of the whole included."""
+class Common:
+    """The half width, as log ratio, of what all rows have in common, and what it comes from."""
 
-    whole: float
-    """Infinite where there are too few records to tell, or where the runs wander as slowly as they are long."""
-    rows: dict[Key, float]
-    weights: dict[Key, float]
-    """Of each row in the whole: the less its visits or launches lie apart, the more; 1 in all."""
-    launches_matter: bool
-    """Whether the half widths would be smaller with more launches."""
-    too_short: bool
-    """Whether the whole is not known because the runs wander as slowly as they are long."""
-    few_launches: frozenset[Key]
-    """Rows whose difference between launches is not known, because a run has too few of them."""
+    half_width: float
+    is_drift_known: bool
+    """Whether it was seen in the order of time or between launches, so that the rows' noise is in it."""
+    is_slow: bool
+    """Whether the runs drift as slowly as they are long, so that the given size of a state bounds it."""
+    is_given: bool
+    """Whether the given difference of two launches is in it, so that more launches may tell less."""
 
 
-def chance(a: Dataset, b: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Chance:
-    """How far the runs' times lie apart by chance; `key_of` tells what a series is compared as."""
-    before, after = (records(one, key_of, statistic) for one in (a, b))
-    common = sorted(set(before) & set(after))
-    both = [{key: of_run[key] for key in common} for of_run in (before, after)]
-    simulated = _is_simulated(a) and _is_simulated(b)
-    launches = min(map(launches_of, both))
-    several = not simulated and launches > 1
-    own = half_widths([launch_means(one) for one in both] if several else both, common)
-    calls = {key for key in common if key[0].direction == CALL}
-    unknown = frozenset() if simulated or launches >= LAUNCHES_OF_CALLS else frozenset(calls)
-    weights = _weights(own, unknown)
-    powers = [powers_of(both, weights, run) for run in range(len(both))]
-    slowly = wanders_slowly(powers)
-    wander = math.inf if slowly else wander_of(powers, ERROR_RATE)
-    if simulated:
-        whole = wander
-    else:
-        alone = wander + LAUNCHES_DIFFER if len(unknown) < len(common) else math.inf
-        whole = min(alone, _between_launches(both, weights))
-    rows = {key: math.inf if key in unknown else whole + one for key, one in own.items()}
-    return Chance(
-        whole=whole,
-        rows=rows,
-        weights=weights,
-        launches_matter=not simulated and whole == alone,
-        too_short=math.isinf(whole) and slowly,
-        few_launches=unknown,
+def common_chance(
+    runs: Sequence[Dataset],
+    both: Sequence[Rows],
+    weights: Mapping[Key, float],
+    range_of: Mapping[Key, Hashable],
+) -> Common:
+    """How far the weighted means of the rows of two runs lie apart by chance, beyond the rows' own noise.
+
+    `range_of` names the range of each row, whose rows share a difference.
+    """
+    drift, is_slow = math.inf, False
+    if IMPORTED not in map(kind_of, runs):
+        powers = [powers_of(both, weights, range_of, run) for run in range(len(both))]
+        drift, is_slow = drift_of(powers, ERROR_RATE), drifts_slowly(powers)
+    simulated, is_known = is_simulated(runs), math.isfinite(drift)
+    given = LAUNCHES_DIFFER if is_slow or not simulated else 0.0
+    alone = (drift if is_known else 0.0) + given
+    between = math.inf if simulated else _between_launches(both, weights, range_of)
+    is_given = not simulated and alone < between
+    return Common(
+        min(alone, between), is_known or between <= alone, is_slow and alone < between, is_given
     )
+
+
+def is_simulated(runs: Sequence[Dataset]) -> bool:
+    """Whether all runs are of `sim`, whose launches are alike."""
+    return all(kind_of(run) == SIMULATED for run in runs)
+
+
+def kind_of(run: Dataset) -> str:
+    """The first word of a run's target: `sim`, `tcp`, `import`, ..."""
+    return str(run.header.get("target", "")).split(":")[0]
 
 
 def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
@@ -97,12 +82,12 @@ def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
 
     Where no state of one is a state of the other, each run is taken in its main state.
     """
-    states = [states_of(one.series) for one in (a, b)]
-    if max(len(one.met) for one in states) < 2:
+    states = [states_of(run.series) for run in (a, b)]
+    if max(len(of_run.met) for of_run in states) < 2:
         return a, b
     references = [
-        [_reference_of(run, one.records(state)) for state in range(len(one.met))]
-        for run, one in zip((a, b), states, strict=True)
+        [_reference_of(run, of_run.records(state)) for state in range(len(of_run.met))]
+        for run, of_run in zip((a, b), states, strict=True)
     ]
     alike = [
         (min(states[0].met[i], states[1].met[j]), i, j)
@@ -112,48 +97,41 @@ def in_common_state(a: Dataset, b: Dataset) -> tuple[Dataset, Dataset]:
     ]
     _, *chosen = max(alike, default=(0.0, 0, 0))
     kept = [
-        _only(run, one.records(state)) if one.met else run
-        for run, one, state in zip((a, b), states, chosen, strict=True)
+        _only(run, of_run.records(state)) if of_run.met else run
+        for run, of_run, state in zip((a, b), states, chosen, strict=True)
     ]
     return kept[0], kept[1]
 
 
-def _weights(own: Mapping[Key, float], unknown: frozenset[Key]) -> dict[Key, float]:
-    """The rows' weights in the whole by the half widths of their own; the same where these tell none.
-
-    Rows of which nothing is known have none, unless that is all rows.
-    """
-    squares = np.array(list(own.values())) ** 2
-    told = bool(np.any(np.isfinite(squares)) and np.all(squares > 0.0))
-    inverse = 1.0 / squares if told else np.ones(squares.size)
-    known = np.array([key not in unknown for key in own])
-    if np.any(inverse[known] > 0.0):
-        inverse *= known
-    return dict(zip(own, (inverse / inverse.sum()).tolist(), strict=True))
-
-
-def _between_launches(both: Sequence[Rows], weights: Mapping[Key, float]) -> float:
+def _between_launches(
+    both: Sequence[Rows], weights: Mapping[Key, float], range_of: Mapping[Key, Hashable]
+) -> float:
     """The half width by how far the launches of a run lie apart; infinite with less than two in each."""
-    means = [_of_launches(points, weights) for points in less_levels(both)]
-    return student(means, ERROR_RATE) if min(map(len, means)) > 1 else math.inf
+    if min(map(launches_of, both)) < 2:
+        return math.inf
+    means = [_of_launches(points, weights) for points in less_levels(both, range_of)]
+    if min(map(len, means)) < 2:
+        return math.inf
+    freedom = sum(len(levels) - 1 for levels in means)
+    spread = sum(float(np.var(levels)) * len(levels) for levels in means) / freedom
+    of_mean = math.sqrt(spread * sum(1.0 / len(levels) for levels in means))
+    return float(stats.t.isf(ERROR_RATE, freedom)) * of_mean
 
 
 def _of_launches(points: Sequence[Point], weights: Mapping[Key, float]) -> list[float]:
-    """The level of each launch that has enough records."""
+    """The level of each launch that has half as many records as the fullest one, or more."""
     launches: dict[int, list[float]] = defaultdict(list)
-    for one, log in zip(points, weighted(points, weights), strict=True):
-        launches[one.launch].append(log)
+    for point, log in zip(points, weighted(points, weights), strict=True):
+        launches[point.launch].append(log)
     full = max(map(len, launches.values()))
-    return [float(np.mean(mine)) for mine in launches.values() if len(mine) >= FULL * full]
+    return [float(np.mean(logs)) for logs in launches.values() if len(logs) >= 0.5 * full]
 
 
 def _reference_of(run: Dataset, records: frozenset[int]) -> Reference | None:
-    return common_reference([one for one in run.series if one.record_id in records])
+    return common_reference([series for series in run.series if series.record_id in records])
 
 
 def _only(run: Dataset, records: frozenset[int]) -> Dataset:
-    return replace(run, series=tuple(one for one in run.series if one.record_id in records))
-
-
-def _is_simulated(run: Dataset) -> bool:
-    return str(run.header.get("target", "")).split(":")[0] == SIMULATED
+    return replace(
+        run, series=tuple(series for series in run.series if series.record_id in records)
+    )

@@ -22,6 +22,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
 LONGEST = 500
+"""Given: characters of an expression."""
 _TERM = re.compile(r"\s*([a-z_]+)\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 

@@ -22,9 +22,9 @@ from chiplog.models.registry import MODELS, load_model
 
 ONE_TO_MANY = "one_to_many"
 SOME_REPLICATES = 150
-"""Of fits that are asked for predictions only: standard errors, which weigh sizes, are then known to 6 %."""
+"""Derived: of fits that are asked for predictions only, standard errors, which weigh sizes, are then known to 6 %."""
 FEW_REPLICATES = 20
-"""Where predictions don't depend on them; a search each would be most of the time."""
+"""Given: where predictions don't depend on them; a search each would be most of the time."""
 _OVER_PEERS_PATTERNS = (ONE_TO_MANY, "send_overhead", "receive_overhead")
 
 

@@ -46,7 +46,9 @@ from chiplog.machine_state.states import states_in
 from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5
+"""Given: as is usual."""
 FEWEST_TRAINING_VALUES = 3
+"""Derived: a line and its scatter need three."""
 SUMS = {"L_half": {"L"}, "G_half": {"G", "O_s", "O_r"}}
 """Parameters that are sums, and which others, where they are identified, tell that it was taken apart."""
 

@@ -13,7 +13,8 @@ from chiplog.fit.predictions.predictor import MeasuredPoints
 from chiplog.fit.result import Fit
 
 FEWEST_TRAINING_CELLS = 3
-"""Sizes that are left where there is one number of pairs, and numbers of pairs where there is one size."""
+"""Derived: as for one pair. Sizes that are left where there is one number of pairs, and numbers of pairs where there is
+one size."""
 
 
 def pair_points(found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:

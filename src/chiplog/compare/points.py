@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset, Series
 
 Key = tuple[Compared, int]
-"""What a series is compared as, and its size in bytes."""
+"""What a row compares, and its size in bytes."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ Rows = dict[Key, list[Point]]
 """The points of a run, each row's in the order of time."""
 
 
-def records(run: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Rows:
+def rows_of(run: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Rows:
     """The points of a run by what they are compared as; `statistic` names how a series becomes one value."""
-    found: Rows = defaultdict(list)
-    for place, one in enumerate(run.series):
-        value = float(_STATISTICS[statistic](one.seconds))
+    rows: Rows = defaultdict(list)
+    for place, series in enumerate(run.series):
+        value = float(_STATISTICS[statistic](series.seconds))
         if value > 0.0:
-            key = key_of(one)
-            found[key].append(Point(key, place, one.launch, math.log(value)))
-    return found
+            key = key_of(series)
+            rows[key].append(Point(key, place, series.launch, math.log(value)))
+    return rows
 
 
 _STATISTICS: dict[str, Callable[[NDArray[np.float64]], np.floating]] = {
@@ -53,53 +53,54 @@ _STATISTICS: dict[str, Callable[[NDArray[np.float64]], np.floating]] = {
 }
 
 
-def less_levels(both: Sequence[Rows]) -> list[list[Point]]:
+def mean_log(points: Sequence[Point]) -> float:
+    """The mean of the points' logarithms."""
+    return float(np.mean([point.log for point in points]))
+
+
+def less_levels(both: Sequence[Rows], range_of: Mapping[Key, Hashable]) -> list[list[Point]]:
     """Each run's points in the order of time, each less its row's level.
 
     The level is the run's own where rows were visited twice in both runs, so that a row that has changed beside one
-    that has not does not count as chance. Else it is the middle of both runs, moved alike for rows of one kind.
+    that has not does not count as chance. Else it is the middle of both runs, moved alike for rows of one range.
     """
-    own = [{key: _mean(points) for key, points in of_run.items()} for of_run in both]
-    middle = {key: float(np.mean([of_run[key] for of_run in own])) for key in own[0]}
-    of_kind: dict[Compared, list[Key]] = defaultdict(list)
+    own = [{key: mean_log(points) for key, points in rows.items()} for rows in both]
+    middle = {key: float(np.mean([means[key] for means in own])) for key in own[0]}
+    members: dict[Hashable, list[Key]] = defaultdict(list)
     for key in middle:
-        of_kind[key[0]].append(key)
+        members[range_of[key]].append(key)
     found = []
-    for of_run, mine in zip(both, own, strict=True):
+    for rows, means in zip(both, own, strict=True):
         moved = {
-            kind: float(np.mean([mine[key] - middle[key] for key in keys]))
-            for kind, keys in of_kind.items()
+            name: float(np.mean([means[key] - middle[key] for key in keys]))
+            for name, keys in members.items()
         }
         points = []
-        for key, of_row in of_run.items():
-            twice = min(len(other[key]) for other in both) > 1
-            level = mine[key] if twice else middle[key] + moved[key[0]]
-            points += [replace(one, log=one.log - level) for one in of_row]
-        found.append(sorted(points, key=lambda one: one.place))
+        for key, of_row in rows.items():
+            is_repeated = min(len(other[key]) for other in both) > 1
+            level = means[key] if is_repeated else middle[key] + moved[range_of[key]]
+            points += [replace(point, log=point.log - level) for point in of_row]
+        found.append(sorted(points, key=lambda point: point.place))
     return found
 
 
-def _mean(points: Sequence[Point]) -> float:
-    return float(np.mean([one.log for one in points]))
-
-
-def launch_means(of_run: Rows) -> Rows:
+def launch_means(rows: Rows) -> Rows:
     """Each launch of a row as one point: its visits have in common what the launch has found."""
     means: Rows = {}
-    for key, points in of_run.items():
+    for key, points in rows.items():
         launches: dict[int, list[Point]] = defaultdict(list)
-        for one in points:
-            launches[one.launch].append(one)
-        means[key] = [replace(mine[0], log=_mean(mine)) for mine in launches.values()]
+        for point in points:
+            launches[point.launch].append(point)
+        means[key] = [replace(of[0], log=mean_log(of)) for of in launches.values()]
     return means
 
 
-def launches_of(of_run: Rows) -> int:
+def launches_of(rows: Rows) -> int:
     """The number of launches that a run's points are from."""
-    return len({one.launch for points in of_run.values() for one in points})
+    return len({point.launch for points in rows.values() for point in points})
 
 
 def weighted(points: Sequence[Point], weights: Mapping[Key, float]) -> list[float]:
     """The points' logs, each multiplied by its weight in the whole over the weight that it had if all had the same."""
-    of_row = Counter(one.key for one in points)
-    return [one.log * weights[one.key] * len(points) / of_row[one.key] for one in points]
+    count = Counter(point.key for point in points)
+    return [point.log * weights[point.key] * len(points) / count[point.key] for point in points]

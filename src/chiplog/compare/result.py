@@ -80,18 +80,35 @@ class Compared:
 
         >>> Compared("pairs", "send", direction="one-way").label
         'pairs, one-way'
+        >>> Compared("allreduce", "in-place", direction="call").label
+        'allreduce, in-place'
         """
+        operation = "" if self.operation == "send" else self.operation
         posting = "" if self.posting == "normal" else self.posting
         one_way = self.direction if (self.pattern, self.direction) == ("pairs", "one-way") else ""
-        return ", ".join(filter(None, (self.pattern, posting, one_way, self.placement)))
+        parts = (self.pattern, operation, posting, one_way, self.placement)
+        return ", ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class RatioRange:
+    """Sizes that differ alike between two runs: their common ratio with its interval."""
+
+    first_bytes: int
+    last_bytes: int
+    rows: int
+    ratio: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
 class RunRow:
     """How one time of run B compares with that of run A.
 
-    `ratio` is B's median over A's with its 95 % interval; `verdict` is about B: `faster`, `slower`, `same` or
-    `unclear`. `message_bytes` is None in the last row, over all patterns and sizes.
+    `ratio` is B's time over A's, the geometric mean of each over visits. The interval and the `verdict` are those of
+    the `range` of sizes that the row follows, if there is one, else its own; `verdict` is about B: `faster`, `slower`,
+    `same` or `unclear`. `message_bytes` is None in the last row, over all patterns and sizes.
     """
 
     what: Compared
@@ -101,6 +118,12 @@ class RunRow:
     high: float
     verdict: str
     reason: str
+    range: RatioRange | None = None
+
+    @property
+    def level(self) -> float:
+        """The ratio that the verdict is about: that of the range, if there is one."""
+        return self.ratio if self.range is None else self.range.ratio
 
 
 def _finite(value: float) -> float | None:
@@ -137,6 +160,7 @@ def run_row_to_json(row: RunRow) -> dict[str, object]:
         "high": _finite(row.high),
         "verdict": row.verdict,
         "reason": row.reason,
+        "range": None if row.range is None else asdict(row.range),
     }
 
 

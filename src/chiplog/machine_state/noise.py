@@ -19,3 +19,5 @@ of one size in one state differ by as much."""
 LAUNCHES_DIFFER = math.log(1.25)
 """Given: log ratio up to which two launches of one system, or two moments of a run that does not tell its states, may
 differ. States and launches were seen 5 to 25 % apart."""
+OUTLIER = math.log(2.0)
+"""Given: log ratio by which a single value of a table may be off, without a neighbour that follows it."""
