@@ -173,6 +173,19 @@ def test_more_samples_never_make_a_verdict_weaker() -> None:
         assert slower >= {256, 512, 1024, 2048, 4096}, (visits, launches)
 
 
+def test_a_record_of_a_run_that_was_disturbed_a_thousandfold_is_no_change() -> None:
+    """A single visit may be interrupted for a time slice; a mean of many iterations may not."""
+    runs = [
+        replace(run, header={"target": "shm"})
+        for run in (table(1), table(2, factor=lambda size: 1000.0 if size == 256 else 1.0))
+    ]
+    rows = compare_runs(*runs)
+    assert set(verdicts(rows).values()) == {"unclear"}
+    (reason,) = {row.reason for row in rows if row.message_bytes == 256}
+    assert "--visits 4" in reason
+    validate(comparison_to_json(rows))
+
+
 def test_a_file_of_another_tool_that_is_five_times_as_slow_ends_with_three(tmp_path: Path) -> None:
     runs = []
     for name, factor in (("a", 1.0), ("b", 5.1)):

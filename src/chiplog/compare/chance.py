@@ -54,7 +54,7 @@ def common_chance(
     `range_of` names the range of each row, whose rows share a difference.
     """
     drift, is_slow = math.inf, False
-    if IMPORTED not in map(kind_of, runs):
+    if not are_imported(runs):
         powers = [powers_of(both, weights, range_of, run) for run in range(len(both))]
         drift, is_slow = drift_of(powers, ERROR_RATE), drifts_slowly(powers)
     simulated, is_known = is_simulated(runs), math.isfinite(drift)
@@ -65,6 +65,11 @@ def common_chance(
     return Common(
         min(alone, between), is_known or between <= alone, is_slow and alone < between, is_given
     )
+
+
+def are_imported(runs: Sequence[Dataset]) -> bool:
+    """Whether one of the runs is another tool's table, whose values are means of many iterations."""
+    return IMPORTED in map(kind_of, runs)
 
 
 def is_simulated(runs: Sequence[Dataset]) -> bool:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chiplog.compare.chance import Common, common_chance, is_simulated
+from chiplog.compare.chance import Common, are_imported, common_chance, is_simulated
 from chiplog.compare.points import Key, Rows, launch_means, launches_of, mean_log
 from chiplog.compare.ranges import Level, levels_of
 from chiplog.compare.result import Compared
@@ -51,7 +51,8 @@ class Differences:
     @property
     def half_width_of_whole(self) -> float:
         """Of the log ratio over all rows: their own noise counts where no drift in time was seen that has it."""
-        own = 0.0 if self.common.is_drift_known else _of_rows(self.noise, list(self.logs))
+        counting = [key for key, weight in self.weights.items() if weight > 0.0]
+        own = 0.0 if self.common.is_drift_known else _of_rows(self.noise, counting)
         return self.common.half_width + own
 
     def half_width_of_level(self, level: Level) -> float:
@@ -61,8 +62,8 @@ class Differences:
     def half_width_of_row(self, key: Key) -> float:
         """Of the log ratio of a row alone. One of single values may be that of an outlier in either run."""
         error = self.noise.quantile([key]) * self.noise.errors[key]
-        if not self.noise.is_repeated:
-            error = min(max(error, math.sqrt(2.0) * OUTLIER), 2.0 * OUTLIER - LAUNCHES_DIFFER)
+        if (outlier := self.noise.outlier) is not None:
+            error = min(max(error, math.sqrt(2.0) * outlier), 2.0 * outlier - LAUNCHES_DIFFER)
         return self.common.half_width + self._place([key]) + error
 
     def _place(self, keys: Sequence[Key]) -> float:
@@ -75,11 +76,13 @@ def differences(runs: Sequence[Dataset], both: Sequence[Rows], further: float) -
     curves = _curves(logs)
     launches, simulated = min(map(launches_of, both)), is_simulated(runs)
     by_launch = [launch_means(rows) for rows in both] if launches > 1 and not simulated else both
-    noise = noise_of_visits(by_launch, list(logs)) or noise_of_sizes(curves)
+    noise = noise_of_visits(by_launch, list(logs)) or noise_of_sizes(
+        curves, OUTLIER if are_imported(runs) else math.inf
+    )
     levels = [level for curve in curves for level in levels_of(curve, noise.errors)]
     few = launches < LAUNCHES_OF_POSTS and not simulated
     by_place = frozenset(key for key in logs if few and key[0].pattern in POSTS)
-    weights = _weights(noise, by_place)
+    weights = _weights(noise, levels, by_place)
     groups = {key: -1 - number for number, key in enumerate(logs)}  # rows alone
     groups |= {key: number for number, level in enumerate(levels) for key in level.keys}
     common = common_chance(runs, both, weights, groups)
@@ -107,10 +110,14 @@ def _of_any_train(what: Compared) -> Compared:
     return replace(what, train=min(what.train, 2))
 
 
-def _weights(noise: RowNoise, by_place: frozenset[Key]) -> dict[Key, float]:
-    """Rows whose place in memory is not known have no weight, unless that is all rows."""
-    counting = noise.errors.keys() - by_place or noise.errors.keys()
-    inverse = {key: noise.errors[key] ** -2.0 * (key in counting) for key in noise.errors}
+def _weights(
+    noise: RowNoise, levels: Sequence[Level], by_place: frozenset[Key]
+) -> dict[Key, float]:
+    """Neither rows whose place in memory is not known have a weight, nor single values alone, unless all are such."""
+    rows = noise.errors.keys()
+    follow = rows if noise.is_repeated else {key for level in levels for key in level.keys}
+    counting = follow - by_place or rows - by_place or rows
+    inverse = {key: noise.errors[key] ** -2.0 * (key in counting) for key in rows}
     total = sum(inverse.values())
     return {key: weight / total for key, weight in inverse.items()}
 
@@ -120,4 +127,4 @@ def _of_rows(noise: RowNoise, keys: Sequence[Key]) -> float:
     half_width = noise.quantile(keys) * math.sqrt(
         1.0 / sum(noise.errors[key] ** -2.0 for key in keys)
     )
-    return half_width if noise.is_repeated else min(half_width, OUTLIER)
+    return half_width if noise.outlier is None else min(half_width, noise.outlier)

@@ -8,7 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 
-from chiplog.compare.chance import IMPORTED, Common, kind_of
+from chiplog.compare.chance import Common, are_imported
 from chiplog.compare.result import RunRow
 from chiplog.compare.row_noise import RowNoise
 from chiplog.dataset.series import Dataset, Reference
@@ -25,6 +25,8 @@ def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str,
     >>> judge(1.2, 0.9, 1.5, 0.05)[0]
     'unclear'
     """
+    if not math.isfinite(high):
+        return "unclear", f"{_percent(ratio)}: a single visit does not tell chance from change."
     change = f"{_percent(ratio)} ({_percent(low, '')} to {_percent(high)})"
     if low > 1.0 and ratio >= 1.0 + tolerance:
         return "slower", f"{change}: all of the interval is above 0."
@@ -52,35 +54,38 @@ def counts(rows: Sequence[RunRow]) -> str:
     return f" Of {len(rows)}: {parts}."
 
 
-def noise_text(noise: RowNoise) -> str:
+def noise_text(noise: RowNoise, runs: Sequence[Dataset]) -> str:
     """A sentence on the scatter of single values; empty where visits or launches tell the noise."""
     if noise.is_repeated:
         return ""
+    whose = "tables" if are_imported(runs) else "runs"
     scatter = [100 * error / math.sqrt(2.0) for error in noise.errors.values()]
     low, high = (f"{value:.2g}" for value in (min(scatter), max(scatter)))
     span = low if low == high else f"{low} to {high}"
-    return f" One value a size has a scatter of {span} %, taken from the tables themselves."
+    return f" One value a size has a scatter of {span} %, taken from the {whose} themselves."
 
 
 def posts_text(runs: Sequence[Dataset]) -> str:
     """Why a post or a receive of few launches is unclear."""
-    how = REPEAT_IMPORTS if _are_imports(runs) else "--launches 3 for both runs does"
+    how = REPEAT_IMPORTS if are_imported(runs) else "--launches 3 for both runs does"
     return (
         " The time of such a call depends on where a launch has its memory, and one or two launches do not tell that "
         f"from a change; {how}."
     )
 
 
-def row_text(noise: RowNoise) -> str:
-    """Why a row alone may be unclear where each size has one value."""
+def row_text(noise: RowNoise, runs: Sequence[Dataset]) -> str:
+    """Why a row alone is unclear where each size has one value, and what would tell more."""
     if noise.is_repeated:
         return ""
-    return " One size alone may be an outlier of a factor of two: repeat it, or measure sizes around it."
+    if are_imported(runs):
+        return " One size alone may be an outlier of a factor of two: repeat it, or measure sizes around it."
+    return " More visits tell: --visits 4."
 
 
 def advice(runs: Sequence[Dataset], common: Common) -> str:
     """What bounds the whole, and what would tell more, in words of these runs' kinds."""
-    imported = _are_imports(runs)
+    imported = are_imported(runs)
     text = ""
     if common.is_slow:
         text += (
@@ -95,10 +100,6 @@ def advice(runs: Sequence[Dataset], common: Common) -> str:
 
 
 REPEAT_IMPORTS = "import several repetitions of each benchmark, one below the other in a file"
-
-
-def _are_imports(runs: Sequence[Dataset]) -> bool:
-    return IMPORTED in map(kind_of, runs)
 
 
 def other_state(a: Dataset, b: Dataset) -> str:

@@ -17,7 +17,7 @@ from scipy import optimize, special, stats
 
 from chiplog.compare.points import Key, Rows
 from chiplog.compare.ranges import levels_of
-from chiplog.machine_state.noise import ERRORS, OUTLIER
+from chiplog.machine_state.noise import ERRORS
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +38,13 @@ class RowNoise:
 
     errors: Mapping[Key, float]
     freedom: Mapping[Key, float]
-    is_repeated: bool
-    """Whether visits or launches tell it; else single values do, any of which may be an outlier."""
+    outlier: float | None = None
+    """Log ratio by which a row of single values may be off; None where visits or launches tell the noise."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether visits or launches tell it; else single values do, any of which may be an outlier."""
+        return self.outlier is None
 
     def quantile(self, keys: Iterable[Key]) -> float:
         """Errors by which a level of these rows is off, at a rate for all rows together."""
@@ -75,7 +80,7 @@ def noise_of_visits(both: Sequence[Rows], common: Sequence[Key]) -> RowNoise | N
         degrees[key] = freedom[key] + shared
         joined = (squares[key] + shared * variance) / degrees[key]
         errors[key] = math.sqrt(joined * sum(1.0 / len(rows[key]) for rows in both))
-    return RowNoise(errors, degrees, is_repeated=True)
+    return RowNoise(errors, degrees)
 
 
 def _shared(variances: Floats, freedom: Floats) -> tuple[float, float]:
@@ -98,13 +103,15 @@ def _shared(variances: Floats, freedom: Floats) -> tuple[float, float]:
     return variance, 2.0 * half
 
 
-def noise_of_sizes(curves: Sequence[Mapping[Key, float]]) -> RowNoise:
+def noise_of_sizes(curves: Sequence[Mapping[Key, float]], outlier: float) -> RowNoise:
     """The noise by how far the log ratios of the sizes scatter; `curves` are the log ratios of each curve.
 
-    First by what neighbours differ by, which tells the ranges of sizes that differ alike; then by what these leave.
+    First by what neighbours differ by, which tells the ranges of sizes that differ alike; then by what these leave. A
+    single value is off by `outlier` at most.
     """
     steps = [dict(zip(curve, _steps(list(curve.values())), strict=True)) for curve in curves]
-    first = _local_scales(curves, steps, 1.0)
+    most = math.sqrt(2.0) * outlier / ERRORS  # two values off by so much are outliers
+    first = _local_scales(curves, steps, 1.0, most)
     levels = [levels_of(curve, first) for curve in curves]
     left = [
         {key: curve[key] - level.log_ratio for level in of_curve for key in level.members}
@@ -112,8 +119,8 @@ def noise_of_sizes(curves: Sequence[Mapping[Key, float]]) -> RowNoise:
     ]
     count = sum(map(len, left))
     freedom = max(count - sum(map(len, levels)), 1)
-    errors = _local_scales(curves, left, math.sqrt(max(count, 1) / freedom))
-    return RowNoise(errors, dict.fromkeys(errors, float(freedom)), is_repeated=False)
+    errors = _local_scales(curves, left, math.sqrt(max(count, 1) / freedom), most)
+    return RowNoise(errors, dict.fromkeys(errors, float(freedom)), outlier)
 
 
 def _steps(logs: Sequence[float]) -> list[float]:
@@ -123,11 +130,14 @@ def _steps(logs: Sequence[float]) -> list[float]:
 
 
 def _local_scales(
-    curves: Sequence[Mapping[Key, float]], deviations: Sequence[Mapping[Key, float]], factor: float
+    curves: Sequence[Mapping[Key, float]],
+    deviations: Sequence[Mapping[Key, float]],
+    factor: float,
+    most: float,
 ) -> dict[Key, float]:
     """The standard deviation around each row: of the nearest `NEIGHBOURS` deviations, but at least of all, by `factor`.
 
-    It is never so large that two values, each off by a factor of `OUTLIER`, would not be outliers.
+    It is `most` at most.
     """
     pooled = _scale(np.array([value for of_curve in deviations for value in of_curve.values()]))
     scales = {}
@@ -137,7 +147,7 @@ def _local_scales(
         for key in curve:
             begin = max(min(before - NEIGHBOURS // 2, values.size - NEIGHBOURS), 0)
             scale = factor * max(_scale(values[begin : begin + NEIGHBOURS]), pooled)
-            scales[key] = min(scale, math.sqrt(2.0) * OUTLIER / ERRORS)
+            scales[key] = min(scale, most)
             before += key in of_curve
     return scales
 

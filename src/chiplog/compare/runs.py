@@ -61,13 +61,13 @@ def compare_runs(
         row = _row(found, key, tolerance, range_of.get(key))
         if row.verdict == "unclear":
             posts = posts_text(runs) if key in found.by_place else ""
-            alone = row_text(found.noise) if row.range is None else ""
+            alone = row_text(found.noise, runs) if row.range is None else ""
             row = replace(row, reason=row.reason + doubt + posts + alone)
         rows.append(row)
     what = Compared("all", common[0][0].operation, train=0)
     ratio, low, high = _interval(found.whole, found.half_width_of_whole)
     verdict, reason = judge(ratio, low, high, tolerance)
-    reason += counts(rows) + noise_text(found.noise) + other_state(a, b)
+    reason += counts(rows) + noise_text(found.noise, runs) + other_state(a, b)
     reason += why if verdict == "unclear" else ""
     return (*rows, RunRow(what, None, ratio, low, high, verdict, reason))
 
