@@ -16,6 +16,8 @@ MACHINES = 500 if LONG else 12
 FARTHEST = 0.1
 WIDTHS = 2.0
 """Halves of its interval that a value may be off where that is more than `FARTHEST`: 4 standard errors."""
+RARELY = 0.002
+"""Probability of that: where an overhead is that far off, so is the gap that it hides."""
 
 pytestmark = pytest.mark.statistics
 
@@ -44,7 +46,7 @@ def test_without_noise_what_is_identified_is_within_its_interval_and_never_far_o
     assert share_is_within(covered, len(found), 0.95)
 
 
-def test_with_noise_intervals_hold_the_truth_and_no_value_is_far_beyond_them(
+def test_with_noise_intervals_hold_the_truth_and_hardly_a_value_is_far_beyond_them(
     noisy: list[Judged],
 ) -> None:
     found = identified(noisy)
@@ -52,7 +54,7 @@ def test_with_noise_intervals_hold_the_truth_and_no_value_is_far_beyond_them(
     covered = sum(one.is_covered() for one in found)
     assert share_is_within(covered, len(found), 0.95)
     far = [one for one in found if one.error > max(FARTHEST, WIDTHS * one.width)]
-    assert not missed(far)
+    assert share_is_within(len(far), len(found), 0.0, RARELY), missed(far)
 
 
 def test_bounds_of_what_is_not_identified_hold_the_truth(

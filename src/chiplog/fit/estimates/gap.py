@@ -20,7 +20,7 @@ from chiplog.models.protocol import payload_steps
 MARGIN = 0.03
 """By which share the gap must exceed the overhead to count as seen."""
 ERRORS = 3.0
-"""Standard errors by which the gaps together must exceed it."""
+"""Standard errors by which the gaps together must exceed it, and that the overhead at a size may be above its value."""
 FEWEST_SIZES = 3
 ROUNDS = 6
 
@@ -55,14 +55,14 @@ def fit_gap(
         )
         return GapFit(None, 0, reason, _most(gap))
     steps = payload_steps(gap.message_bytes)
-    error = np.hypot(gap.sigma, replicates.std(axis=1))
-    clear = gap.value > hidden_by * (1.0 + MARGIN) + error
+    at_most = hidden_by * (1.0 + MARGIN) + ERRORS * replicates.std(axis=1)
+    clear = gap.value > at_most + gap.sigma
     line: Line | None = None
     for _ in range(ROUNDS):
         if np.count_nonzero(clear) < fewest:
             return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))
         line = fit_line(gap.subset(clear), steps[clear], rng, flat=flat)
-        above = line.at(steps) > hidden_by * (1.0 + MARGIN)
+        above = line.at(steps) > at_most
         if np.array_equal(above, clear):
             break
         clear = above
