@@ -43,12 +43,12 @@ struct LogfP {
   }
 };
 
-Json measure_over_peers(const std::string& target, int bytes) {
+Json measure_over_peers(const std::string& target, int bytes, const std::string& posting = "normal") {
   std::ostringstream series;
   for (const int p : peers_asked) {
-    series << (p == 1 ? "" : ",") << R"({"pattern":"one_to_many","message_bytes":)" << bytes << R"(,"peers":)" << p
-           << R"(},{"pattern":"send_overhead","message_bytes":)" << bytes << R"(,"train":)" << p << R"(,"peers":)" << p
-           << "}";
+    series << (p == 1 ? "" : ",") << R"({"pattern":"one_to_many","posting":")" << posting << R"(","message_bytes":)"
+           << bytes << R"(,"peers":)" << p << R"(},{"pattern":"send_overhead","posting":")" << posting
+           << R"(","message_bytes":)" << bytes << R"(,"train":)" << p << R"(,"peers":)" << p << "}";
   }
   return run_simulated(target, request_for(series.str())).of_type("record").at(0).at("series");
 }
@@ -62,6 +62,35 @@ void expect_logfp(const LogfP& truth, int bytes) {
     EXPECT_NEAR(median_ns(measured.at(2 * i + 1)), p * truth.overhead_ns(p), rounding_ns)
         << truth.target() << " p = " << p;
   }
+}
+
+// The NIC begins with the first message of a list when all have been posted: p posts and the gaps come one after the
+// other. To one peer a list is a send.
+void expect_lists(const LogfP& truth, int bytes) {
+  const Json measured = measure_over_peers(truth.target(), bytes, "list");
+  for (std::size_t i = 0; i < peers_asked.size(); ++i) {
+    const int p = peers_asked[i];
+    const double more_bytes_ns = (bytes - 1) * 0.25;
+    const double ends = 2 * (truth.L + more_bytes_ns) + 2 * truth.o_r + truth.overhead_ns(1);
+    const double gaps = std::max(p - std::max(truth.f, 1), 0) * (truth.g + more_bytes_ns);
+    EXPECT_NEAR(median_ns(measured.at(2 * i)), ends + p * truth.overhead_ns(p) + gaps, rounding_ns)
+        << truth.target() << " p = " << p;
+    EXPECT_NEAR(median_ns(measured.at(2 * i + 1)), p * truth.overhead_ns(p), rounding_ns)
+        << truth.target() << " p = " << p;
+  }
+}
+
+TEST(SimLists, OfLogfPWaitForAllPostsAndThenForTheGapsAfterTheFirstMessages) {
+  for (const int f : {1, 3, 7, 20}) {
+    expect_lists({5000, 180, 1600, 0, 5000, f}, 1);
+    expect_lists({5000, 180, 1600, 0, 700, f}, 4096);
+  }
+}
+
+TEST(SimLists, OfLogGPWaitForAllPostsAndThenForTheGaps) {
+  expect_lists({5000, 1000, 0, 0, 2000, 0}, 1);
+  expect_lists({5000, 1000, 0, 300, 2000, 0}, 8192);
+  expect_lists({3000, 700, 0, 0, 100, 0}, 64);
 }
 
 class FreeMessages : public ::testing::TestWithParam<int> {};

@@ -63,10 +63,10 @@ Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool
   message.synchronises = synchronises;
   const bool asks_first = synchronises && parameters_.handshake == Handshake::sync;
   sender.cpu += asks_first ? time.o_s : time.send;
-  if (parameters_.counts_sends_in_a_row()) {
+  if (parameters_.counts_sends_in_a_row() || sender.burst.is_list) {
     if (sender.burst.sends.empty()) sender.burst.begin = message.posted;
     sender.cpu += start_up(sender.burst);
-    sender.burst.sends.push_back({&message, time});
+    sender.burst.sends.push_back({to, &message, time});
   } else if (parameters_.node) {
     send_between_nodes(from, to, message, time);
   } else if (!asks_first) {
@@ -98,7 +98,7 @@ void Network::end_burst(Process& sender) {
   const auto count = static_cast<double>(burst.sends.size());
   const auto posting = static_cast<double>(sender.cpu - burst.begin);
   for (std::size_t i = 0; i < burst.sends.size(); ++i) {
-    const auto [message, time] = burst.sends[i];
+    const auto [to, message, time] = burst.sends[i];
     if (parameters_.lop) {
       message->arrival = std::max(sender.cpu, burst.begin + to_picoseconds(parameters_.lop->one_way_ns(count)));
     } else {
@@ -107,6 +107,41 @@ void Network::end_burst(Process& sender) {
     }
   }
   burst.sends.clear();
+}
+
+void Network::begin_list(Rank rank) {
+  end_burst(process(rank));
+  process(rank).burst.is_list = true;
+}
+
+void Network::end_list(Rank rank) {
+  Process& sender = process(rank);
+  const Burst list = std::exchange(sender.burst, {});
+  const auto count = static_cast<double>(list.sends.size());
+  for (const Posted& posted : list.sends) {
+    if (parameters_.lop) {
+      const double further_posts = static_cast<double>(sender.cpu - list.begin) * (1.0 - 1.0 / count);
+      const Picoseconds late = static_cast<Picoseconds>(std::llround(further_posts));
+      posted.message->arrival =
+          std::max(sender.cpu, list.begin + late + to_picoseconds(parameters_.lop->one_way_ns(count)));
+    } else {
+      hand_over(rank, posted);
+    }
+  }
+  for (const Fetch& fetch : list.fetches) request(rank, fetch.peer, fetch.bytes);
+}
+
+// Gives a message of a list to the NIC, as if its own post had ended now.
+void Network::hand_over(Rank from, const Posted& posted) {
+  Process& sender = process(from);
+  const auto& [to, message, time] = posted;
+  const bool asks_first = message->synchronises && parameters_.handshake == Handshake::sync;
+  message->posted = sender.cpu - (asks_first ? time.o_s : time.send);
+  if (parameters_.node) {
+    send_between_nodes(from, to, *message, time);
+  } else if (!asks_first) {
+    message->arrival = inject(sender, sender.cpu, time);
+  }
 }
 
 // Where start-up is hidden, the node's NIC works from the beginning on, beside what the process needs for itself.
@@ -187,12 +222,22 @@ void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
 
 void Network::post_fetch(Rank rank, Rank peer, std::size_t bytes) {
   Process& origin = process(rank);
-  end_burst(origin);
-  const Times answer = times(bytes, rank, peer);
-  const Times request = times(1, rank, peer);
-  origin.cpu += answer.o_s;
+  const bool is_listed = origin.burst.is_list;
+  if (!is_listed) end_burst(origin);
+  origin.cpu += times(bytes, rank, peer).o_s;
   origin.ready_since = origin.cpu;
-  const Picoseconds asked = inject(origin, origin.cpu, request);
+  if (is_listed) {
+    origin.burst.fetches.push_back({peer, bytes});
+  } else {
+    request(rank, peer, bytes);
+  }
+}
+
+// The request for `bytes` goes out now, and the peer's NIC answers.
+void Network::request(Rank rank, Rank peer, std::size_t bytes) {
+  Process& origin = process(rank);
+  const Times answer = times(bytes, rank, peer);
+  const Picoseconds asked = inject(origin, origin.cpu, times(1, rank, peer));
   origin.latest_fetch = std::max(origin.latest_fetch, inject(process(peer), asked, answer));
 }
 

@@ -28,6 +28,9 @@ namespace chiplog::sim {
 // LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
 // anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.
 //
+// Lists: posting p messages as one list costs the CPU what p sends in a row cost; the NIC begins with the first of them
+// when all have been posted. LoP's messages arrive as much later as the list's posts after the first take.
+//
 // One-sided operations cost the other process nothing: a write is a message that is received without o_r and O_r and
 // never waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request
 // of 1 byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
@@ -47,6 +50,9 @@ class Network {
 
   // `payload` may be null: then the message has no contents.
   void post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes);
+  // What `rank` posts between these is one list. Only posts may stand between them.
+  void begin_list(Rank rank);
+  void end_list(Rank rank);
   // Waits until all messages above S that `rank` has sent are matched.
   void wait_sends(Rank rank);
   std::size_t recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
@@ -78,12 +84,19 @@ class Network {
     Picoseconds L, o_s, o_r, g, wire, send, receive;
   };
   struct Posted {
+    Rank to;
     Message* message;
     Times times;
+  };
+  struct Fetch {
+    Rank peer;
+    std::size_t bytes;
   };
   struct Burst {  // posted in a row, and not injected yet
     Picoseconds begin = 0;
     std::vector<Posted> sends;
+    std::vector<Fetch> fetches;  // of a list
+    bool is_list = false;        // open: more is to come
   };
   struct Process {
     Picoseconds cpu = 0;
@@ -113,6 +126,8 @@ class Network {
   // What the next send in the open burst costs beyond o_s.
   [[nodiscard]] Picoseconds start_up(const Burst& burst) const;
   void end_burst(Process& sender);
+  void hand_over(Rank from, const Posted& posted);
+  void request(Rank rank, Rank peer, std::size_t bytes);
   // The arrival time of the last byte of a message that may be injected from `earliest` on.
   [[nodiscard]] Picoseconds inject(Process& sender, Picoseconds earliest, const Times& times) const;
   void send_between_nodes(Rank from, Rank to, Message& message, const Times& times);

@@ -47,6 +47,7 @@ class SimTransport {
             .remote_read = true,  // but not between nodes that share a NIC
             .write_with_immediate = true,
             .atomics = true,
+            .list_posting = true,
             .synchronises = true,  // if S is given
             .max_message_bytes = max_message_bytes};
   }
@@ -60,6 +61,8 @@ class SimTransport {
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) {
     network_.post_send(rank_, peer, carries_payloads_ ? buffer.data() : nullptr, bytes);
   }
+  void begin_list() { network_.begin_list(rank_); }
+  void end_list() { network_.end_list(rank_); }
   void wait_sends() { network_.wait_sends(rank_); }
   void send(Rank peer, Buffer& buffer, std::size_t bytes) {
     post_send(peer, buffer, bytes);
