@@ -115,7 +115,9 @@ def test_no_prediction_excludes_the_machine_whatever_is_hidden(seed: int) -> Non
             if name == "lower-bound":
                 continue
             seconds = expected[name][0]
-            assert low * (1 - ROUNDING) <= seconds <= high * (1 + ROUNDING), (operation, name)
+            assert seconds <= high * (1 + ROUNDING), (operation, name)
+            if name != "logp-optimal":  # whoever knows the machine has a better tree
+                assert low * (1 - ROUNDING) <= seconds, (operation, name)
             assert low > 0
 
 

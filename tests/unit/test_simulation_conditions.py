@@ -112,9 +112,10 @@ def test_a_pair_of_one_node_and_of_two_have_their_own_parameters(tmp_path: Path)
     builder = ScheduleBuilder(4)
     builder.send([0, 2], to=[1, 0], message_bytes=11)
     builder.receive([1, 0], source=[0, 2], message_bytes=11)
-    pairs = read_pair_classes(path, 4)
+    schedule = builder.build()
+    pairs = read_pair_classes(path, schedule)
     assert pairs.class_of_groups == ((0, 1), (1, 0))
-    found = simulate(builder.build(), PARAMETERS, conditions=Conditions(pairs=pairs))
+    found = simulate(schedule, PARAMETERS, conditions=Conditions(pairs=pairs))
     assert found.finish_ps.tolist() == [PS * 2710, PS * 321, PS * 100, 0]
 
 
@@ -135,7 +136,7 @@ def test_what_are_no_classes_of_pairs_is_refused(tmp_path: Path, text: str) -> N
     path = tmp_path / "classes.json"
     path.write_text(text)
     with pytest.raises(CorruptFile, match=r"classes\.json"):
-        read_pair_classes(path, 4)
+        read_pair_classes(path, ScheduleBuilder(4).build())
 
 
 @pytest.mark.parametrize(

@@ -150,11 +150,7 @@ def _fitted(
         raise UsageError(
             "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
         )
-    fitted = fitted_parameters(model, target, anyway=anyway)
-    corrected = fitted.corrected()
-    if corrected is not None:
-        note(corrected)
-    return fitted
+    return fitted_parameters(model, target, anyway=anyway)
 
 
 def _parameters(given: dict[str, str], S: int | None) -> LogGOPS:
@@ -183,7 +179,7 @@ def _pair_classes(
 
     if model is not None or any(given.values()):
         raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
-    return read_pair_classes(path, schedule.ranks)
+    return read_pair_classes(path, schedule)
 
 
 def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:

@@ -33,7 +33,8 @@ class Task:
     peers: int = 2
     segment_bytes: int = 8192
     dimensions: int = 2
-    costs: TreeCosts = TreeCosts(1.0, 1.0)
+    costs: TreeCosts | None = None
+    """Of a tree that they shape; None: both 1 in a schedule, those of the network in a closed form."""
 
     def __post_init__(self) -> None:
         for option, value, least in (

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.regime import Regime, curve_of
 from chiplog.fit.result import Fit
 
@@ -94,19 +93,13 @@ def _table(fit: Fit, quantity: str) -> dict[int, float]:
     return {size: seconds for size, seconds in rows if math.isfinite(seconds) and seconds > 0}
 
 
-def pieces_of(
-    fit: Fit, regimes: Sequence[Regime], fractions: Sequence[Array] | None = None
-) -> tuple[Piece, ...]:
-    """The pieces of all regimes, ascending, at one point of each one's set: the middle, or that of `fractions`.
-
-    Each of `fractions` has the shape (free,).
-    """
+def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[Piece, ...]:
+    """The pieces of all regimes, ascending, in the middle of each one's set."""
     found: list[Piece] = []
     first, last = regimes[0].first_bytes, regimes[-1].last_bytes
     measured = [one for one in measured_sizes(fit) if first <= one.message_bytes <= last]
-    for place, regime in enumerate(regimes):
-        point = np.full(len(regime.free), 0.5) if fractions is None else fractions[place]
-        vectors = regime.at(point[np.newaxis])
+    for regime in regimes:
+        vectors = regime.at(np.full((1, len(regime.free)), 0.5))
         values = {name: float(one[0]) for name, one in vectors.items()}
         piece = Piece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
         mine = [
@@ -114,11 +107,6 @@ def pieces_of(
         ]
         found += _corrected(piece, mine)
     return tuple(found)
-
-
-def corrections(pieces: Sequence[Piece]) -> int:
-    """How many sizes have a piece of their own, since the fit is off there."""
-    return sum(one.is_corrected for one in pieces)
 
 
 def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:

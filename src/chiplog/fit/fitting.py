@@ -334,6 +334,7 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         curves=_measured_curves(job, last_bytes),
         warnings=(*warnings, *fitted.cautions, *_unseparated(job.changes, segments)),
         draws=_draws(fitted.estimates),
+        other_state_bytes=job.other_state_bytes,
     )
     predict = predictor(found)
     judged = (HALF_ROUND_TRIP,) if single else (HALF_ROUND_TRIP, TRAIN)

@@ -135,6 +135,7 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "curves": [_curve_to_json(curve) for curve in fit.curves],
         "bands": [_band_to_json(band) for band in fit.bands],
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
+        **({"other_state_bytes": list(fit.other_state_bytes)} if fit.other_state_bytes else {}),
     }
 
 
@@ -223,11 +224,16 @@ def _fit_from_json(fields: Fields) -> Fit:
         launches=_count_or_none(fields, "launches"),
         held_out=_error_if_any(fields, "held_out_error"),
         busy=fields.text_or_none("busy"),
+        other_state_bytes=_sizes_if_any(fields, "other_state_bytes"),
     )
 
 
 def _count_or_none(fields: Fields, name: str) -> int | None:
     return None if fields.members.get(name) is None else fields.integer(name)
+
+
+def _sizes_if_any(fields: Fields, name: str) -> tuple[int, ...]:
+    return tuple(fields.counts(name).tolist()) if name in fields.members else ()
 
 
 def _objects_if_any(fields: Fields, name: str) -> list[Fields]:

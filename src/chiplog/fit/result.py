@@ -187,3 +187,5 @@ class Fit:
     """The errors on half round trips that were held out from further fits like this one; None where none were made."""
     busy: str | None = None
     """What shows that the machine was busy with other programs while it measured, in a few words; else None."""
+    other_state_bytes: tuple[int, ...] = ()
+    """Sizes that were measured while the machine was in another state: drawn, but neither fitted nor predicted from."""

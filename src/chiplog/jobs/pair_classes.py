@@ -10,12 +10,13 @@ from typing import Any
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.jobs.simulated_model import fitted_parameters
+from chiplog.schedule import Schedule
 from chiplog.simulate.conditions import PairClasses
 from chiplog.simulate.parameters import MessageTimes, Protocol
 
 
-def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
-    """The classes of a file for `ranks` ranks; docs/reference/simulation-options.md has its form.
+def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairClasses:
+    """The classes of a file for the ranks of a schedule; docs/reference/simulation-options.md has its form.
 
     Raises CorruptFile where the file says something else, RunFailed where it can't be read.
     """
@@ -26,8 +27,8 @@ def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
     except ValueError as error:
         raise CorruptFile(f"{path} is no JSON: {error}.") from None
     try:
-        classes = tuple(_protocols(one, Path(path).parent) for one in content["classes"])
-        groups = _groups(content, ranks)
+        classes = tuple(_protocols(one, Path(path).parent, schedule) for one in content["classes"])
+        groups = _groups(content, schedule.ranks)
         between = _between(content, max(groups) + 1, len(classes))
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptFile(f"{path} does not hold classes of pairs: {error!r}.") from None
@@ -36,10 +37,13 @@ def read_pair_classes(path: str | os.PathLike[str], ranks: int) -> PairClasses:
     return PairClasses(classes, groups, between)
 
 
-def _protocols(one: Mapping[str, Any], directory: Path) -> tuple[Protocol | MessageTimes, ...]:
+def _protocols(
+    one: Mapping[str, Any], directory: Path, schedule: Schedule
+) -> tuple[Protocol | MessageTimes, ...]:
     """From a model file, or from numbers in ns."""
     if "model" in one:
-        return fitted_parameters(directory / one["model"], one.get("target")).middle().protocols
+        fitted = fitted_parameters(directory / one["model"], one.get("target"))
+        return fitted.in_the_middle(schedule).protocols
     numbers = {name: one[name] for name in ("L", "o", "g", "G")}
     return (Protocol.from_ns(**numbers, O=one.get("O", 0)),)
 

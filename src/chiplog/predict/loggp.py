@@ -17,9 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
+from chiplog.collectives.bcast.logp_optimal import tree_costs
 from chiplog.collectives.costs import Message, Seconds
 from chiplog.fit.predictions.known import DRAWS, REFUSED, Array, refusal
+from chiplog.fit.predictions.measured_times import MeasuredTimes
 from chiplog.fit.predictions.regime import Regime, Vectors
 from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
@@ -34,7 +36,7 @@ from chiplog.predict.network import (
 )
 
 SHAPED_BY_COSTS = ("logp-optimal",)
-"""Algorithms that the first vector shapes: each point of a set has its own."""
+"""Algorithms that the costs of a message shape."""
 MOST_KEPT = 64
 """Networks that are kept: of the points that every search begins with, and a few more."""
 
@@ -60,7 +62,10 @@ class RegimeNetwork:
 
     fit: Fit
     regimes: Sequence[Regime]
+    times: MeasuredTimes
     vectors: Mapping[int, Vectors]
+    whole: bool
+    """Has each point 1 + DRAWS vectors?"""
     known: dict[tuple[int, int], Message] = field(default_factory=dict)
 
     def message(self, message_bytes: int) -> Message:
@@ -68,32 +73,44 @@ class RegimeNetwork:
         return self._message(segment_of(self.fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:
-        """The least of each cost over all regimes; in one of larger messages, what its smallest costs."""
-        return reduce(
-            _least,
-            (
-                self._message(one, max(message_bytes, self.regimes[one].first_bytes))
-                for one in self.vectors
-            ),
-        )
+        """The least of each cost over all regimes, measured or by their lines; of larger messages, what the smallest
+        costs.
+        """
+        least = []
+        for segment, vectors in self.vectors.items():
+            regime = self.regimes[segment]
+            size = max(message_bytes, regime.first_bytes)
+            keeps_up = regime.receiver_keeps_up
+            least += [
+                self._message(segment, size),
+                message_of(vectors, size, receiver_keeps_up=keeps_up),
+            ]
+        return reduce(_least, least)
 
     def _message(self, segment: int, message_bytes: int) -> Message:
         key = (segment, message_bytes)
         if key not in self.known:
             self.known[key] = message_of(
-                self.vectors[segment],
+                self.at(segment, message_bytes),
                 message_bytes,
                 receiver_keeps_up=self.regimes[segment].receiver_keeps_up,
             )
         return self.known[key]
 
+    def at(self, segment: int, message_bytes: int) -> Vectors:
+        """The parameter vectors as they hold at one size of a regime: measured times where there are some."""
+        return self.times.at(
+            self.regimes[segment], self.vectors[segment], message_bytes, whole=self.whole
+        )
+
 
 def _least(one: Message, other: Message) -> Message:
+    receive = np.minimum(one.receive_busy, other.receive_busy)
     return Message(
         np.minimum(one.send_busy, other.send_busy),
         np.minimum(one.gap, other.gap),
-        np.minimum(one.way, other.way),
-        np.minimum(one.receive_busy, other.receive_busy),
+        np.minimum(one.one_way, other.one_way) - receive,
+        receive,
         np.minimum(one.lead, other.lead),
     )
 
@@ -110,6 +127,7 @@ class LogGPSpeaker:
         self._sizes: dict[tuple[str, str, Task], set[int]] = {}
         self._spaces: dict[tuple[int, ...], Space] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
+        self._times = MeasuredTimes(fit)
         limited = [one for one in self.regimes if not latency_is_unlimited(one)]
         if not limited:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
@@ -123,9 +141,10 @@ class LogGPSpeaker:
     def space(self, asked: Sequence[Asked]) -> Space:
         """The vectors of those regimes whose sizes the tasks send."""
         used = sorted({segment_of(self.fit, size) for one in asked for size in self.sizes(*one)})
-        return self._space(tuple(used))
+        return self.space_of(tuple(used))
 
-    def _space(self, used: tuple[int, ...]) -> Space:
+    def space_of(self, used: tuple[int, ...]) -> Space:
+        """The vectors of the regimes `used`, ascending."""
         if used not in self._spaces:
             self._spaces[used] = self._new_space(used)
         return self._spaces[used]
@@ -139,9 +158,6 @@ class LogGPSpeaker:
         )
 
         def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
-            if algorithm.name in SHAPED_BY_COSTS and len(fractions) > 1:
-                rows = [seconds(algorithm, task, one[np.newaxis], whole) for one in fractions]
-                return np.concatenate(rows)
             found = algorithm.seconds(task, self.network(used, fractions, whole))
             return by_points(found, len(fractions), whole)
 
@@ -154,7 +170,7 @@ class LogGPSpeaker:
             if len(self._networks) >= MOST_KEPT:
                 self._networks.clear()
             vectors = self.vectors(used, fractions, whole)
-            self._networks[key] = RegimeNetwork(self.fit, self.regimes, vectors)
+            self._networks[key] = RegimeNetwork(self.fit, self.regimes, self._times, vectors, whole)
         return self._networks[key]
 
     def vectors(self, used: Sequence[int], fractions: Array, whole: bool) -> dict[int, Vectors]:
@@ -176,13 +192,17 @@ class LogGPSpeaker:
         free = sum(len(one.free) for one in self.regimes)
         return self.network(used, np.full((1, free), 0.5), whole)
 
+    def tree_costs(self, message_bytes: int) -> TreeCosts:
+        """What shapes a tree of messages of that size, in the middle of the set."""
+        return tree_costs(self._recorded, message_bytes)
+
     @cached_property
     def _recorded(self) -> RegimeNetwork:
         return self._middle(whole=False)
 
     def lower_bound(self, operation: str, task: Task) -> tuple[Space, Evaluate]:
         """The operation's bound on the least of all regimes' costs; each point of the set has its own tree."""
-        space = self._space(self._limited)
+        space = self.space_of(self._limited)
 
         def evaluate(fractions: Array, whole: bool) -> Seconds:
             rows = [

@@ -20,7 +20,7 @@ from chiplog.models.protocol import Model
 from chiplog.models.registry import models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.predict import to_many
-from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.loggp import SHAPED_BY_COSTS, LogGPSpeaker
 from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
@@ -167,7 +167,12 @@ class Answer:
 
 
 def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> Answer:
-    """The closed form where it is exact, else what the simulator says where that is quick, else a bound."""
+    """The closed form where it is exact, else what the simulator says where that is quick, else a bound.
+
+    A tree that costs shape is that of the middle of the set: it is chosen before anybody knows more.
+    """
+    if isinstance(speaker, LogGPSpeaker) and algorithm.name in SHAPED_BY_COSTS:
+        task = replace(task, costs=speaker.tree_costs(task.message_bytes))
 
     def closed(fractions: Array, whole: bool) -> Seconds:
         return space.seconds(algorithm, task, fractions, whole)
@@ -178,25 +183,20 @@ def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> 
         return Answer(closed, "bound", closed)
     space.span(closed)  # refuses what nothing bounds, before the simulator takes it
     # Most answers need no simulator, and come sooner without it.
-    from chiplog.predict.simulated import simulated_seconds
+    from chiplog.predict.simulated import ScheduleTimes
 
-    own = simulated_seconds(algorithm, task, speaker, tuple(dict.fromkeys(space.used)))
-
-    def ratio(fractions: Array) -> Array:
-        first = closed(fractions, False)
-        return np.divide(own(fractions)[:, np.newaxis], first, np.ones_like(first), where=first > 0)
-
-    def simulated(fractions: Array, whole: bool) -> Seconds:
-        return np.asarray(closed(fractions, whole) * ratio(fractions))
+    times = ScheduleTimes(algorithm.schedule(task), speaker, used=space.used)
 
     @cache
     def in_the_middle() -> float:
-        return float(ratio(np.full((1, len(space.symbols)), 0.5))[0, 0])
+        middle = np.full((1, len(space.symbols)), 0.5)
+        first = float(closed(middle, False)[0, 0])
+        return float(times.evaluate(middle, False)[0, 0]) / first if first > 0 else 1.0
 
     def quick(fractions: Array, whole: bool) -> Seconds:
         return np.asarray(closed(fractions, whole) * in_the_middle())
 
-    return Answer(simulated, "simulation", quick)
+    return Answer(times.evaluate, "simulation", quick)
 
 
 def _is_simulated_quickly(task: Task) -> bool:

@@ -1,58 +1,119 @@
-"""Where a closed form is only a bound, small cases are simulated instead."""
+"""Times of schedules by the simulator, over the set of parameter vectors that a fit leaves.
+
+`chiplog simulate` takes them for any schedule, `chiplog predict` where a closed form is only a bound. Both take the
+costs of messages from `chiplog.fit.predictions.measured_times`, as closed forms do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
-from chiplog.collectives.costs import Seconds
-from chiplog.fit.predictions.known import Array
-from chiplog.fit.predictions.regime import Vectors
-from chiplog.predict.loggp import SHAPED_BY_COSTS, LogGPSpeaker
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.errors import RunFailed
+from chiplog.fit.predictions.known import DRAWS, Array
+from chiplog.fit.quantities.value_intervals import TAILS
+from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.network import Space, segment_of
+from chiplog.schedule.arrays import SEND, Schedule
+from chiplog.simulate import Conditions, LogGOPS, simulate
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, MessageTimes
+from chiplog.simulate.simulation import PLAIN, Simulation
 
 PS_PER_SECOND = 1e12
+MOST_EVENTS = 100_000
+"""Of longer schedules, few points of the set and few draws are simulated."""
 
 
-def simulated_seconds(
-    algorithm: Algorithm, task: Task, speaker: LogGPSpeaker, used: tuple[int, ...]
-) -> Callable[[Array], Seconds]:
-    """The makespan of the algorithm's schedule at each of some points of the set, in seconds, shape (points,).
+@dataclass(frozen=True)
+class ScheduleTimes:
+    """How long a schedule takes under a fit; `used` are the regimes that fractions are for, by default all it needs."""
 
-    The fractions are those of the regimes `used`.
-    """
-    limit = speaker.largest_eager_bytes
+    schedule: Schedule
+    speaker: LogGPSpeaker
+    conditions: Conditions = PLAIN
+    used: tuple[int, ...] | None = None
 
-    def seconds(fractions: Array) -> Seconds:
-        found = []
-        for one in fractions:
-            vectors = speaker.vectors(used, one[np.newaxis], False)
-            asked = task
-            if algorithm.name in SHAPED_BY_COSTS:
-                message = speaker.network(used, one[np.newaxis], False).message(task.message_bytes)
-                costs = TreeCosts(float(message.between_sends[0]), float(message.one_way[0]))
-                asked = replace(task, costs=costs)
-            schedule = algorithm.schedule(asked)
-            parameters = LogGOPS(
-                message_times(speaker, vectors), NO_LIMIT_BYTES if limit is None else limit
+    @cached_property
+    def _counts(self) -> dict[int, int]:
+        """How many messages there are of each size in bytes."""
+        sends = self.schedule.operations["kind"] == SEND
+        sizes, counts = np.unique(self.schedule.operations["amount"][sends], return_counts=True)
+        return dict(zip(sizes.tolist(), counts.tolist(), strict=True)) or {1: 0}
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of its messages in bytes, ascending."""
+        return tuple(self._counts)
+
+    @cached_property
+    def space(self) -> Space:
+        """The vectors of the regimes whose sizes the schedule sends."""
+        needed = {segment_of(self.speaker.fit, size) for size in self._counts}
+        return self.speaker.space_of(self.used or tuple(sorted(needed)))
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Does it have too many events to be simulated hundreds of times?"""
+        return self.in_the_middle().events > MOST_EVENTS
+
+    def in_the_middle(self, *, trace: bool = False) -> Simulation:
+        """The simulation with the parameters in the middle of the set."""
+        middle = np.full((1, len(self.space.symbols)), 0.5)
+        parameters = self.parameters(middle, whole=False)[0]
+        return simulate(self.schedule, parameters, conditions=self.conditions, trace=trace)
+
+    def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
+        """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
+        network = self.speaker.network(self.space.used, fractions, whole)
+        limit = self.speaker.largest_eager_bytes
+        rows: list[list[MessageTimes]] = []
+        for size in self._counts:
+            segment = segment_of(self.speaker.fit, size)
+            found = network.at(segment, size)
+            keeps_up = self.speaker.regimes[segment].receiver_keeps_up
+            columns = zip(*(one.tolist() for one in found.values()), strict=True)
+            first = size if rows else 0
+            rows.append(
+                [
+                    MessageTimes.from_seconds(
+                        first, dict(zip(found, row, strict=True)), receiver_keeps_up=keeps_up
+                    )
+                    for row in columns
+                ]
             )
-            found.append(simulate(schedule, parameters).makespan_ps / PS_PER_SECOND)
+        return [
+            LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit)
+            for protocols in zip(*rows, strict=True)
+        ]
+
+    def evaluate(self, fractions: Array, whole: bool) -> Array:
+        """Makespans in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
+        found = []
+        for point in fractions:
+            vectors = self.parameters(point[np.newaxis], whole=whole)
+            if whole and self.is_long:
+                vectors = [vectors[place] for place in (0, *self._ends(point))]
+            found.append([self._makespan(one) for one in vectors])
         return np.array(found)
 
-    return seconds
+    def _ends(self, point: Array) -> tuple[int, int]:
+        """The draws in which messages take least and longest, all but the tails of an interval."""
+        network = self.speaker.network(self.space.used, point[np.newaxis], True)
+        total = np.zeros(1 + DRAWS)
+        for size, count in self._counts.items():
+            total += count * network.message(size).one_way
+        order = 1 + np.argsort(total[1:], kind="stable")
+        low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
+        return int(low), int(high)
 
-
-def message_times(speaker: LogGPSpeaker, vectors: dict[int, Vectors]) -> tuple[MessageTimes, ...]:
-    """What the simulator takes, of each regime in `vectors`; the first one's holds below it, too."""
-    return tuple(
-        MessageTimes.from_seconds(
-            0 if place == 0 else speaker.regimes[segment].first_bytes,
-            {name: float(values[0]) for name, values in one.items()},
-            receiver_keeps_up=speaker.regimes[segment].receiver_keeps_up,
-        )
-        for place, (segment, one) in enumerate(vectors.items())
-    )
+    def _makespan(self, parameters: LogGOPS) -> float:
+        """In seconds; endless where it is beyond the simulator's clock."""
+        try:
+            found = simulate(self.schedule, parameters, conditions=self.conditions)
+        except RunFailed as error:
+            if "106 days" in str(error):
+                return float("inf")
+            raise
+        return found.makespan_ps / PS_PER_SECOND

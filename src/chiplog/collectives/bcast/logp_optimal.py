@@ -36,10 +36,10 @@ def parents(ranks: int, costs: TreeCosts) -> Ranks:
 
 
 def schedule(task: Task) -> Schedule:
-    """`task.costs` shapes the tree; with both equal it is the binomial one."""
+    """`task.costs` shapes the tree; with both equal, as by default, it is the binomial one."""
     builder = ScheduleBuilder(task.ranks)
     children = all_ranks(task.ranks)[1:]
-    sources = parents(task.ranks, task.costs)
+    sources = parents(task.ranks, task.costs or TreeCosts(1.0, 1.0))
     received = builder.nothing_yet()
     received[1:] = builder.receive(children, source=sources, message_bytes=task.message_bytes)
     builder.send(sources, to=children, message_bytes=task.message_bytes, after=[received[sources]])
@@ -81,11 +81,15 @@ def tree_costs(network: Network, message_bytes: int) -> TreeCosts:
 
 
 def seconds(task: Task, network: Network) -> Seconds:
-    """Max of i d + j T over the waits i and hops j in the tree that is best by the network's first draw; exact."""
+    """Max of i d + j T over the waits i and hops j in the tree of `task.costs`; exact.
+
+    Without them it is the tree that is best by the network's first draw.
+    """
     message = network.message(task.message_bytes)
+    costs = task.costs or tree_costs(network, task.message_bytes)
     ends = [
         waits * message.between_sends + hops * message.one_way
-        for waits, hops in latest_ways(task.ranks, tree_costs(network, task.message_bytes))
+        for waits, hops in latest_ways(task.ranks, costs)
     ]
     return latest([0.0 * message.way, *ends])
 

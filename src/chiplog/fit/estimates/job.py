@@ -58,6 +58,14 @@ class Job:
         return without_unlike(self.quantities, [self.range], self.unlike_bytes)
 
     @property
+    def other_state_bytes(self) -> tuple[int, ...]:
+        """The sizes in bytes that no line goes through, as the machine was in another state."""
+        sizes, in_lines = (
+            one.half_round_trip.message_bytes for one in (self.quantities, self.quantities_in_lines)
+        )
+        return tuple(np.setdiff1d(sizes, in_lines).tolist())
+
+    @property
     def range(self) -> Range:
         """First and last size in bytes of what was measured; UsageError where the method measured nothing."""
         half = self.quantities.half_round_trip

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.origin import target_of
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fit.result import Fit
 
 Array = NDArray[np.float64]
 
@@ -60,7 +60,8 @@ def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | N
         return None
     draws = _draws(fit, segment, symbol)
     if not draws.size:
-        draws = _from_interval(parameter, parameter.value, np.random.default_rng([segment, number]))
+        rng = np.random.default_rng([segment, number])
+        draws = drawn(parameter.value, parameter.low, parameter.high, rng)
     return np.concatenate(([parameter.value], np.resize(draws, DRAWS)))
 
 
@@ -69,11 +70,15 @@ def _draws(fit: Fit, segment: int, symbol: str) -> Array:
     return draws[np.isfinite(draws)]
 
 
-def _from_interval(parameter: Parameter, value: float, rng: np.random.Generator) -> Array:
-    if parameter.low is None or parameter.high is None:
+def drawn(value: float, low: float | None, high: float | None, rng: np.random.Generator) -> Array:
+    """Draws from a 95 % interval, as two halves of a normal distribution; shape (DRAWS,).
+
+    Without an interval the value stands still.
+    """
+    if low is None or high is None:
         return np.full(DRAWS, value)
     z = rng.standard_normal(DRAWS) / NORMAL_975
-    side = np.where(z < 0, value - parameter.low, parameter.high - value)
+    side = np.where(z < 0, value - low, high - value)
     return np.maximum(value + z * side, 0.0)
 
 

@@ -221,16 +221,18 @@ class Regime:
             found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
             found["O_r"] = np.zeros((1, 1))
             return
-        if not self._sums_up:
+        if self._is_free:
             found["G_half"] = take("G_half", self._byte_limit)
             limit = 2.0 * (found["G_half"] + self._most_half() / further)
             for name in _PARTS:
                 found[name] = take(name, limit)
-            if self._is_free:
-                found["O_s"] = np.minimum(found["O_s"], found["G"])
+            found["O_s"] = np.minimum(found["O_s"], found["G"])
             return
         is_known = "G_half" in self._values
-        left = take("G_half") if is_known else np.asarray(self._byte_limit)
+        is_given = is_known or "G_half" in self._bounds
+        left = take("G_half", self._byte_limit) if is_given else np.asarray(self._byte_limit)
+        if is_given:
+            found["G_half"] = left
         for name in _PARTS:
             if name in self._values:
                 left = np.maximum(left - take(name), 0.0)
@@ -239,8 +241,7 @@ class Regime:
             found[name] = left if follows else take(name, left)
             if name not in self._values:
                 left = np.maximum(left - found[name], 0.0)
-        parts = found["G"] + found["O_s"] + found["O_r"]
-        found["G_half"] = take("G_half") if is_known else parts
+        found.setdefault("G_half", found["G"] + found["O_s"] + found["O_r"])
 
     def _most_half(self) -> float:
         if "L_half" in self._values:

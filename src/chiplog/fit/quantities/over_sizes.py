@@ -14,7 +14,7 @@ Source: T. Hoefler et al. 2007 for the PRTT differences; the methods' modules fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,28 +31,53 @@ def series_quantity(
     measured: Measured, name: str, wanted: Callable[[Series], bool], factor: float = 1.0
 ) -> Quantity:
     """`factor` times the duration of the series that `wanted` accepts."""
-    found = [(index, measured.series[index]) for index in measured.indices(wanted)]
+    return _of_places(measured, name, measured.indices(wanted), factor)
+
+
+def _of_places(measured: Measured, name: str, places: Sequence[int], factor: float) -> Quantity:
+    found = [(place, measured.series[place]) for place in places]
     return measured.quantity(
-        name, [Entry(one.message_bytes, one.launch, ((index, factor),)) for index, one in found]
+        name, [Entry(one.message_bytes, one.launch, ((place, factor),)) for place, one in found]
     )
 
 
 def half_round_trip(measured: Measured) -> Quantity:
-    """PRTT(1,0,s)/2; from ping-pongs where there are no such trains."""
+    """PRTT(1,0,s)/2, with ping-pongs of the sizes that it lacks: see `_half`."""
     return _half(measured, "prtt")
 
 
 def ping_pong(measured: Measured) -> Quantity:
-    """Half of the bare ping-pong; from PRTT(1,0,s) where there are no ping-pongs."""
+    """Half of the bare ping-pong, with PRTT(1,0,s) of the sizes that it lacks: see `_half`."""
     return _half(measured, "ping_pong")
 
 
 def _half(measured: Measured, pattern: str) -> Quantity:
-    def preferred(one: Series) -> bool:
-        return is_round_trip(one) and one.pattern == pattern
+    """Half the round trips of `pattern`, and of the other one below and above the sizes of the first.
 
-    wanted = preferred if measured.indices(preferred) else is_round_trip
-    return series_quantity(measured, "half_round_trip", wanted, 0.5)
+    Where `pattern` has a single sample a size and the other one has several, the other one comes first: nobody knows by
+    how much single samples scatter.
+    """
+    places = measured.indices(is_round_trip)
+    own, other = (
+        [place for place in places if (measured.series[place].pattern == pattern) == wanted]
+        for wanted in (True, False)
+    )
+    if own and other:
+        if _samples(measured, own) == 1.0 < _samples(measured, other):
+            own, other = other, own
+        sizes = [measured.series[place].message_bytes for place in own]
+        first, last = min(sizes), max(sizes)
+        other = [p for p in other if not first <= measured.series[p].message_bytes <= last]
+    return _of_places(measured, "half_round_trip", sorted([*own, *other]), 0.5)
+
+
+def _samples(measured: Measured, places: Sequence[int]) -> float:
+    """How many samples a size has, in the median over the sizes of some series."""
+    counts: dict[int, int] = {}
+    for place in places:
+        one = measured.series[place]
+        counts[one.message_bytes] = counts.get(one.message_bytes, 0) + one.seconds.size
+    return float(np.median(list(counts.values())))
 
 
 def train_gap(measured: Measured) -> Quantity:

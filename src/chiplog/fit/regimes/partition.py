@@ -2,7 +2,8 @@
 
 Each quantity has regimes of its own. Borders of two quantities that are the same border, give or take one size, are put
 in one place; protocol changes, which are known to the byte or nearly so, come first, then the borders of the half round
-trip, whose noise is least. A segment lies between two neighbouring borders of any quantity.
+trip, whose noise is least. A segment lies between two neighbouring borders of any quantity. Where trains end below the
+half round trips, a segment ends with them: what they tell is not carried on to sizes without any.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Partition:
 
     ranges: tuple[Range, ...]
     borders: tuple[str | None, ...]
-    """What the lower end of each segment is: see `Segment.border`."""
+    """What the lower end of each segment is: see `Segment.border`; None also where trains end below it."""
     own: Mapping[str, tuple[Range, ...]]
     """By quantity: the range of its own regime that each segment lies in."""
     regimes: Mapping[str, Regimes]
@@ -62,7 +63,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
     measured = [one for one in quantities if one.value.size]
     sizes = np.unique(np.concatenate([one.message_bytes for one in measured]))
     inside = _separated(limits, sizes)
-    borders = dict.fromkeys(inside, PROTOCOL)
+    borders: dict[int, str | None] = dict.fromkeys(inside, PROTOCOL)
     half = next((one for one in measured if one.name == HALF), None)
     regimes: dict[str, Regimes] = {}
     for one in measured:
@@ -76,14 +77,26 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
             _inner(_suggested(regimes, inside), shown),
         )
     own = _placed(regimes, borders)
+    covered = _last_train(measured, sizes)
+    for last in covered:
+        borders.setdefault(last, None)
     ranges = segment_ranges(sizes, list(borders))
     lasts = [last for _, last in ranges]
     return Partition(
         ranges,
         (None, *(borders[last] for last in lasts[:-1])),
-        {name: _own_ranges(ranges, [*ends, *inside]) for name, ends in own.items()},
+        {
+            name: _own_ranges(ranges, [*ends, *inside, *(covered if name != HALF else ())])
+            for name, ends in own.items()
+        },
         regimes,
     )
+
+
+def _last_train(measured: Sequence[Quantity], sizes: NDArray[np.int64]) -> tuple[int, ...]:
+    """The last size of the trains, where other quantities go on beyond it; none where they don't."""
+    lasts = [int(one.message_bytes[-1]) for one in measured if one.name == GAP]
+    return tuple(last for last in lasts if last < sizes[-1])
 
 
 def _separated(limits: Sequence[int], sizes: NDArray[np.int64]) -> tuple[int, ...]:
@@ -130,7 +143,7 @@ def _inner(limits: Sequence[int], one: Quantity) -> tuple[int, ...]:
     return tuple(x for x in limits if one.message_bytes[0] <= x < one.message_bytes[-1])
 
 
-def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str]) -> dict[str, list[int]]:
+def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str | None]) -> dict[str, list[int]]:
     """The place of each border of each quantity, among `borders`, to which new ones are added.
 
     The borders whose place is known best come first; one whose place is uncertain is put where another one is, if it

@@ -1,0 +1,86 @@
+"""`chiplog predict` and `chiplog simulate` say the same of one model and one schedule: time and interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from needs import require_data
+
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.registry import OPERATIONS, algorithms
+from chiplog.dataset.importers import import_file
+from chiplog.dataset.run_file import read_run
+from chiplog.fit.fitting import fit
+from chiplog.fit.result import Fit
+from chiplog.jobs.simulated_model import FittedParameters
+from chiplog.models.piecewise import Piece
+from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.predict.prediction import predict
+from chiplog.testing.prediction import fit_of
+from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+
+PICOSECOND = 1e-12
+TASKS = ((2, 1), (5, 8), (8, 16384), (13, 100_000))
+"""Ranks and bytes."""
+SIZES = size_grid(1 << 17, per_octave=1)
+SMALL = {"L": 5e-6, "o_s": 1e-6, "o_r": 1.2e-6, "g": 2e-6, "G": 0.5e-9}
+LARGE = {"L": 9e-6, "o_s": 4e-6, "o_r": 3e-6, "g": 5e-6, "G": 0.2e-9}
+COPYING = {**SMALL, "O_s": 0.3e-9, "O_r": 0.2e-9}
+GOLDEN = {
+    "LogGOPSim": {"L": 2500e-9, "o_s": 1500e-9, "o_r": 1500e-9, "g": 1000e-9, "G": 6e-9},
+    "TCP": {"L": 45.74e-6, "o_s": 3.46e-6, "o_r": 3.46e-6, "g": 0.915e-6, "G": 8.49e-9},
+    "SCI": {"L": 5.48e-6, "o_s": 6.1e-6, "o_r": 6.1e-6, "g": 7.78e-6, "G": 4.5e-9},
+}
+
+
+def every_algorithm() -> list[Algorithm]:
+    return [one for operation in OPERATIONS for one in algorithms(operation).values()]
+
+
+def hold_against_each_other(found: Fit, tasks: Sequence[tuple[int, int]] = TASKS) -> int:
+    """How many algorithms and tasks were compared; an algorithm with a bound alone is none."""
+    compared = 0
+    for algorithm in every_algorithm():
+        for ranks, size in tasks:
+            task = Task(ranks, size)
+            if not algorithm.accepts(task):
+                continue
+            row = predict([found], algorithm.operation, task, algorithm=algorithm.name)[0]
+            if row.method == "bound":
+                continue
+            task = replace(
+                task,
+                peers=row.peers or task.peers,
+                costs=LogGPSpeaker(found).tree_costs(size),
+            )
+            simulated = FittedParameters(found).simulate(algorithm.schedule(task))
+            times = [simulated.simulation.makespan_ps, simulated.low_ps, simulated.high_ps]
+            assert [time * PICOSECOND for time in times] == pytest.approx(
+                [row.seconds, row.low, row.high], rel=1e-4, abs=100 * PICOSECOND
+            ), (algorithm.operation, algorithm.name, ranks, size)
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("network", GOLDEN)
+def test_of_a_published_network(network: str) -> None:
+    assert hold_against_each_other(fit_of("loggp", GOLDEN[network], spread=0.05)) > 80
+
+
+@pytest.mark.parametrize(("model", "theta"), [("loggp", SMALL), ("loggops", COPYING)])
+def test_of_a_fit_of_two_protocols_beside_noise(model: str, theta: dict[str, float]) -> None:
+    pieces = [Piece(8192, theta), Piece(None, {**theta, **LARGE})]
+    run = synthetic_dataset(pieces, SIZES, samples=6, disturbance=Disturbance(noise=0.03))
+    found = fit(run, [model], boundaries=[8192])[0]
+    assert hold_against_each_other(found, TASKS[1:3]) > 30
+
+
+@pytest.mark.parametrize("name", ["r1_flat", "r2_mixed", "r2_pponly"])
+def test_of_an_imported_table(tmp_path: Path, name: str) -> None:
+    table = require_data(f"cloud/{name}.csv")
+    run = read_run(import_file("csv", table, tmp_path / "run.jsonl"))
+    for found in fit(run, ["loggp", "loggops"]):
+        assert hold_against_each_other(found, TASKS[1:3]) > 30
