@@ -120,7 +120,7 @@ def test_a_message_takes_the_parameters_of_its_own_protocol(tmp_path: Path) -> N
         Segment(101, 4096, fitted(L_half=20e-6, o_s=4e-6, G=2e-9)),
     )
     model = tmp_path / "model.json"
-    write_model(model, [replace(example_fit(), segments=segments)])
+    write_model(model, [replace(example_fit(), segments=segments, curves=())])
     for size, expected_ns in ((1, 2 + 5 + 2), (101, 20 + 0.2), (1001, 20 + 2)):
         text = (
             f"num_ranks 2\nrank 0 {{\nsend {size}b to 1\n}}\nrank 1 {{\nrecv {size}b from 0\n}}\n"
