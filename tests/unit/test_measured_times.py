@@ -54,7 +54,8 @@ def fitted(folder: Path, rows: Sequence[str], model: str) -> Fit:
 
 def rounds(found: Fit, ranks: int, message_bytes: int) -> Prediction:
     """The dissemination barrier: log2 of the number of ranks rounds of one message."""
-    return predict([found], "barrier", Task(ranks, message_bytes), algorithm="dissemination")[0]
+    task = Task(ranks, message_bytes)
+    return predict([found], "barrier", task, algorithm="dissemination", anyway=True)[0]
 
 
 def halves(found: Fit) -> Curve:

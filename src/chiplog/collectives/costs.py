@@ -136,6 +136,10 @@ def latest(times: Sequence[Seconds]) -> Seconds:
     return found
 
 
+ANY_SIZE = -1
+"""Of a message that is not sent: any size that the network knows."""
+
+
 def nothing(network: Network) -> Seconds:
     """No time at all: zeros of shape (draws,)."""
-    return np.zeros_like(network.message(1).way)
+    return np.zeros_like(network.message(ANY_SIZE).way)

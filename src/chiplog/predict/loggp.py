@@ -19,7 +19,7 @@ import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.bcast.logp_optimal import tree_costs
-from chiplog.collectives.costs import Message, Seconds
+from chiplog.collectives.costs import ANY_SIZE, Message, Seconds
 from chiplog.fit.predictions.known import DRAWS, REFUSED, Array, refusal
 from chiplog.fit.predictions.measured_times import MeasuredTimes
 from chiplog.fit.predictions.regime import Regime, Vectors
@@ -70,6 +70,9 @@ class RegimeNetwork:
 
     def message(self, message_bytes: int) -> Message:
         """The costs under the regime of that size."""
+        if message_bytes == ANY_SIZE:
+            segment = min(self.vectors)
+            return self._message(segment, self.regimes[segment].first_bytes)
         return self._message(segment_of(self.fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:
@@ -141,7 +144,7 @@ class LogGPSpeaker:
     def space(self, asked: Sequence[Asked]) -> Space:
         """The vectors of those regimes whose sizes the tasks send."""
         used = sorted({segment_of(self.fit, size) for one in asked for size in self.sizes(*one)})
-        return self.space_of(tuple(used))
+        return self.space_of(tuple(used) or (0,))
 
     def space_of(self, used: tuple[int, ...]) -> Space:
         """The vectors of the regimes `used`, ascending."""

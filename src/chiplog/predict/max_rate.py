@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.costs import Message, Seconds
+from chiplog.collectives.costs import ANY_SIZE, Message, Seconds
 from chiplog.fit.predictions.known import Array, Bounds
 from chiplog.fit.predictions.ranges import Ranges, rows_of
 from chiplog.fit.predictions.regime import Vectors
@@ -146,7 +146,7 @@ class MaxRateSpeaker:
     def _sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
         recorder = Recorder(self._middle(whole=False))
         algorithm.seconds(task, recorder)
-        return recorder.sizes
+        return recorder.sizes or {1}
 
 
 class _Network:
@@ -160,6 +160,8 @@ class _Network:
 
     def message(self, message_bytes: int) -> Message:
         """The costs under the protocol of that size."""
+        if message_bytes == ANY_SIZE:
+            return self._message(next(iter(self._rows)), 1)
         return self._message(segment_of(self._fit, message_bytes), message_bytes)
 
     def fastest(self, message_bytes: int) -> Message:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.costs import Message, Network, Seconds
+from chiplog.collectives.costs import ANY_SIZE, Message, Network, Seconds
 from chiplog.errors import UsageError
 from chiplog.fit.origin import beyond_measured
 from chiplog.fit.predictions.known import REFUSED, Array, refusal
@@ -115,7 +115,8 @@ class Recorder:
 
     def message(self, message_bytes: int) -> Message:
         """The network's message."""
-        self.sizes.add(message_bytes)
+        if message_bytes != ANY_SIZE:
+            self.sizes.add(message_bytes)
         return self.network.message(message_bytes)
 
 
