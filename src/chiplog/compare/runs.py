@@ -110,7 +110,8 @@ def _row(found: Differences, key: Key, tolerance: float, sizes: RatioRange | Non
         return RunRow(*key, ratio, low, high, *judge(ratio, low, high, tolerance))
     ratio = math.exp(found.logs[key])
     verdict, reason = judge(sizes.ratio, sizes.low, sizes.high, tolerance)
-    reason = f"{sizes.rows} rows differ alike, by {reason}"
+    where = f"from {sizes.first_bytes} to {sizes.last_bytes} B"
+    reason = f"{sizes.rows} rows {where} differ alike, by {reason}"
     low, high = min(sizes.low, ratio), max(sizes.high, ratio)
     return RunRow(*key, ratio, low, high, verdict, reason, sizes)
 
