@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -59,10 +60,9 @@ NB_MODULE(_native, module) {
   nb::class_<Segmenter>(module, "Segmenter", "All segment costs of one series and its optimal segmentations.")
       .def(
           "__init__",
-          [](Segmenter* self, const Vector& bytes, const Vector& seconds, const Vector& weights, const Limits& limits) {
-            new (self) Segmenter(view(bytes), view(seconds), view(weights), limits);
-          },
-          "bytes"_a, "seconds"_a, "weights"_a, "limits"_a)
+          [](Segmenter* self, const Vector& bytes, const Vector& seconds, const Vector& weights, const Limits& limits,
+             double cap) { new (self) Segmenter(view(bytes), view(seconds), view(weights), limits, cap); },
+          "bytes"_a, "seconds"_a, "weights"_a, "limits"_a, "cap"_a = std::numeric_limits<double>::infinity())
       .def("__len__", &Segmenter::size)
       .def(
           "admissible",

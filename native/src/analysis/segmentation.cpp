@@ -109,24 +109,94 @@ Split best_split(std::span<const double> bytes, std::span<const double> seconds,
 }
 
 Segmenter::Segmenter(std::span<const double> bytes, std::span<const double> seconds, std::span<const double> weights,
-                     Limits limits)
-    : limits_(limits) {
+                     Limits limits, double cap)
+    : limits_(limits), cap_(cap) {
   check(bytes, seconds, weights);
+  if (!(cap > 0.0)) throw std::invalid_argument("the cap must be positive");
   bytes_.assign(bytes.begin(), bytes.end());
   seconds_.assign(seconds.begin(), seconds.end());
   weights_.assign(weights.begin(), weights.end());
   const std::size_t n = size();
   costs_.resize(n * (n + 1) / 2);
+  if (cap_ < infinity) lines_.resize(costs_.size());
   earliest_end_.resize(n);
   for (std::size_t begin = 0; begin < n; ++begin) {
-    Moments moments;
-    double* row = &costs_[index(begin, begin + 1)];
-    for (std::size_t last = begin; last < n; ++last) {
-      moments.add(bytes_[last], seconds_[last], weights_[last]);
-      row[last - begin] = moments.cost(moments.best());
-    }
+    if (cap_ < infinity)
+      fill_capped(begin);
+    else
+      fill_least_squares(begin);
     earliest_end_[begin] = first_admissible_end(bytes_, begin, limits_);
   }
+}
+
+void Segmenter::fill_least_squares(std::size_t begin) {
+  Moments moments;
+  double* row = &costs_[index(begin, begin + 1)];
+  for (std::size_t last = begin; last < size(); ++last) {
+    moments.add(bytes_[last], seconds_[last], weights_[last]);
+    row[last - begin] = moments.cost(moments.best());
+  }
+}
+
+// Long segments are searched anew only when they have grown by this share, since a few more sizes hardly move a line.
+constexpr double search_growth = 0.05;
+
+// The capped cost has several minima. Each longer segment tries the line of the shorter one, the least-squares line,
+// and those through its last size and two of the others, and goes down from each.
+void Segmenter::fill_capped(std::size_t begin) {
+  Moments all;
+  Line kept;
+  double lowest = 0.0;
+  std::size_t next_search = 1;
+  for (std::size_t last = begin; last < size(); ++last) {
+    const std::size_t end = last + 1;
+    all.add(bytes_[last], seconds_[last], weights_[last]);
+    const double off = seconds_[last] - kept(bytes_[last]);
+    lowest += std::min(weights_[last] * off * off, cap_);
+    if (end - begin >= next_search || end == size()) {
+      next_search = end - begin + 1 + static_cast<std::size_t>(search_growth * static_cast<double>(end - begin));
+      const Line through_last = through_two(last, begin + (last - begin) / 2);
+      const Line through_neighbours = through_two(last, last == begin ? last : last - 1);
+      for (Line line : {kept, all.best(), through_last, through_neighbours}) {
+        for (const double wider : {16.0, 4.0, 1.0, 1.0, 1.0}) line = through_near(begin, end, line, wider * cap_);
+        const double cost = capped_cost(begin, end, line);
+        if (cost >= lowest) continue;
+        lowest = cost;
+        kept = line;
+      }
+    }
+    costs_[index(begin, end)] = lowest;
+    lines_[index(begin, end)] = kept;
+  }
+}
+
+Line Segmenter::through_two(std::size_t first, std::size_t second) const {
+  Moments two;
+  two.add(bytes_[first], seconds_[first], weights_[first]);
+  if (second != first) two.add(bytes_[second], seconds_[second], weights_[second]);
+  return two.best();
+}
+
+double Segmenter::capped_cost(std::size_t begin, std::size_t end, const Line& line) const {
+  double total = 0.0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double off = seconds_[i] - line(bytes_[i]);
+    total += std::min(weights_[i] * off * off, cap_);
+  }
+  return total;
+}
+
+// The least-squares line through the sizes that lie within the cap of `line`; `line` itself where that are none.
+Line Segmenter::through_near(std::size_t begin, std::size_t end, const Line& line, double cap) const {
+  Moments near;
+  bool any = false;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double off = seconds_[i] - line(bytes_[i]);
+    if (weights_[i] * off * off > cap) continue;
+    near.add(bytes_[i], seconds_[i], weights_[i]);
+    any = true;
+  }
+  return any ? near.best() : line;
 }
 
 std::size_t Segmenter::index(std::size_t begin, std::size_t end) const {
@@ -138,6 +208,7 @@ bool Segmenter::admissible(std::size_t begin, std::size_t end) const { return en
 double Segmenter::cost(std::size_t begin, std::size_t end) const { return costs_[index(begin, end)]; }
 
 Line Segmenter::line(std::size_t begin, std::size_t end) const {
+  if (!lines_.empty()) return lines_[index(begin, end)];
   Moments moments;
   for (std::size_t i = begin; i < end; ++i) moments.add(bytes_[i], seconds_[i], weights_[i]);
   return moments.best();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -45,10 +46,11 @@ struct Split {
 // Immutable once constructed, so any thread may call it. Costs O(N^2) time and memory.
 class Segmenter {
  public:
-  // Throws std::invalid_argument unless `bytes` ascends strictly from a positive size, all is finite, every weight is
-  // positive and the three spans are equally long and not empty.
+  // A size adds at most `cap` to a cost, however far it lies from the line, so that one outlier moves no line.
+  // Throws std::invalid_argument unless `bytes` ascends strictly from a positive size, all is finite, every weight and
+  // the cap are positive and the three spans are equally long and not empty.
   Segmenter(std::span<const double> bytes, std::span<const double> seconds, std::span<const double> weights,
-            Limits limits = {});
+            Limits limits = {}, double cap = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   // Whether sizes [begin, end) are long enough to be a segment of their own.
@@ -64,12 +66,19 @@ class Segmenter {
 
  private:
   [[nodiscard]] std::size_t index(std::size_t begin, std::size_t end) const;
+  void fill_least_squares(std::size_t begin);
+  void fill_capped(std::size_t begin);
+  [[nodiscard]] double capped_cost(std::size_t begin, std::size_t end, const Line& line) const;
+  [[nodiscard]] Line through_two(std::size_t first, std::size_t second) const;
+  [[nodiscard]] Line through_near(std::size_t begin, std::size_t end, const Line& line, double cap) const;
 
   std::vector<double> bytes_;
   std::vector<double> seconds_;
   std::vector<double> weights_;
   Limits limits_;
+  double cap_ = 0.0;
   std::vector<double> costs_;              // triangle by rows of `begin`
+  std::vector<Line> lines_;                // likewise; empty where costs have no cap
   std::vector<std::size_t> earliest_end_;  // by begin; size() + 1 where no segment that begins there is admissible
 };
 
