@@ -28,6 +28,9 @@ SLOW, STAY = 1.15, 0.95
 """The slower of two states, and the probability that the next record meets the same one."""
 OUTLIERS = 0.1
 SAMPLES, VISITS = 20, 3
+RAW_SAMPLES, RAW_SLOW, SLOW_SHARE, DWELL = 25, 1.2, 0.2, 50
+"""Of a run that visits each size once, in ascending order: samples of a size, how many times as long the slow state
+takes, for what share of the samples, and how many samples it lasts on average, as a drift does."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,17 @@ def draw(
     noise: str,
     *,
     table: bool = False,
+    raw: bool = False,
+    dwell: int = DWELL,
     changes: int | None = None,
     bends: int = 0,
     seed: int = 0,
 ) -> Drawn:
     """A machine of 0 to 4 changes on one of `GRIDS` beside one of `NOISES`.
 
-    A run has three visits of 20 samples of each size, in shuffled order; a table has one mean of each size, measured in
-    ascending order, and no more.
+    A run has three visits of 20 samples of each size, in shuffled order; a `raw` one has one visit of 25 samples of
+    each size in ascending order, so that states and drift go on from one size to the next, for `dwell` samples on
+    average; a table has one mean of each size, measured in ascending order, and no more.
     """
     random = np.random.default_rng((seed, 14))
     count = int(random.integers(0, 5)) if changes is None else changes
@@ -89,7 +95,11 @@ def draw(
     exact = _exact_seconds(
         random, np.array(chosen.sizes, dtype=np.float64), ends, jumps, [places[k] for k in bent]
     )
-    series = _table(random, chosen, exact, noise) if table else _run(random, chosen, exact, noise)
+    if raw:
+        series = _raw(random, chosen, exact, noise, dwell)
+    else:
+        measure = _table if table else _run
+        series = measure(random, chosen, exact, noise)
     limits = tuple(chosen.sizes[end] for end in ends)
     return Drawn(as_run(series, seed), chosen.sizes, limits, tuple(jumps))
 
@@ -182,6 +192,33 @@ def _run(random: np.random.Generator, grid: Grid, exact: Floats, noise: str) -> 
             samples[random.random(SAMPLES) < OUTLIERS] *= 10.0
         series.append(_ping_pong(grid.sizes[k], 2.0 * samples, visit, record))
     return series
+
+
+def _raw(
+    random: np.random.Generator, grid: Grid, exact: Floats, noise: str, dwell: int
+) -> list[Series]:
+    shape = len(grid.sizes), RAW_SAMPLES
+    factor = np.ones(len(grid.sizes) * RAW_SAMPLES)
+    if noise in ("states", "all"):
+        turns = random.random(factor.size)
+        is_slow = random.random() < SLOW_SHARE
+        for k, turn in enumerate(turns):
+            lasts = dwell if is_slow else dwell * (1.0 - SLOW_SHARE) / SLOW_SHARE
+            is_slow ^= bool(turn < 1.0 / lasts)
+            factor[k] *= RAW_SLOW if is_slow else 1.0
+    if noise in ("drift", "all"):
+        stays = np.exp(-1.0 / dwell)
+        drift, steps = random.standard_normal(), random.standard_normal(factor.size)
+        for k, step in enumerate(steps):
+            drift = stays * drift + np.sqrt(1.0 - stays**2) * step
+            factor[k] *= np.exp(DRIFT * drift)
+    samples = exact[:, None] * factor.reshape(shape) * _of_samples(random, shape, noise)
+    if noise in ("outliers", "all"):
+        samples[random.random(shape) < OUTLIERS] *= 10.0
+    return [
+        _ping_pong(size, 2.0 * row, 0, record)
+        for record, (size, row) in enumerate(zip(grid.sizes, samples, strict=True))
+    ]
 
 
 def _table(random: np.random.Generator, grid: Grid, exact: Floats, noise: str) -> list[Series]:

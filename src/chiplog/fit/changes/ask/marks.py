@@ -14,7 +14,7 @@ from chiplog.fit.changes.decide.mark import FLAT, Mark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed, observe
-from chiplog.fit.changes.detect.segments import LIMITS
+from chiplog.fit.changes.detect.segments import line_limits
 from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
@@ -197,6 +197,7 @@ def _line(observed: Observed, first_bytes: int, last_bytes: int) -> Line:
     if not np.any(kept):
         return FLAT
     chosen = seconds[kept]
-    segmenter = Segmenter(size[kept].astype(np.float64), chosen, 1.0 / chosen**2, LIMITS)
+    bytes_ = size[kept].astype(np.float64)
+    segmenter = Segmenter(bytes_, chosen, 1.0 / chosen**2, line_limits(bytes_))
     line = Line(*segmenter.line(0, len(segmenter)))
     return line if line(float(first_bytes + last_bytes) / 2.0) > 0.0 else FLAT

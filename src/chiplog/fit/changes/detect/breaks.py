@@ -3,11 +3,10 @@
 The cost of a byte changes for many reasons. The time itself jumps from one size to the next only where another protocol
 begins. So a break is a jump where
 
+* the sizes on either side follow their lines: none lies between the two, as where a rate sags;
 * two lines that meet (a kink) do worse than two that don't, by more than noise explains at any of the places searched;
-* it is large, or at least `Thresholds.least_jump` and of use for predictions;
+* the jump is larger, by its standard error, than what the moments of this run may have added;
 * most launches show it.
-
-A table without repetitions may step by more than any line explains: then nothing else is asked.
 """
 
 from __future__ import annotations
@@ -18,15 +17,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtri
+from scipy.optimize import nnls
+from scipy.special import chdtri, fdtri
 
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Point
-from chiplog.fit.changes.detect.segments import LIMITS, Lines, mattering
+from chiplog.fit.changes.detect.segments import Lines, line_limits, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.machine_state.noise import LAUNCHES_DIFFER
 
 Floats = NDArray[np.float64]
+MIDWAY = 0.25
+"""Given: share of the way from one line to another from which a size is on neither."""
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -53,19 +56,19 @@ class Break:
     """Of the slopes, relative to the larger one."""
     lasting: bool
     """Whether most launches show it."""
-    matters: bool
-    """Whether the fewest lines that predict the series break there, too; never without repetitions, where small jumps
-    can't be told from the scatter of sizes."""
-    steps: bool
-    """Whether one size of a table takes longer than any line through the one before explains."""
+    least: float
+    """As logarithm: what the moments of the run may add to some sizes and not to others, by chance."""
+    is_followed: bool
+    """Whether more than one size on either side shows the jump."""
+    is_gradual: bool
+    """Whether a size beside the break lies between the two lines, so that a rate sags over several sizes."""
 
     @property
     def jumps(self) -> bool:
         """Whether the time itself changes at the break, beyond what a kink there would explain."""
-        if self.steps:
-            return True
-        least = THRESHOLDS.least_jump if self.matters else THRESHOLDS.large_jump
-        return self.size >= least and self.strength >= 1.0 and self.lasting
+        is_large = abs(math.log1p(self.relative_jump)) >= self.least
+        is_sharp = self.is_followed and not self.is_gradual
+        return is_large and self.strength >= 1.0 and self.lasting and is_sharp
 
     @property
     def size(self) -> float:
@@ -92,24 +95,21 @@ def find_breaks(lines: Lines | None) -> tuple[Break, ...]:
     """
     if lines is None:
         return ()
-    edges = [*lines.begins, lines.size.size]
     coarse = mattering(lines)
     return tuple(
         _measure(lines, coarse, begin, at, end)
-        for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False)
+        for begin, at, end in zip(lines.edges, lines.edges[1:], lines.edges[2:], strict=False)
     )
 
 
 def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -> Break:
     before, after = lines.line(begin, at), lines.line(at, end)
     jump = _ratio(lines, before, after, at) - 1.0
-    places = lines.size.size
-    noise, freedom = lines.noise_of(begin, at, end)
-    critical = float(fdtri(1, freedom, 1.0 - THRESHOLDS.false_share / places))
+    excess, _ = lines.excess(begin, at, end)
+    critical = float(chdtri(1, THRESHOLDS.false_share / lines.places))
     apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
     slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
     about = int(lines.size[max(at - 2, begin)]), int(lines.size[min(at + 1, end - 1)])
-    strength = (_kink_cost(lines, begin, at, end) - apart) / noise / critical
     found = Break(
         begin=begin,
         at=at,
@@ -121,26 +121,125 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
         between=(int(lines.size[at - 1]), int(lines.size[at])),
         about=about,
         relative_jump=jump,
-        strength=strength,
+        strength=_strength(lines, (begin, at, end), apart) / excess / critical,
         slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
-        steps=at in lines.steps,
-        matters=lines.repeated and any(abs(place - at) <= 1 for place in coarse),
         lasting=_in_launches(lines, begin, at, end, jump),
+        least=_least(lines, coarse, begin, at, end),
+        is_followed=_is_followed(lines, before, after, (begin, at, end)),
+        is_gradual=_is_gradual(lines, before, after, (begin, at, end)),
     )
-    return found if found.steps else _place(lines, found)
+    return found if end - at == 1 else _place(lines, found)
+
+
+def _strength(lines: Lines, edges: tuple[int, int, int], apart: float) -> float:
+    """How much more a kink costs than two lines; of one size at the end, how far it lies off the line before it."""
+    begin, at, end = edges
+    if end - at > 1:
+        return _kink_cost(lines, begin, at, end) - apart
+    expected = float(lines.line(begin, at)(lines.size[at]))
+    return ((float(lines.seconds[at]) - expected) / (expected * float(lines.deviation[at]))) ** 2
+
+
+def _least(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -> float:
+    """The jump, as logarithm, that the moments of this run may feign.
+
+    Where sizes were measured once, a state of the machine that came with the one side and stayed feigns what states
+    differ by, give or take its error, unless that side is twice as long as any state was seen to last.
+    """
+    matters = any(abs(place - at) <= 1 for place in coarse)
+    least = math.log1p(THRESHOLDS.least_jump if matters else THRESHOLDS.large_jump)
+    if lines.observed.is_repeated:
+        return least
+    shorter = min(at - begin, end - at)
+    is_unsteady = lines.observed.wanders and shorter < THRESHOLDS.local_freedom
+    if is_unsteady or (shorter <= 2 * lines.longest_passing and lines.longest_passing > 1):
+        excess, _ = lines.excess(begin, at, end)
+        variance = _variance(lines, begin, at, at) + _variance(lines, at, end, at)
+        return LAUNCHES_DIFFER + math.sqrt(excess * variance)
+    return least
+
+
+def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:
+    """Whether the jump stays, by half and the standard error of that, without the size next to it on either side.
+
+    An outlier next to a break may turn the line of a side of few sizes.
+    """
+    begin, at, end = edges
+    jump = math.log(_ratio(lines, before, after, at))
+    without = []
+    if 2 <= at - begin <= THRESHOLDS.few_sizes:
+        without.append(_jump_without(lines, (begin, at - 1), after, at, sign=-1.0))
+    if 2 <= end - at <= THRESHOLDS.few_sizes:
+        without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
+    return all(
+        math.copysign(1.0, jump) * left - error >= 0.5 * abs(jump) for left, error in without
+    )
+
+
+def _jump_without(
+    lines: Lines, side: tuple[int, int], other: Line, at: int, *, sign: float
+) -> tuple[float, float]:
+    """The logarithmic jump from the other side's line to what is left of one side, and its error.
+
+    A single size that is left has no line: its own time counts.
+    """
+    begin, end = side
+    if end - begin == 1:
+        size, level = lines.size[begin], float(lines.seconds[begin])
+        error = float(lines.deviation[begin])
+    else:
+        size = float(np.sqrt(lines.size[at - 1] * lines.size[at]))
+        level = max(float(lines.line(begin, end)(size)), TINY)
+        error = math.sqrt(_variance(lines, begin, end, at))
+    return sign * math.log(level / max(float(other(size)), TINY)), error
+
+
+def _variance(lines: Lines, begin: int, end: int, at: int) -> float:
+    """Relative variance of what the line of the sizes [begin, end) says halfway between the sizes beside `at`.
+
+    It counts no more than 1, since a line's value has no negative side.
+    """
+    near = np.flatnonzero(lines.follows(begin, end)) + begin
+    if near.size == 0:
+        return 1.0
+    middle = float(np.sqrt(lines.size[at - 1] * lines.size[at]))
+    root = np.sqrt(lines.weight[near])
+    scale = lines.size[near].max()
+    design = np.stack([root, lines.size[near] / scale * root], axis=1)
+    inverse = np.linalg.pinv(design.T @ design)
+    place = np.array([1.0, middle / scale])
+    level = max(float(lines.line(begin, end)(middle)), TINY)
+    return min(float(place @ inverse @ place) / level**2, 1.0)
+
+
+def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:
+    """Whether the time goes from the one line to the other over several sizes that lie between the two.
+
+    Two sizes do, each by a quarter of the way or more off both lines; over an octave one does that is farther off them
+    than a state of the machine would bring it.
+    """
+    begin, at, end = edges
+    on_lines = np.concatenate([lines.follows(begin, at), lines.follows(at, end)])
+    last = max((k for k in range(begin, at) if on_lines[k - begin]), default=begin)
+    first = min((k for k in range(at, end) if on_lines[k - begin]), default=end - 1)
+    between = np.arange(last + 1, first)
+    if between.size == 0:
+        return False
+    times = np.log(lines.seconds[between])
+    levels = [np.log(np.maximum(line(lines.size[between]), TINY)) for line in (before, after)]
+    way = (times - levels[0]) / (levels[1] - levels[0])
+    nearest = np.minimum(way, 1.0 - way)
+    is_far = nearest * np.abs(levels[1] - levels[0]) > LAUNCHES_DIFFER
+    is_wide = lines.size[first] >= 2.0 * lines.size[last]
+    return bool(np.sum(nearest > MIDWAY) > 1 or (is_wide and np.any(is_far)))
 
 
 def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
-    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending.
-
-    In a table these lie also where the time more than doubles, by no more than noise may.
-    """
+    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
     if lines is None:
         return ()
-    jumps = {one.at for one in breaks if one.jumps}
-    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump]
-    open_ += [
-        (int(lines.size[at - 1]), int(lines.size[at])) for at in lines.doubtful if at not in jumps
+    open_ = [
+        one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump
     ]
     coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
     inside = [np.geomspace(low, high, 5)[1:-1].round() for low, high in coarse]
@@ -153,26 +252,26 @@ def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:
 
 
 def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
-    """Lowest cost of two lines that meet at, or about, the break."""
+    """Lowest cost of two lines that meet at, or about, the break; like all lines they never fall."""
     middle = np.sqrt(lines.size[at - 1] * lines.size[at])
     reach = 2.0 ** (0.5 * THRESHOLDS.kink_octaves)
     first = max(min(lines.size[at - 1], middle / reach), lines.size[begin])
     last = min(max(lines.size[at], middle * reach), lines.size[end - 1])
     crossing = lines.line(begin, at).crossing_bytes(lines.line(at, end))
-    places = np.geomspace(first, last, THRESHOLDS.kink_places)
-    knots = np.append(places, np.clip(crossing or first, first, last))[:, None]
-    size = lines.size[begin:end]
-    root = np.sqrt(lines.weight[begin:end])
-    columns = [
-        np.broadcast_to(root, (knots.size, size.size)),
-        np.minimum(size, knots) / last * root,
-        np.maximum(size - knots, 0.0) / last * root,
-    ]
-    target = lines.seconds[begin:end] * root
-    orthonormal = np.linalg.qr(np.stack(columns, axis=2)).Q
-    explained = np.einsum("knc,n->kc", orthonormal, target)
-    left = target - np.einsum("knc,kc->kn", orthonormal, explained)
-    return float(np.min(np.sum(left**2, axis=1)))
+    knots = np.append(
+        np.geomspace(first, last, THRESHOLDS.kink_places), np.clip(crossing or first, first, last)
+    )
+    follows = np.concatenate([lines.follows(begin, at), lines.follows(at, end)])
+    size = lines.size[begin:end][follows]
+    root = np.sqrt(lines.weight[begin:end][follows])
+    target = lines.seconds[begin:end][follows] * root
+
+    def misfit(knot: float) -> float:
+        columns = [root, np.minimum(size, knot) / knot * root, np.maximum(size / knot - 1.0, 0.0) * root]
+        return float(nnls(np.stack(columns, axis=1), target)[1]) ** 2
+
+    outlying = lines.cap * float(np.sum(~follows))
+    return min(misfit(float(knot)) for knot in knots) + outlying
 
 
 def _place(lines: Lines, found: Break) -> Break:
@@ -185,7 +284,8 @@ def _place(lines: Lines, found: Break) -> Break:
     begin, at, end = found.begin, found.at, found.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
     two, one = cost(begin, at) + cost(at, end), cost(begin, end)
-    enough = two + lines.noise * float(fdtri(1, lines.freedom, THRESHOLDS.place_share))
+    excess, freedom = lines.excess(begin, at, end)
+    enough = two + excess * float(fdtri(1, freedom, THRESHOLDS.place_share))
     if not found.jumps:
         enough = max(enough, (0.5 * (math.sqrt(two) + math.sqrt(one))) ** 2)
 
@@ -226,6 +326,6 @@ def _launch_jump(
     if after < 2 or size.size - after < 2:
         return None
     seconds = np.array([point.seconds for point in usable])
-    segmenter = Segmenter(size, seconds, 1.0 / seconds**2, LIMITS)
+    segmenter = Segmenter(size, seconds, 1.0 / seconds**2, line_limits(size))
     low, high = Line(*segmenter.line(0, after)), Line(*segmenter.line(after, size.size))
     return _ratio(lines, low, high, at) - 1.0

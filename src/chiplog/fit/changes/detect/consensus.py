@@ -81,9 +81,9 @@ def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
 
 
 def _is_one(group: Sequence[Witness], witness: Witness) -> bool:
-    """Whether a witness belongs to a group; two steps of one table are two changes, however near."""
-    own = any(one.observed is witness.observed for one in group)
-    return group[0].near(witness) and not (own and witness.found.steps)
+    """Whether a witness belongs to a group; two jumps of one series are two changes, however near."""
+    own = any(one.observed is witness.observed and one.found.jumps for one in group)
+    return group[0].near(witness) and not (own and witness.found.jumps)
 
 
 def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.detect.drift import drift_of
+from chiplog.machine_state.moments import without_states
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,8 @@ NORMAL_QUARTILES = 1.349
 """Interquartile range of a standard normal variable."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean, for normal samples: sqrt(pi/2)."""
-MIN_SAMPLES_FOR_ERROR = 5
+MIN_SAMPLES_FOR_ERROR = 6
+TINY = float(np.finfo(np.float64).tiny)
 GRID = "grid"
 """Purpose of the records that cover the sizes evenly, and of those that name none."""
 
@@ -88,6 +90,10 @@ class Observed:
     """Of k pairs: k."""
     peers: int = 1
     """Of one process to many: p."""
+    is_repeated: bool = True
+    """Whether most sizes were visited more than once, so that a moment is told from a size."""
+    wanders: bool = False
+    """Whether samples of one visit that follow one another are alike: the machine's state moves the times."""
 
     @cached_property
     def message_bytes(self) -> NDArray[np.int64]:
@@ -100,9 +106,16 @@ class Observed:
         return np.array([point.seconds for point in self.points])
 
     @cached_property
-    def standard_errors(self) -> Floats:
-        """Of the medians in seconds, shape (points,); 0 where there are too few samples to tell."""
-        return np.array([point.standard_error for point in self.points])
+    def relative_errors(self) -> Floats:
+        """Of the medians, over them, shape (points,); 0 where there are too few samples to tell.
+
+        Spreads of few samples are rough, so each is no less than the median of the five about it.
+        """
+        own = np.array([point.standard_error / max(point.seconds, TINY) for point in self.points])
+        width = min(5, own.size)
+        starts = np.clip(np.arange(own.size) - width // 2, 0, own.size - width)
+        rows = np.lib.stride_tricks.sliding_window_view(own, width)
+        return np.asarray(np.maximum(own, np.median(rows, axis=1)[starts]))
 
 
 Group = list[Series]
@@ -156,10 +169,10 @@ def _defined(members: Group, operation: str, transport: str) -> Iterator[Observe
         mine = [s for s in members if s.pattern == pattern and s.peers == 1]
         if pattern == "flood":
             mine = _most_common_train(mine)
-        points = _points(mine, define)
-        if points:
+        levels = _levels(mine, define)
+        if levels.points:
             launches = _by_launch(mine, define)
-            yield Observed(quantity, pattern, operation, transport, points, launches)
+            yield levels.observed(quantity, pattern, operation, transport, launches)
 
 
 def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[Observed]:
@@ -174,17 +187,55 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
             continue
         quantity = operation if direction == "call" else pattern
         launches = _by_launch(mine, _duration)
-        points = _points(mine, _duration)
-        pairs, peers = mine[0].pairs, mine[0].peers
-        yield Observed(quantity, pattern, operation, transport, points, launches, pairs, peers)
+        levels = _levels(mine, _duration)
+        observed = levels.observed(quantity, pattern, operation, transport, launches)
+        yield replace(observed, pairs=mine[0].pairs, peers=mine[0].peers)
 
 
-def _points(members: Group, define: Define) -> tuple[Point, ...]:
+@dataclass(frozen=True)
+class _Levels:
+    """Points without what their moments added, as far as that can be told."""
+
+    points: tuple[Point, ...]
+    is_repeated: bool
+    wanders: bool
+
+    def observed(
+        self,
+        quantity: str,
+        pattern: str,
+        operation: str,
+        transport: str,
+        by_launch: tuple[tuple[Point, ...], ...],
+    ) -> Observed:
+        return Observed(
+            quantity,
+            pattern,
+            operation,
+            transport,
+            self.points,
+            by_launch,
+            is_repeated=self.is_repeated,
+            wanders=self.wanders,
+        )
+
+
+def _levels(members: Group, define: Define) -> _Levels:
     records = _records(members, define)
+    sizes = {size for size, _ in records}
+    is_repeated = len(records) >= 1.5 * len(sizes)
+    if is_repeated:
+        factors = _of_moments(records)
+        freed = [seconds / factor for (_, seconds), factor in zip(records, factors, strict=True)]
+        wanders = False
+    else:
+        moments = without_states([seconds for _, seconds in records])
+        freed, wanders = list(moments.records), moments.wanders
     samples: dict[int, list[Floats]] = defaultdict(list)
-    for (size, seconds), factor in zip(records, _of_moments(records), strict=True):
-        samples[size].append(seconds / factor)
-    return tuple(Point(size, np.sort(np.concatenate(samples[size]))) for size in sorted(samples))
+    for (size, _), seconds in zip(records, freed, strict=True):
+        samples[size].append(seconds)
+    points = tuple(Point(size, np.sort(np.concatenate(samples[size]))) for size in sorted(samples))
+    return _Levels(points, is_repeated, wanders)
 
 
 def _records(members: Group, define: Define) -> list[tuple[int, Floats]]:
@@ -207,7 +258,7 @@ def _of_moments(records: Sequence[tuple[int, Floats]]) -> Floats:
 
 def _by_launch(members: Group, define: Define) -> tuple[tuple[Point, ...], ...]:
     launches = [group for _, group in _grouped(members, lambda s: s.launch)]
-    return tuple(_points(group, define) for group in launches) if len(launches) > 1 else ()
+    return tuple(_levels(group, define).points for group in launches) if len(launches) > 1 else ()
 
 
 def _grouped(members: Iterable[Series], key: Callable[[Series], Key]) -> list[tuple[Key, Group]]:

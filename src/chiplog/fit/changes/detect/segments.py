@@ -1,30 +1,41 @@
-"""Into which lines one series of medians falls, and how much noise they leave."""
+"""Into which lines one series of times over sizes falls, and how much the sizes scatter about them.
+
+One penalised, robust segmentation: a size adds at most `cap` to a line's misfit, so that one outlying size, or two,
+make no line of their own, and three do. The scatter of the sizes is the one that makes the series likeliest. Where each
+size was measured once, a state of the machine may have come and gone within a range of sizes; such a range, which both
+sides of it follow one line across, is left out.
+"""
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from chiplog._native import Limits, Segmenter
 from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.noise import standard_errors
 from chiplog.fit.changes.detect.observed import Observed
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.machine_state.noise import LAUNCHES_DIFFER
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-LIMITS = Limits(
-    min_bytes=1, min_points=5, min_factor=1.5, min_points_sparse=2, min_factor_sparse=2.0
-)
-"""A line has five sizes over a factor of 1.5 or, where sizes are sparse, two or more over an octave."""
+DENSE_POINTS, SPARSE_POINTS = 5, 2
+"""Sizes of a line at least: five or, over an octave, two."""
+LINE_FACTOR, LINE_SHARE = 1.5, 0.25
+"""A line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
+LEAST_SIZES = 6
 COARSE = Limits(
     min_bytes=64, min_points=5, min_factor=1.5, min_points_sparse=3, min_factor_sparse=4.0
 )
 """For the lines that matter: none within a cache line, where differences are those of copying words."""
-LEAST_SIZES = 6
+NORMAL_MEDIAN = 0.6745
+"""Median absolute value of a standard normal variable."""
 TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
 """Of each further line: intercept, slope and place."""
@@ -32,106 +43,197 @@ PARAMETERS = 3
 
 @dataclass(frozen=True)
 class Lines:
-    """The sizes of one series that are usable, in lines that begin at the indices `begins`.
+    """The usable sizes of one series, in lines that begin at the indices `begins`.
 
-    At `steps`, no line explains how much longer the next size takes; at `doubtful` ones only noise does. `noise` is the
-    mean square misfit in units of `weight`, known to `freedom` degrees of freedom.
+    All arrays have the shape (sizes,) and ascend in size. Sizes that a passing state slowed are left out.
     """
 
     observed: Observed
     size: Floats
     seconds: Floats
-    weight: Floats
+    deviation: Floats
+    """Relative standard deviation of each time about its line."""
+    cap: float
+    """Most that a size adds to a cost: the square of as many deviations."""
     segmenter: Segmenter
     begins: tuple[int, ...]
-    steps: tuple[int, ...]
-    doubtful: tuple[int, ...]
-    noise: float
-    freedom: int
+    longest_passing: int
+    """Most sizes in a row that a passing state slowed, or that lie off all lines; 0 where there are none."""
 
     @classmethod
     def of(cls, observed: Observed) -> Lines | None:
-        """The lines that the noise leaves no reason to divide; None where the series is too short to be searched."""
+        """The likeliest lines; None where the series is too short to be searched."""
         kept = [k for k, seconds in enumerate(observed.seconds) if seconds > 0.0]
         if len(kept) < LEAST_SIZES:
             return None
         usable = replace(observed, points=tuple(observed.points[k] for k in kept))
-        size, seconds = usable.message_bytes.astype(np.float64), usable.seconds
-        error = standard_errors(usable)
-        weight = 1.0 / ((THRESHOLDS.resolution * seconds) ** 2 + error**2)
-        segmenter = Segmenter(size, seconds, weight, LIMITS)
-        steps, doubtful = _steps(usable, weight)
-        ways = _ways(size, seconds, weight, steps)
-        noise = _least_noise(ways, size.size)
-        left, begins = _affordable(ways, noise)
-        freedom = max(size.size + 1 - PARAMETERS * len(begins), 2)
-        noise = max(noise, left / freedom)
-        return cls(
-            usable,
-            size,
-            seconds,
-            weight,
-            segmenter,
-            tuple(begins),
-            tuple(steps),
-            tuple(doubtful),
-            noise,
-            freedom,
-        )
+        lines = _likeliest(usable)
+        if not observed.is_repeated:
+            lines = lines._without_passing_states()
+        return lines._with_last_size()
 
     @property
-    def repeated(self) -> bool:
-        """Whether any size was measured more than once."""
-        return _repeated(self.observed)
+    def weight(self) -> Floats:
+        """Inverse variances of the times, 1/s^2."""
+        return np.asarray((self.seconds * self.deviation) ** -2.0)
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """Where lines begin and the last one ends."""
+        return (*self.begins, self.size.size)
+
+    def unlikelihood(self) -> float:
+        """Minus twice the log likelihood of the series under the lines, with what each line must save."""
+        costs = [self.segmenter.cost(a, b) for a, b in itertools.pairwise(self.edges)]
+        penalty = _penalty(self.cap) * len(self.begins)
+        return sum(costs) + penalty + 2.0 * float(np.sum(np.log(self.deviation)))
+
+    @property
+    def places(self) -> float:
+        """Independent places of a break: as many as the shortest lines that the series may fall into."""
+        is_dense = self.size.size >= THRESHOLDS.dense_sizes
+        return self.size.size / (DENSE_POINTS if is_dense else SPARSE_POINTS)
 
     def line(self, begin: int, end: int) -> Line:
         """Through the sizes [begin, end)."""
         return Line(*self.segmenter.line(begin, end))
 
-    def noise_of(self, begin: int, at: int, end: int) -> tuple[float, int]:
-        """Mean square misfit beside the break at `at`, and to how many degrees of freedom it is known.
+    def off(self, begin: int, end: int) -> Floats:
+        """How far the sizes [begin, end) lie off the line through them, in deviations, shape (end - begin,)."""
+        part = slice(begin, end)
+        misfit = self.seconds[part] - self.line(begin, end)(self.size[part])
+        return np.asarray(misfit / (self.seconds[part] * self.deviation[part]))
 
-        Times of large messages scatter otherwise than those of small ones; so it is that of the two lines, if they have
-        enough sizes, and else that of the whole series. Where the misfits of neighbours are alike (a drift, a curve),
-        fewer of them count as independent.
+    def follows(self, begin: int, end: int) -> Flags:
+        """Which of the sizes [begin, end) follow the line through them, shape (end - begin,)."""
+        return np.asarray(self.off(begin, end) ** 2 < self.cap)
+
+    def excess(self, begin: int, at: int, end: int) -> tuple[float, int]:
+        """Mean square deviation beside the break at `at`, and to how many degrees of freedom it is known.
+
+        It is that of the two lines if they have enough sizes, and else that of the whole series, and never below 1.
+        Where the misfits of neighbours are alike (a drift, a curve), fewer of them count as independent.
         """
         places: tuple[int, ...] = (begin, at, end)
-        freedom = end - begin + 1 - 2 * PARAMETERS
+        freedom, least = end - begin + 1 - 2 * PARAMETERS, 0.0
         if freedom < THRESHOLDS.local_freedom:
-            places, freedom = (*self.begins, self.size.size), self.freedom
-        off = np.concatenate(
-            [
-                (self.seconds[a:b] - self.line(a, b)(self.size[a:b])) * np.sqrt(self.weight[a:b])
-                for a, b in itertools.pairwise(places)
-            ]
-        )
-        total = float(np.sum(off**2))
-        noise = max(total / freedom, THRESHOLDS.least_noise)
-        if freedom == self.freedom:
-            noise = max(noise, self.noise)
-        alike = max(float(np.sum(off[1:] * off[:-1])) / max(total, TINY), 0.0)
-        return noise * (1.0 + alike) / (1.0 - alike), freedom
+            places, least = self.edges, 1.0
+            freedom = max(self.size.size + 1 - PARAMETERS * len(self.begins), 2)
+        off = np.concatenate([self.off(a, b) for a, b in itertools.pairwise(places)])
+        off = off[off**2 < self.cap]
+        total = float(off @ off)
+        alike = max(float(off[1:] @ off[:-1]) / total, 0.0) if total > 0.0 else 0.0
+        return max(total / freedom, least, 1e-6) * (1.0 + alike) / max(1.0 - alike, 0.1), freedom
+
+    def _without_passing_states(self) -> Lines:
+        """These lines without the ranges of sizes that a passing state of the machine changed."""
+        lines, longest = self, self._longest_outlying()
+        while ranges := lines._passing_states():
+            longest = max(longest, *(end - begin for begin, end in ranges))
+            passed = {k for begin, end in ranges for k in range(begin, end)}
+            left = [k for k in range(lines.size.size) if k not in passed]
+            points = tuple(lines.observed.points[k] for k in left)
+            lines = _divided(replace(lines.observed, points=points), lines.deviation[left])
+        return replace(lines, longest_passing=longest)
+
+    def _longest_outlying(self) -> int:
+        follows = np.concatenate([self.follows(a, b) for a, b in itertools.pairwise(self.edges)])
+        runs = [len(list(run)) for is_near, run in itertools.groupby(follows) if not is_near]
+        return max(runs, default=0)
+
+    def _passing_states(self) -> list[tuple[int, int]]:
+        """Ranges of sizes, the shortest first and none beside another, across which one line goes on."""
+        edges = self.edges
+        possible = []
+        for first in range(len(edges) - 3):
+            for last in range(first + 2, min(first + 2 + THRESHOLDS.most_passing, len(edges) - 1)):
+                outer = edges[first], edges[first + 1], edges[last], edges[last + 1]
+                length = outer[2] - outer[1]
+                if length < (outer[1] - outer[0]) + (outer[3] - outer[2]):
+                    possible.append((length, outer))
+        chosen: list[tuple[int, int, int, int]] = []
+        for _, outer in sorted(possible):
+            is_free = all(outer[3] <= other[0] or other[3] <= outer[0] for other in chosen)
+            if is_free and self._is_passing(*outer):
+                chosen.append(outer)
+        return [(inner, outer) for _, inner, outer, _ in chosen]
+
+    def _is_passing(self, begin: int, inner: int, outer: int, end: int) -> bool:
+        """Whether the sizes beside [inner, outer) are one line, and those inside lie as far off as states may."""
+        beside = np.r_[begin:inner, outer:end]
+        near = np.concatenate([self.follows(begin, inner), self.follows(outer, end)])
+        root = 1.0 / (self.seconds * self.deviation)
+        design = np.stack([root, self.size * root], axis=1)
+        scale = np.linalg.norm(design[beside[near]], axis=0)
+        solution, _ = nnls(design[beside[near]] / scale, (self.seconds * root)[beside[near]])
+        line = Line(*(solution / scale).tolist())
+        off = np.log(self.seconds / np.maximum(line(self.size), TINY))
+        cost = float(np.sum(np.minimum((off[beside] / self.deviation[beside]) ** 2, self.cap)))
+        apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
+        slack = math.sqrt(self.cap) * self.deviation[inner:outer]
+        is_near = bool(np.all(np.abs(off[inner:outer]) <= LAUNCHES_DIFFER + slack))
+        return is_near and cost <= apart + _penalty(self.cap)
+
+    def _with_last_size(self) -> Lines:
+        """These lines, and one more for the last size where it lies so far off that no outlier explains it."""
+        begin, end = self.begins[-1], self.size.size
+        if end - begin < 2 or self.follows(begin, end)[-1]:
+            return self
+        step = math.log(self.seconds[-1] / self.seconds[-2])
+        beyond = step - math.log(self.size[-1] / self.size[-2]) if step > 0.0 else -step
+        by_chance = math.sqrt(2.0 * self.cap) * float(self.deviation[-1])
+        if beyond <= THRESHOLDS.outlying + by_chance:
+            return self
+        return replace(self, begins=(*self.begins, end - 1))
 
 
-Way = tuple[float, list[int]]
-"""A cost, and where the lines begin."""
+def line_limits(size: Floats) -> Limits:
+    """What a line must cover: five sizes, or two or more over an octave where sizes are sparse."""
+    factor = min(LINE_FACTOR, float(size[-1] / size[0]) ** LINE_SHARE)
+    return Limits(
+        min_bytes=1,
+        min_points=DENSE_POINTS,
+        min_factor=factor,
+        min_points_sparse=SPARSE_POINTS,
+        min_factor_sparse=2.0,
+    )
 
 
-def _ways(size: Floats, seconds: Floats, weight: Floats, splits: list[int]) -> list[Way]:
-    """The best way into each number of lines, where some begin at `splits`."""
-    best: dict[int, Way] = {0: (0.0, [])}
-    for first, last in itertools.pairwise([0, *splits, size.size]):
-        part = slice(first, last)
-        segmenter = Segmenter(size[part], seconds[part], weight[part], LIMITS)
-        wider: dict[int, Way] = {}
-        for cost, begins in best.values():
-            for more, inside in segmenter.solve(THRESHOLDS.most_lines):
-                way = cost + more, [*begins, *(first + begin for begin in inside)]
-                known = wider.get(len(way[1]))
-                if known is None or way[0] < known[0]:
-                    wider[len(way[1])] = way
-        best = wider
-    return [best[lines] for lines in sorted(best)]
+def _likeliest(observed: Observed) -> Lines:
+    """The lines under the scatter of the sizes that makes them likeliest.
+
+    Beside the samples' own errors, sizes scatter by as much as `scatter`: how a copy falls on cache lines, say. Many
+    sizes tell it themselves, small and large ones apart; of few, a change moves too many.
+    """
+    own = observed.relative_errors
+    if own.size >= THRESHOLDS.dense_sizes:
+        return _divided(observed, np.maximum(own, _scatter_of_neighbours(observed)))
+    tried = [_divided(observed, np.hypot(own, scatter)) for scatter in THRESHOLDS.scatters]
+    return min(tried, key=Lines.unlikelihood)
+
+
+def _scatter_of_neighbours(observed: Observed) -> Floats:
+    """Relative deviation of each size from the chord through its neighbours: the running median, shape (points,)."""
+    size, seconds = observed.message_bytes.astype(np.float64), observed.seconds
+    share = (size[2:] - size[1:-1]) / (size[2:] - size[:-2])
+    parts = np.stack([seconds[1:-1], -share * seconds[:-2], (share - 1.0) * seconds[2:]])
+    off = np.pad(np.abs(parts.sum(axis=0)) / np.linalg.norm(parts, axis=0), 1, mode="edge")
+    width = THRESHOLDS.dense_sizes // 2 - 1
+    padded = np.pad(off, width // 2, mode="reflect")
+    near = np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1)
+    return np.maximum(near / NORMAL_MEDIAN, THRESHOLDS.scatters[0])
+
+
+def _divided(observed: Observed, deviation: Floats) -> Lines:
+    """The lines that cost least, each with its penalty; enough sizes stay free to tell a scatter."""
+    size, seconds = observed.message_bytes.astype(np.float64), observed.seconds
+    cap = THRESHOLDS.cap(float(np.median(deviation)))
+    weight = (seconds * deviation) ** -2.0
+    segmenter = Segmenter(size, seconds, weight, line_limits(size), cap)
+    most = max((size.size - 2) // (PARAMETERS + 1), 1)
+    ways = segmenter.solve(min(most, THRESHOLDS.most_lines))
+    _, begins = min(ways, key=lambda way: way[0] + _penalty(cap) * len(way[1]))
+    return Lines(observed, size, seconds, deviation, cap, segmenter, tuple(begins), 0)
 
 
 def mattering(lines: Lines) -> list[int]:
@@ -139,8 +241,12 @@ def mattering(lines: Lines) -> list[int]:
 
     Sometimes only two lines together do, each as much.
     """
-    ways = Segmenter(lines.size, lines.seconds, lines.weight, COARSE).solve(THRESHOLDS.most_lines)
-    misfit = [np.sqrt(max(cost, lines.size.size * THRESHOLDS.least_noise)) for cost, _ in ways]
+    size, seconds = lines.size, lines.seconds
+    deviation = np.hypot(lines.observed.relative_errors, THRESHOLDS.resolution)
+    segmenter = Segmenter(size, seconds, (seconds * deviation) ** -2.0, COARSE)
+    rounding = (THRESHOLDS.scatters[0] / THRESHOLDS.resolution) ** 2
+    ways = segmenter.solve(THRESHOLDS.most_mattering)
+    misfit = [math.sqrt(max(cost, size.size * rounding)) for cost, _ in ways]
     kept = 0
     while any(
         misfit[kept + more] <= (1.0 - THRESHOLDS.least_gain) ** more * misfit[kept]
@@ -151,45 +257,6 @@ def mattering(lines: Lines) -> list[int]:
     return ways[kept][1][1:]
 
 
-def _affordable(ways: list[Way], noise: float) -> Way:
-    """The way that saves most after paying for each of its lines."""
-    return min(ways, key=lambda way: way[0] / noise + THRESHOLDS.penalty * len(way[1]))
-
-
-def _least_noise(ways: list[Way], sizes: int) -> float:
-    """What any number of lines leaves for each degree of freedom, at least.
-
-    Too few lines leave misfit, too many leave no freedom: a quarter of the sizes must stay free.
-    """
-    free = [(cost, sizes + 1 - PARAMETERS * len(begins)) for cost, begins in ways]
-    known = [cost / freedom for cost, freedom in free if freedom >= sizes / 4]
-    cost, freedom = free[0]
-    return max(min(known, default=cost / max(freedom, 1)), THRESHOLDS.least_noise)
-
-
-def _repeated(observed: Observed) -> bool:
-    return any(point.samples.size > 1 for point in observed.points)
-
-
-def _steps(observed: Observed, weight: Floats) -> tuple[list[int], list[int]]:
-    """Where a table without repetitions steps by more than a factor of two, for at least an octave: indices.
-
-    First those that noise does not explain, then those that it may.
-
-    No line with an intercept of 0 or more more than doubles from one size to its double, whatever the rest of the table
-    does. The noise is what lines leave that may begin anew at each of these steps.
-    """
-    if _repeated(observed):
-        return [], []
-    size, level = observed.message_bytes.astype(np.float64), np.log(observed.seconds)
-    beyond = {}
-    for at in range(1, size.size):
-        lasting = (size[at:] <= 2.0 * size[at - 1]) | (np.arange(size.size - at) == 0)
-        factor = np.log(np.maximum(size[at:] / size[at - 1], 2.0))
-        beyond[at] = float(np.min((level[at:] - level[at - 1] - factor)[lasting]))
-    possible = [at for at, excess in beyond.items() if excess > 0.0]
-    noise = _least_noise(_ways(size, observed.seconds, weight, possible), size.size)
-    clear = THRESHOLDS.step_errors * np.sqrt(2.0 * noise) * THRESHOLDS.resolution
-    clear = min(clear, np.log(THRESHOLDS.sure_step / 2.0))
-    steps = [at for at in possible if beyond[at] > clear]
-    return steps, [at for at in possible if at not in steps]
+def _penalty(cap: float) -> float:
+    """What each further line must save: two lines in place of one outlying range cost more than two outliers."""
+    return cap / THRESHOLDS.cap_share

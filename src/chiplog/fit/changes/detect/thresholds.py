@@ -1,68 +1,77 @@
 """Every number that decides about a protocol change, with what it follows from.
 
-"Study" is `benchmarks/changes.py`, whose figures are in docs/decisions/0015-detecting-changes.md.
+"Study" is `benchmarks/changes.py`; its figures are in docs/decisions/0037-one-noise-model.md.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What medians over sizes must show to be evidence of a protocol change."""
+    """What times over sizes must show to be evidence of a protocol change."""
 
-    resolution: float = 0.01
-    """Relative error that is added to each median's own. It only sets the unit in which misfit is counted, and keeps
-    weights finite: the noise is what the lines leave."""
-    least_noise: float = 0.05
-    """Mean square misfit in squared units of `resolution` below which no misfit is told from rounding: 0.2 %, which is
-    a clock of 1 ns at 0.5 us."""
-    penalty: float = 16.0
-    """Noise variances that each further line must save, from the study: three parameters (two of the line, one of its
-    place) would be 9 to 19 by BIC (3 ln n, 23 to 490 sizes). Noise may pass: what follows asks for a jump."""
-    most_lines: int = 9
-    """Four protocol changes and as many changes of slope."""
+    scatters: tuple[float, ...] = (0.002, 0.004, 0.007, 0.012, 0.02, 0.033, 0.055, 0.09, 0.15)
+    """Given: relative deviations of sizes that are tried; 0.2 % is a clock of 1 ns at 0.5 us, or three digits."""
+    cap_share: float = 0.75
+    """Derived: between 2/3 and 1. Above 2/3, three outlying sizes are worth the two lines that a range of them costs;
+    below 1, two are not, nor is one at an end the line that it costs there."""
+    outlier_spread: float = 0.4
+    """Given: as logarithm, the deviation of outlying sizes; up to half as long again is an outlier."""
+    most_lines: int = 40
+    """Given: four protocol changes and as many changes of slope, and states that come and go between them."""
+    most_passing: int = 3
+    """Given: lines that a state which comes and goes may look like."""
+    most_mattering: int = 9
+    """Given: four protocol changes and as many changes of slope."""
+    dense_sizes: int = 100
+    """Given: sizes from which neighbours tell the scatter, since four changes move few of them."""
     false_share: float = 0.02
-    """Probability that noise makes a jump somewhere in a series: shared by all places, it gives the critical value of
-    each. The study finds fewer, since a jump must pass the other tests, too."""
+    """Derived: probability that noise makes a jump somewhere in a series. Shared by all places where a line may end, it
+    gives the critical value of each. The study finds fewer, since a jump must pass the other tests, too."""
     least_jump: float = 0.02
-    """Relative jump, below the smallest of the reference answers (2.7 %, taurus at 1420 B)."""
-    kink_octaves: float = 1.0
-    """Range of sizes around a break within which a mere change of slope may lie that explains it."""
-    kink_places: int = 13
-    """Places tried in that range, besides that where the lines cross; more don't change the answer."""
-    least_bend: float = 0.10
-    """Change of slope, relative to the larger one, from which a jump is of kind `both`. Only a name hangs on it."""
-    step_errors: float = 3.5
-    """Standard errors by which a step must exceed what proportion explains: eight pairs of neighbours, the half of
-    a table where time is nearly proportional, pass by chance in two tables of a thousand."""
-    sure_step: float = 2.3
-    """Step of a table from one size to its double that is a change whatever the noise: 15 % above proportion, which is
-    3.5 standard errors where single values scatter by 3 %."""
-    local_freedom: int = 20
-    """Degrees of freedom from which two lines tell their own noise: its square to a third."""
-    place_share: float = 0.95
-    """Confidence of the sizes between which a change is."""
-    drift_correlation: float = 0.9
-    """Of what the machine adds to one record and to the next: that of a drift or a state that lasts ten records."""
-    drift_ratio: float = 10.0
-    """Variance of the drift over that of a record's median. Study: levels are off by 0.9 % without drift for any ratio
-    from 0 to 30; with one of 5 %, by 3.0, 1.7, 1.4, 1.3 and 1.3 % for 0, 1, 3, 10 and 30."""
+    """Given: below the smallest of the reference answers (2.4 %, taurus at 1420 B)."""
     least_gain: float = 0.125
-    """Share of the root mean square misfit that each line must take away to matter for predictions. The reference
-    answers of real clusters come out from 10.1 % (below, miriel's MPI_Isend changes at 33500 B, too) to 13.1 % (above,
-    its ping-pong does not at 65536 B); an eighth lies between."""
+    """Study: share of the root mean square misfit that each line must take away to matter for predictions. The
+    reference answers of real clusters come out from 10.1 to 13.1 %."""
+    resolution: float = 0.01
+    """Given: relative error that is added to each median's own where lines are counted that matter."""
+    few_sizes: int = 4
+    """Derived: sizes of a line that one outlier may turn: two parameters and as many degrees of freedom."""
+    outlying: float = math.log(1.5)
+    """Given: log ratio of the last size to what the line says of it, from which it is a change and no outlier."""
+    kink_octaves: float = 1.0
+    """Given: range of sizes around a break within which a mere change of slope may lie that explains it."""
+    kink_places: int = 13
+    """Derived: places tried in that range, besides that where the lines cross; more don't change the answer."""
+    least_bend: float = 0.10
+    """Given: change of slope, relative to the larger one, from which a jump is of kind `both`. Only a name."""
+    local_freedom: int = 20
+    """Derived: degrees of freedom from which two lines tell their own noise: its square to a third."""
+    place_share: float = 0.95
+    """Given: confidence of the sizes between which a change is."""
+    drift_correlation: float = 0.9
+    """Study: of what the machine adds to one record and to the next: that of a drift that lasts ten records."""
+    drift_ratio: float = 10.0
+    """Study: variance of the drift over that of a record's median. Levels are off by 0.9 % without drift for any ratio
+    from 0 to 30; with one of 5 %, by 3.0, 1.7, 1.4, 1.3 and 1.3 % for 0, 1, 3, 10 and 30."""
     large_jump: float = 0.17
-    """Jump that counts whether or not it matters for predictions, and that a series may testify to alone: below the
-    20 % that must be found by two of the errors of 1.5 % that it is measured with."""
+    """Derived: jump that counts whether or not it matters for predictions, and that a series may testify to alone:
+    below the 20 % that must be found by two of the errors of 1.5 % that it is measured with."""
     clear: float = 3.0
-    """Strength of a smaller jump that a series may testify to alone: its standard errors are 1.7 times as many as the
-    critical ones, so that any noise would have to be underestimated by as much."""
+    """Derived: strength of a smaller jump that a series may testify to alone: its standard errors are 1.7 times as many
+    as the critical ones, so that any noise would have to be underestimated by as much."""
     suspect_jump: float = 0.10
-    """Relative jump of the lines at a break that makes it worth to measure again: half of what must be found."""
+    """Derived: relative jump of the lines at a break that makes it worth to measure again: half of what must be
+    found."""
     coarse: float = 1.25
-    """Factor between neighbouring sizes from which sizes between them would tell more: three an octave."""
+    """Given: factor between neighbouring sizes from which sizes between them would tell more: three an octave."""
+
+    def cap(self, deviation: float) -> float:
+        """What a size adds to a cost at most: minus twice the log likelihood of an outlier, to that on its line."""
+        return max(2.0 * math.log(self.outlier_spread / deviation) + 4.5, 4.0)
 
 
 THRESHOLDS = Thresholds()

@@ -1,0 +1,170 @@
+"""Which samples of a run were taken in a slower state of the machine, where each size was visited once.
+
+A state belongs to the moment, so it goes on from the last samples of one record to the first of the next. That tells a
+record that is slow as a whole from a size that takes longer. How much slower the state is, is read from records that
+met both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.machine_state.noise import ERRORS
+
+Floats = NDArray[np.float64]
+
+NORMAL_DIFFERENCE_MEDIAN = 0.9539
+"""Median of the absolute difference of two standard normal variables."""
+MOST_BLOCKS = 50
+"""Derived: longer records are taken in blocks, so that a switch is placed to 2 % of a record."""
+FEWEST_SAMPLES = 10
+"""Derived: of a record in which a switch is looked for: five on each side."""
+SLOWEST = math.log(1.35)
+"""Given: states differ by 5 to 25 %, and that is known to a third here; larger steps within a record are outliers."""
+FAR = ERRORS**2
+EXPLAINED = 1.0 / 3.0
+"""Study (benchmarks/changes.py): share of the correlation of neighbouring samples that two states may leave over. A
+drift leaves a half or more, states next to nothing."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Each record's samples without what the state of their moment added, in seconds."""
+
+    records: tuple[Floats, ...]
+    slow_ratio: float
+    """How many times as long the slow state takes; 1 where no two states are told apart."""
+    wanders: bool
+    """Whether samples that follow one another are alike: states or a drift are part of the levels, too."""
+
+
+def without_states(records: Sequence[Floats]) -> Moments:
+    """The samples of records in the order of time, each of another size, freed of a slow state if there are two.
+
+    Records with a sample that is not positive, or of fewer than ten samples, leave all as it is.
+    """
+    as_they_are = Moments(tuple(records), 1.0, wanders=False)
+    if any(one.size < FEWEST_SAMPLES or np.min(one) <= 0.0 for one in records) or not records:
+        return as_they_are
+    logs = [_blocks(np.log(one)) for one in records]
+    noise = _noise(logs)
+    centred = [np.clip(one - np.median(one), -SLOWEST, SLOWEST) for one in logs]
+    before = _correlation(centred)
+    step = _step(centred, noise)
+    if step is None:
+        by_chance = ERRORS / math.sqrt(sum(one.size for one in logs))
+        return Moments(tuple(records), 1.0, wanders=before > by_chance)
+    slow = _slow_samples(logs, step, noise)
+    freed = [one - step * state for one, state in zip(logs, slow, strict=True)]
+    after = _correlation([np.clip(one - np.median(one), -SLOWEST, SLOWEST) for one in freed])
+    if after > EXPLAINED * before:
+        return Moments(tuple(records), 1.0, wanders=True)
+    ratio = math.exp(step)
+    corrected = tuple(
+        record / np.where(_of_samples(state, record.size), ratio, 1.0)
+        for record, state in zip(records, slow, strict=True)
+    )
+    return Moments(corrected, ratio, wanders=True)
+
+
+def _blocks(logs: Floats) -> Floats:
+    if logs.size <= MOST_BLOCKS:
+        return logs
+    return np.array([np.median(block) for block in np.array_split(logs, MOST_BLOCKS)])
+
+
+def _of_samples(state: NDArray[np.bool_], samples: int) -> NDArray[np.bool_]:
+    if state.size == samples:
+        return state
+    sizes = [block.size for block in np.array_split(np.empty(samples), state.size)]
+    return np.repeat(state, sizes)
+
+
+def _noise(logs: Sequence[Floats]) -> float:
+    """Standard deviation of one sample within a state: that of neighbours' differences, over the root of two."""
+    differences = np.concatenate([np.abs(np.diff(one)) for one in logs])
+    return max(float(np.median(differences)) / NORMAL_DIFFERENCE_MEDIAN, 1e-4)
+
+
+def _correlation(centred: Sequence[Floats]) -> float:
+    total = sum(float(one @ one) for one in centred)
+    return sum(float(one[1:] @ one[:-1]) for one in centred) / max(total, 1e-300)
+
+
+def _step(centred: Sequence[Floats], noise: float) -> float | None:
+    """By how much the logarithm steps within records that meet both states; None where none shows a step."""
+    samples = sum(one.size for one in centred)
+    clear = math.sqrt(2.0 * math.log(samples)) + 1.0
+    splits = [_best_split(one) for one in centred]
+    steps = [abs(step) for step, strength in splits if strength > clear * noise]
+    return float(np.median(steps)) if steps else None
+
+
+def _best_split(values: Floats) -> tuple[float, float]:
+    """The difference of the means after and before the best place, and it times the root of its weight."""
+    count = values.size
+    before = np.arange(3, count - 2)
+    sums = np.cumsum(values)
+    step = (sums[-1] - sums[before - 1]) / (count - before) - sums[before - 1] / before
+    strength = np.abs(step) * np.sqrt(before * (count - before) / count)
+    best = int(np.argmax(strength))
+    return float(step[best]), float(strength[best])
+
+
+def _slow_samples(logs: Sequence[Floats], step: float, noise: float) -> list[NDArray[np.bool_]]:
+    """Which samples were slow: the likeliest path through the two states, where each size's level is free.
+
+    The level of a size is that of the faster samples of its record or, where most of them are slow, a step below its
+    median. Source: A. J. Viterbi's algorithm over the samples of all records.
+    """
+    total = (0.0, 0.0)
+    kept: list[tuple[_Path, _Path]] = []
+    for values in logs:
+        middle = float(np.median(values))
+        low = min(float(np.quantile(values, 0.2)) + 0.84 * noise, middle)
+        paths = [_path(values - level, step, noise, total) for level in (low, middle - step)]
+        best = [min(paths, key=lambda path, end=state: path.total[end]) for state in (0, 1)]
+        total = best[0].total[0], best[1].total[1]
+        kept.append((best[0], best[1]))
+    state = int(total[1] < total[0])
+    slow_samples = []
+    for ends in reversed(kept):
+        came_from = ends[state].came_from
+        path = np.empty(len(came_from), dtype=np.bool_)
+        for k in range(len(came_from) - 1, -1, -1):
+            path[k] = state == 1
+            state = came_from[k][state]
+        slow_samples.append(path)
+    return slow_samples[::-1]
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The least costs of a record that ends in the fast and in the slow state, and the state before each sample."""
+
+    total: tuple[float, float]
+    came_from: list[tuple[int, int]]
+
+
+def _path(off: Floats, step: float, noise: float, entered: tuple[float, float]) -> _Path:
+    switch = 2.0 * math.log(off.size)
+    in_fast, in_slow = entered
+    came_from = []
+    for off_fast, off_slow in zip(
+        _far(off, noise).tolist(), _far(off - step, noise).tolist(), strict=True
+    ):
+        came_from.append((int(in_slow + switch < in_fast), int(in_slow <= in_fast + switch)))
+        in_fast, in_slow = (
+            min(in_fast, in_slow + switch) + off_fast,
+            min(in_slow, in_fast + switch) + off_slow,
+        )
+    return _Path((in_fast, in_slow), came_from)
+
+
+def _far(off: Floats, noise: float) -> Floats:
+    return np.minimum((off / noise) ** 2, FAR)
