@@ -9,6 +9,8 @@ namespace chiplog::analysis {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+// Costs that differ by less than this share are equal: an outlier beside a break may belong to either side.
+constexpr double tie = 1e-9;
 
 // Weighted moments about the running mean. Adding one size after the other, instead of subtracting prefix sums, keeps
 // all digits although 1/T^2 spans twelve decades between 1 B and 64 MiB.
@@ -231,7 +233,7 @@ std::vector<Segmentation> Segmenter::solve(std::size_t max_segments) const {
       if (best[begin] == infinity) continue;
       for (std::size_t end = earliest_end_[begin]; end <= n; ++end) {
         const double candidate = best[begin] + costs_[index(begin, end)];
-        if (candidate < next[end]) {
+        if (candidate < next[end] - tie * candidate) {
           next[end] = candidate;
           begins[end] = begin;
         }

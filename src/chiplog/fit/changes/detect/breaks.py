@@ -60,6 +60,8 @@ class Break:
     """As logarithm: what the moments of the run may add to some sizes and not to others, by chance."""
     is_followed: bool
     """Whether more than one size on either side shows the jump."""
+    is_sampled: bool
+    """Whether sizes have samples that tell how far their medians are off; one value a size tells nothing."""
     is_gradual: bool
     """Whether a size beside the break lies between the two lines, so that a rate sags over several sizes."""
 
@@ -79,6 +81,11 @@ class Break:
     def beyond_doubt(self) -> bool:
         """Whether it needs no other series to show it, too."""
         return self.size >= THRESHOLDS.large_jump or self.strength >= THRESHOLDS.clear
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is evidence where its series is the only one."""
+        return self.is_sampled or self.size >= THRESHOLDS.single_jump
 
     @property
     def kind(self) -> str:
@@ -126,6 +133,7 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
         lasting=_in_launches(lines, begin, at, end, jump),
         least=_least(lines, coarse, begin, at, end),
         is_followed=_is_followed(lines, before, after, (begin, at, end)),
+        is_sampled=bool(np.any(lines.observed.relative_errors > 0.0)),
         is_gradual=_is_gradual(lines, before, after, (begin, at, end)),
     )
     return found if end - at == 1 else _place(lines, found)
@@ -216,7 +224,7 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
     """Whether the time goes from the one line to the other over several sizes that lie between the two.
 
     Two sizes do, each by a quarter of the way or more off both lines; over an octave one does that is farther off them
-    than a state of the machine would bring it.
+    than a state of the machine would bring it, where no single line explains either step beside it.
     """
     begin, at, end = edges
     on_lines = np.concatenate([lines.follows(begin, at), lines.follows(at, end)])
@@ -230,20 +238,46 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
     way = (times - levels[0]) / (levels[1] - levels[0])
     nearest = np.minimum(way, 1.0 - way)
     is_far = nearest * np.abs(levels[1] - levels[0]) > LAUNCHES_DIFFER
+    if np.sum(nearest > MIDWAY) > 1:
+        return True
     is_wide = lines.size[first] >= 2.0 * lines.size[last]
-    return bool(np.sum(nearest > MIDWAY) > 1 or (is_wide and np.any(is_far)))
+    steps = np.diff(np.log(lines.seconds[last : first + 1]))
+    growth = np.diff(np.log(lines.size[last : first + 1]))
+    is_steep = np.all(steps > growth) or np.all(steps < 0.0)
+    return bool(is_wide and np.any(is_far) and is_steep)
 
 
 def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
     """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
     if lines is None:
         return ()
-    open_ = [
-        one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump
-    ]
+    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump]
+    open_ += _unexplained_steps(lines, breaks)
     coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
     inside = [np.geomspace(low, high, 5)[1:-1].round() for low, high in coarse]
     return tuple(sorted({int(size) for sizes in inside for size in sizes}))
+
+
+def _unexplained_steps(lines: Lines, breaks: Sequence[Break]) -> list[tuple[int, int]]:
+    """Neighbouring sizes between which the time grows faster than the size, by more than noise or much, and stays so.
+
+    No line does that; those where a jump was found are left out.
+    """
+    growth = np.diff(np.log(lines.seconds)) - np.diff(np.log(lines.size))
+    by_chance = math.sqrt(lines.cap) * np.hypot(lines.deviation[1:], lines.deviation[:-1])
+    lasts = np.ones(growth.size, dtype=np.bool_)
+    lasts[:-1] = (
+        np.log(lines.seconds[2:] / lines.seconds[:-2]) > 0.5 * np.diff(np.log(lines.seconds))[:-1]
+    )
+    least = np.minimum(by_chance, math.log1p(THRESHOLDS.large_jump))
+    steep = np.flatnonzero((growth > least) & lasts)
+    pairs = [(int(lines.size[k]), int(lines.size[k + 1])) for k in steep]
+    jumps = [(one.last_before_bytes, one.first_after_bytes) for one in breaks if one.jumps]
+    return [
+        (low, high)
+        for low, high in pairs
+        if not any(first < high and low < last for first, last in jumps)
+    ]
 
 
 def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:
@@ -267,7 +301,11 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
     target = lines.seconds[begin:end][follows] * root
 
     def misfit(knot: float) -> float:
-        columns = [root, np.minimum(size, knot) / knot * root, np.maximum(size / knot - 1.0, 0.0) * root]
+        columns = [
+            root,
+            np.minimum(size, knot) / knot * root,
+            np.maximum(size / knot - 1.0, 0.0) * root,
+        ]
         return float(nnls(np.stack(columns, axis=1), target)[1]) ** 2
 
     outlying = lines.cap * float(np.sum(~follows))

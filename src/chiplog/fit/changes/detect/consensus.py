@@ -128,7 +128,8 @@ def _credible(group: Sequence[Witness], series: int) -> bool:
     jumping = [witness for witness in group if witness.found.jumps]
     kinds = {FAMILIES.get(w.observed.quantity, w.observed.quantity) for w in jumping}
     alone = any(w.found.beyond_doubt and w.observed.quantity not in DIFFERENCES for w in jumping)
-    enough = series == 1 or len(kinds) >= 2 or alone
+    only = series == 1 and any(w.found.stands_alone for w in jumping)
+    enough = only or len(kinds) >= 2 or alone
     return bool(jumping) and enough
 
 

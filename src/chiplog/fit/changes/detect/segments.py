@@ -230,7 +230,7 @@ def _divided(observed: Observed, deviation: Floats) -> Lines:
     cap = THRESHOLDS.cap(float(np.median(deviation)))
     weight = (seconds * deviation) ** -2.0
     segmenter = Segmenter(size, seconds, weight, line_limits(size), cap)
-    most = max((size.size - 2) // (PARAMETERS + 1), 1)
+    most = max((size.size - 2) // PARAMETERS, 1)
     ways = segmenter.solve(min(most, THRESHOLDS.most_lines))
     _, begins = min(ways, key=lambda way: way[0] + _penalty(cap) * len(way[1]))
     return Lines(observed, size, seconds, deviation, cap, segmenter, tuple(begins), 0)

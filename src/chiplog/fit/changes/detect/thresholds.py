@@ -42,6 +42,8 @@ class Thresholds:
     """Derived: sizes of a line that one outlier may turn: two parameters and as many degrees of freedom."""
     outlying: float = math.log(1.5)
     """Given: log ratio of the last size to what the line says of it, from which it is a change and no outlier."""
+    single_jump: float = 0.10
+    """Given: jump of the only series, where it has one value a size, which tells nothing of its own error."""
     kink_octaves: float = 1.0
     """Given: range of sizes around a break within which a mere change of slope may lie that explains it."""
     kink_places: int = 13
