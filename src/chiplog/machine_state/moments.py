@@ -128,9 +128,10 @@ def _slow_samples(logs: Sequence[Floats], step: float, noise: float) -> list[NDA
         middle = float(np.median(values))
         low = min(float(np.quantile(values, 0.2)) + 0.84 * noise, middle)
         paths = [_path(values - level, step, noise, total) for level in (low, middle - step)]
-        best = [min(paths, key=lambda path, end=state: path.total[end]) for state in (0, 1)]
-        total = best[0].total[0], best[1].total[1]
-        kept.append((best[0], best[1]))
+        to_fast = min(paths, key=lambda path: path.total[0])
+        to_slow = min(paths, key=lambda path: path.total[1])
+        total = to_fast.total[0], to_slow.total[1]
+        kept.append((to_fast, to_slow))
     state = int(total[1] < total[0])
     slow_samples = []
     for ends in reversed(kept):

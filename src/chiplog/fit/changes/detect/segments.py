@@ -221,7 +221,7 @@ def _scatter_of_neighbours(observed: Observed) -> Floats:
     width = THRESHOLDS.dense_sizes // 2 - 1
     padded = np.pad(off, width // 2, mode="reflect")
     near = np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1)
-    return np.maximum(near / NORMAL_MEDIAN, THRESHOLDS.scatters[0])
+    return np.asarray(np.maximum(near / NORMAL_MEDIAN, THRESHOLDS.scatters[0]))
 
 
 def _divided(observed: Observed, deviation: Floats) -> Lines:
