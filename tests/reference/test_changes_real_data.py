@@ -55,9 +55,12 @@ def test_other_operations_show_them_too(tmp_path: Path, name: str, limits: tuple
         assert any(is_at(change, limit, dataset.sizes()) for change in found), (limit, found)
 
 
-def test_tukey_changes_above_8_kib_and_by_a_little_above_8_mib(tmp_path: Path) -> None:
+def test_tukey_changes_above_128_b_above_8_kib_and_by_a_little_above_8_mib(tmp_path: Path) -> None:
+    """Above 128 B a message is no longer inline: half round trips rise, gap and overhead fall, by 10 to 15 %."""
     dataset = imported("netgauge", "tukey_netgauge_prtt.dat", tmp_path)
-    large, small = find_changes(dataset).consensus
+    inline, large, small = find_changes(dataset).consensus
+    assert inline.last_before_bytes <= 128 < inline.first_after_bytes <= 256
+    assert set(inline.seen_in) == {"gap", "o_s", "half_round_trip"}
     assert (large.last_before_bytes, large.first_after_bytes) == (8192, 16384)
     assert (small.last_before_bytes, small.first_after_bytes) == (8 << 20, 16 << 20)
     assert "o_s" in large.seen_in
