@@ -168,7 +168,7 @@ def _least(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -
 
 
 def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:
-    """Whether the jump stays, by half and the standard error of that, without the size next to it on either side.
+    """Whether the jump stays, by a third and the error of that, without the size next to it on either side.
 
     An outlier next to a break may turn the line of a side of few sizes.
     """
@@ -180,7 +180,7 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
     if 2 <= end - at <= THRESHOLDS.few_sizes:
         without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
     return all(
-        math.copysign(1.0, jump) * left - error >= 0.5 * abs(jump) for left, error in without
+        math.copysign(1.0, jump) * left - error >= abs(jump) / 3.0 for left, error in without
     )
 
 
