@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chiplog.statistics import MAD_TO_DEVIATION, MEDIAN_ERROR
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 ERRORS = 3.0
 """Standard errors of the gap that a delay must exceed it by to be longer beyond doubt."""
-MEDIAN_ERROR = 1.2533 * 1.4826
-"""Standard error of a median over the median absolute deviation of normal samples, times the square root of n."""
 TRAINS, RECEIVES = "prtt", "receive_overhead"
 
 Kind = tuple[str, str, str | None, int]
@@ -75,7 +75,12 @@ class TrainGaps:
 
         further = np.concatenate(self._further[kind])
         gap = float(np.median(further))
-        error = MEDIAN_ERROR * float(np.median(np.abs(further - gap))) / math.sqrt(further.size)
+        error = (
+            MEDIAN_ERROR
+            * MAD_TO_DEVIATION
+            * float(np.median(np.abs(further - gap)))
+            / math.sqrt(further.size)
+        )
         return TrainGap(float(np.median(np.concatenate(self._round_trips[kind]))), gap, error)
 
     def nearest(self, kind: Kind) -> tuple[int, TrainGap] | None:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.statistics import MAD_TO_DEVIATION
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -41,7 +43,7 @@ POWER_QUANTILE = 2.12
 POOLED_RUNS = 30.0
 """Runs that the spread of all nodes counts as in the spread of one."""
 _TAIL = 0.98
-_MAD_TO_SIGMA = 1.4826
+
 _MOST_CORRELATION = 0.95
 _CLIP = 3.0
 
@@ -181,7 +183,7 @@ def _noise(before: FloatArray, alarms: float) -> tuple[FloatArray, FloatArray, f
     level = middle(before, axis=0)
     rest = before - level
     small = (count / (count - 1.0)) ** 0.5
-    own = _MAD_TO_SIGMA * middle(np.abs(rest), axis=0) * small
+    own = MAD_TO_DEVIATION * middle(np.abs(rest), axis=0) * small
     pooled = max(float(np.median(own)), 1e-6)
     spread = np.sqrt((count * own**2 + POOLED_RUNS * pooled**2) / (count + POOLED_RUNS))
     scaled = rest / spread

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.machine_state.noise import ERRORS
+from chiplog.statistics import DIFFERENCE_MEDIAN
 
 Floats = NDArray[np.float64]
 
-NORMAL_DIFFERENCE_MEDIAN = 0.9539
-"""Median of the absolute difference of two standard normal variables."""
 MOST_BLOCKS = 50
 """Derived: longer records are taken in blocks, so that a switch is placed to 2 % of a record."""
 FEWEST_SAMPLES = 10
@@ -88,7 +87,7 @@ def _of_samples(state: NDArray[np.bool_], samples: int) -> NDArray[np.bool_]:
 def _noise(logs: Sequence[Floats]) -> float:
     """Standard deviation of one sample within a state: that of neighbours' differences, over the root of two."""
     differences = np.concatenate([np.abs(np.diff(one)) for one in logs])
-    return max(float(np.median(differences)) / NORMAL_DIFFERENCE_MEDIAN, 1e-4)
+    return max(float(np.median(differences)) / DIFFERENCE_MEDIAN, 1e-4)
 
 
 def _correlation(centred: Sequence[Floats]) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.statistics import MEDIAN_ERROR
 from chiplog.survey.robust import group_medians, mad
 from chiplog.survey.suspects import LEAST_EFFECT
 
@@ -18,8 +19,6 @@ FEWEST_LEAVES, MOST_LEAVES = 4, 8
 """Numbers of leaves of which half, or more, may be slow; of more leaves most are healthy."""
 CLEAR = 4.0
 """Standard errors by which pairs across slow uplinks must be slower than the others."""
-MEDIAN_ERROR = 1.2533
-"""The standard error of the median of normal values over that of their mean."""
 
 
 def most_uplinks(fit: PairFit) -> tuple[IntArray, float]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from chiplog.statistics import MAD_TO_DEVIATION
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     IntArray = NDArray[np.int64]
     FloatArray = NDArray[np.float64]
 
-MAD_TO_SIGMA = 1.4826
-"""The standard deviation of normal values over their median absolute deviation."""
 TUKEY_CUT = 4.685
 """Standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
 SCALE_EFFICIENCY = 0.7
@@ -30,7 +30,7 @@ def mad(values: FloatArray) -> float:
     """The standard deviation by the median absolute deviation from the median; 0 without values."""
     if not values.size:
         return 0.0
-    return MAD_TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
+    return MAD_TO_DEVIATION * float(np.median(np.abs(values - np.median(values))))
 
 
 def scale(values: FloatArray) -> float:

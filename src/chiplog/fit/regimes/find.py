@@ -24,12 +24,12 @@ from scipy.special import chdtri
 
 from chiplog.fit.regimes.lines import (
     FEWEST_SIZES,
-    NORMAL_MAD,
     Curve,
     Lines,
     best_lines,
     costs_of_places,
 )
+from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ def _regimes(sizes: NDArray[np.int64], curve: Curve, scale: Floats) -> tuple[flo
 def _borders(curve: Curve, lines: Lines, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
     """Each border with the places where the sum of squares is as small, give or take the noise of one number."""
     squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
-    noise = max(1.0, NORMAL_MAD**2 * float(np.median(squares)))
+    noise = max(1.0, MAD_TO_DEVIATION**2 * float(np.median(squares)))
     allowed = noise * float(chdtri(1.0, 1.0 - SURE))
     found = []
     edges = [*lines.begins, curve.sizes.size]
@@ -139,7 +139,9 @@ def _real(found: dict[int, Lines], curve: Curve) -> list[int]:
     finest = found[max(found)]
     residual = np.abs(curve.seconds - finest.at(curve.sizes)) / curve.error
     left = points - 2 * len(finest.begins)
-    spread = NORMAL_MAD * float(np.median(residual)) * np.sqrt(points / left) if left > 0 else 1.0
+    spread = (
+        MAD_TO_DEVIATION * float(np.median(residual)) * np.sqrt(points / left) if left > 0 else 1.0
+    )
     penalty = max(1.0, spread) ** 2 * float(chdtri(3.0, ALPHA / points))
     best = min(found, key=lambda count: found[count].cost + penalty * count)
     return [count for count in found if count <= best]

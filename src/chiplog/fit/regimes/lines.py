@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
+from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +26,6 @@ FEWEST_SIZES = 3
 MOST_REGIMES = 12
 HUBER = 2.0
 """Standard deviations from which a size loses weight."""
-NORMAL_MAD = 1.4826
 _ONE = Limits(
     min_bytes=1.0,
     min_points=FEWEST_SIZES,
@@ -80,7 +80,7 @@ def best_lines(curve: Curve) -> dict[int, Lines]:
     first = _cut(curve, weight)
     rough = first[max(first)]
     residual = np.abs(curve.seconds - rough.at(curve.sizes)) / curve.error
-    spread = max(1.0, NORMAL_MAD * float(np.median(residual)))
+    spread = max(1.0, MAD_TO_DEVIATION * float(np.median(residual)))
     return _cut(curve, weight * HUBER / np.maximum(residual / spread, HUBER))
 
 

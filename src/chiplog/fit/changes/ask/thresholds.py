@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Thresholds:
     """Numbers of the room `ask`. Bytes are those on the wire, of a whole run.
 
-    `docs/decisions/0016-asking-and-deciding.md` has the derivations and the series that show what they give.
+    `docs/numbers/protocol-changes.md` has the derivations and the series that show what they give.
     """
 
     run_bytes: int = 980_000_000
@@ -73,15 +73,15 @@ class Thresholds:
     step_errors: float = 3.0
     """Derived: of about 100 places that a run scans, one in four runs is halved in vain, which costs 15 questions."""
     suspect_jump: float = 0.10
-    """Study (decision 0016): steps that are looked into where the grid is suspicious."""
+    """Study: steps that are looked into where the grid is suspicious."""
     swept_jump: float = 0.15
-    """Study (decision 0016): steps that are looked into anywhere."""
+    """Study: steps that are looked into anywhere."""
     swept_total: float = 0.25
-    """Study (decision 0016): sum over the quantities of their steps where the grid shows nothing."""
+    """Study: sum over the quantities of their steps where the grid shows nothing."""
     confirmed_jump: float = 0.15
-    """Study (decision 0016): jump from one byte to the next where no limit is known of."""
+    """Study: jump from one byte to the next where no limit is known of."""
     confirmed_alone: float = 0.10
-    """Study (decision 0016): the same where the bytes allow for one quantity only."""
+    """Study: the same where the bytes allow for one quantity only."""
     sweeps: int = 2
     """Derived: a state of the machine hides a jump in one of ten sweeps, so in one of a hundred both; one sweep where
     the transport names its limits, since others are unlikely."""

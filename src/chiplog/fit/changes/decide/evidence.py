@@ -15,11 +15,10 @@ from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
 from chiplog.fit.changes.detect.observed import samples_of
+from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
-NORMAL_MAD = 1.4826
-"""Standard deviation over median absolute deviation, for normal variables."""
 LEAST_RATIO = 0.01
 """Replicates count as at least so much of what they are replicates of; only their order matters so far out."""
 
@@ -316,7 +315,7 @@ def _log(seconds: Floats) -> Floats:
 def spread(values: Floats) -> float:
     """Robust standard deviation of the replicates, which follow the first value; never 0."""
     replicates = values[1:]
-    deviation = NORMAL_MAD * float(np.median(np.abs(replicates - np.median(replicates))))
+    deviation = MAD_TO_DEVIATION * float(np.median(np.abs(replicates - np.median(replicates))))
     return max(deviation, 1e-9 * float(np.max(np.abs(values))), np.finfo(np.float64).tiny)
 
 

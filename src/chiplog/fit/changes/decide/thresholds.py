@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 class Thresholds:
     """Numbers of the room `decide`; those that errors allow are computed from how often a question is asked.
 
-    `docs/decisions/0016-asking-and-deciding.md` has the derivations and the series that show what they give.
+    `docs/numbers/protocol-changes.md` has the derivations and the series that show what they give.
     """
 
     false_changes: float = 1e-3
@@ -37,15 +37,15 @@ class Thresholds:
     """Derived: with a curve instead of a jump, places are uniform, and each halving ends there with probability 0.4:
     nine halvings follow a curve to the end once in 100."""
     trimmed: float = 0.2
-    """Study (decision 0016): as efficient as a median with two states, and more with one."""
+    """Study: as efficient as a median with two states, and more with one."""
     replicates: int = 200
     """Derived: the spread of so many replicates is known to 1/sqrt(2 * 200) = 5 %."""
     neither: float = 1e-4
     """Derived: an outlier may turn no halving alone: less than 1/`turn_questions` of one."""
     share_off: float = 0.15
-    """Study (decision 0016): how far a line may be off between its two sizes, of the distance to the other line."""
+    """Study: how far a line may be off between its two sizes, of the distance to the other line."""
     shape_off: float = 0.02
-    """Study (decision 0016): the same for each unit of the logarithm of the ratio of the two sizes."""
+    """Study: the same for each unit of the logarithm of the ratio of the two sizes."""
     off_errors: float = 2.0
     """Derived: 19 of 20 places are nearer to their line than so many standard errors."""
 

@@ -85,14 +85,14 @@ class Break:
     @property
     def stands_alone(self) -> bool:
         """Whether it is evidence where its series is the only one."""
-        return self.is_sampled or self.size >= THRESHOLDS.single_jump
+        return self.is_sampled or self.size >= THRESHOLDS.noticeable
 
     @property
     def kind(self) -> str:
         """`jump`, `slope` or `both`."""
         if not self.jumps:
             return "slope"
-        return "both" if self.slope_change >= THRESHOLDS.least_bend else "jump"
+        return "both" if self.slope_change >= THRESHOLDS.noticeable else "jump"
 
 
 def find_breaks(lines: Lines | None) -> tuple[Break, ...]:
@@ -251,7 +251,7 @@ def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
     """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
     if lines is None:
         return ()
-    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.suspect_jump]
+    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.noticeable]
     open_ += _unexplained_steps(lines, breaks)
     coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
     inside = [np.geomspace(low, high, 5)[1:-1].round() for low, high in coarse]

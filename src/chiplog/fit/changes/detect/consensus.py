@@ -93,12 +93,12 @@ def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
 def _suspicious(group: Sequence[Witness], series: int) -> bool:
     if _credible(group, series):
         return False
-    return any(w.found.size >= THRESHOLDS.suspect_jump for w in group)
+    return any(w.found.size >= THRESHOLDS.noticeable for w in group)
 
 
 def _suspect(group: Sequence[Witness]) -> Change:
     """Where the lines of its witnesses part, give or take a size."""
-    stepping = [w.found for w in group if w.found.size >= THRESHOLDS.suspect_jump]
+    stepping = [w.found for w in group if w.found.size >= THRESHOLDS.noticeable]
     return replace(
         _change(group),
         last_before_bytes=min(found.about[0] for found in stepping),

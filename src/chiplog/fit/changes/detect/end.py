@@ -14,7 +14,7 @@ from chiplog.fit.changes.result import UnexplainedEnd
 
 
 def unexplained_end(lines: Lines) -> UnexplainedEnd | None:
-    """The last sizes that lie off their line by `suspect_jump` or more, one after the other; None without any."""
+    """The last sizes that lie off their line by `noticeable` or more, one after the other; None without any."""
     begin, end = lines.begins[-1], lines.size.size
     follows = lines.follows(begin, end)
     if end - begin < 2 or follows[-1] or not follows.any():
@@ -22,7 +22,7 @@ def unexplained_end(lines: Lines) -> UnexplainedEnd | None:
     at = begin + int(np.flatnonzero(follows)[-1]) + 1
     expected = lines.line(begin, end)(lines.size[at])
     relative = float(lines.seconds[at] / expected) - 1.0
-    if abs(relative) < THRESHOLDS.suspect_jump:
+    if abs(relative) < THRESHOLDS.noticeable:
         return None
     return UnexplainedEnd(
         last_explained_bytes=int(lines.size[at - 1]),

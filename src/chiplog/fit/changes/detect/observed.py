@@ -21,13 +21,10 @@ from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.detect.drift import drift_of
 from chiplog.machine_state.moments import without_states
+from chiplog.statistics import MEDIAN_ERROR, QUARTILE_RANGE
 
 Floats = NDArray[np.float64]
 
-NORMAL_QUARTILES = 1.349
-"""Interquartile range of a standard normal variable."""
-MEDIAN_ERROR = 1.2533
-"""Standard error of a median over that of a mean, for normal samples: sqrt(pi/2)."""
 MIN_SAMPLES_FOR_ERROR = 6
 TINY = float(np.finfo(np.float64).tiny)
 GRID = "grid"
@@ -62,7 +59,7 @@ class Point:
         n = self.samples.size
         if n < MIN_SAMPLES_FOR_ERROR:
             return 0.0
-        return float(self.samples[(3 * n) // 4] - self.samples[n // 4]) / NORMAL_QUARTILES
+        return float(self.samples[(3 * n) // 4] - self.samples[n // 4]) / QUARTILE_RANGE
 
     def replicates(self, random: np.random.Generator, count: int) -> Floats:
         """Bootstrap replicates of the median in seconds, shape (count,).

@@ -21,6 +21,7 @@ from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
+from chiplog.statistics import MEDIAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -34,8 +35,6 @@ COARSE = Limits(
     min_bytes=64, min_points=5, min_factor=1.5, min_points_sparse=3, min_factor_sparse=4.0
 )
 """For the lines that matter: none within a cache line, where differences are those of copying words."""
-NORMAL_MEDIAN = 0.6745
-"""Median absolute value of a standard normal variable."""
 TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
 """Of each further line: intercept, slope and place."""
@@ -221,7 +220,7 @@ def _scatter_of_neighbours(observed: Observed) -> Floats:
     width = THRESHOLDS.dense_sizes // 2 - 1
     padded = np.pad(off, width // 2, mode="reflect")
     near = np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1)
-    return np.asarray(np.maximum(near / NORMAL_MEDIAN, THRESHOLDS.scatters[0]))
+    return np.asarray(np.maximum(near / MEDIAN_ABSOLUTE, THRESHOLDS.least_scatter))
 
 
 def _divided(observed: Observed, deviation: Floats) -> Lines:
@@ -244,8 +243,8 @@ def mattering(lines: Lines) -> list[int]:
     size, seconds = lines.size, lines.seconds
     deviation = np.hypot(lines.observed.relative_errors, THRESHOLDS.resolution)
     segmenter = Segmenter(size, seconds, (seconds * deviation) ** -2.0, COARSE)
-    rounding = (THRESHOLDS.scatters[0] / THRESHOLDS.resolution) ** 2
-    ways = segmenter.solve(THRESHOLDS.most_mattering)
+    ways = segmenter.solve(THRESHOLDS.most_lines)
+    rounding = (THRESHOLDS.least_scatter / THRESHOLDS.resolution) ** 2
     misfit = [math.sqrt(max(cost, size.size * rounding)) for cost, _ in ways]
     kept = 0
     while any(

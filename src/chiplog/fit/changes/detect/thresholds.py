@@ -8,24 +8,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Thresholds:
     """What times over sizes must show to be evidence of a protocol change."""
 
-    scatters: tuple[float, ...] = (0.002, 0.004, 0.007, 0.012, 0.02, 0.033, 0.055, 0.09, 0.15)
-    """Given: relative deviations of sizes that are tried; 0.2 % is a clock of 1 ns at 0.5 us, or three digits."""
+    least_scatter: float = 0.002
+    """Given: relative deviation of sizes, at least: a clock of 1 ns at 0.5 us, or three printed digits."""
+    most_scatter: float = 0.15
+    """Given: likewise at most; tables of twice that tell nothing."""
     cap_share: float = 0.75
     """Derived: between 2/3 and 1. Above 2/3, three outlying sizes are worth the two lines that a range of them costs;
     below 1, two are not, nor is one at an end the line that it costs there."""
     outlier_spread: float = 0.4
     """Given: as logarithm, the deviation of outlying sizes; up to half as long again is an outlier."""
+    outlier_share: float = 0.1
+    """Given: how many sizes are outliers before anything is known of a run."""
     most_lines: int = 40
-    """Given: four protocol changes and as many changes of slope, and states that come and go between them."""
+    """Given: four protocol changes, as many changes of slope, and states that come and go between them."""
     most_passing: int = 3
     """Given: lines that a state which comes and goes may look like."""
-    most_mattering: int = 9
-    """Given: four protocol changes and as many changes of slope."""
     dense_sizes: int = 100
     """Given: sizes from which neighbours tell the scatter, since four changes move few of them."""
     false_share: float = 0.02
@@ -42,14 +46,13 @@ class Thresholds:
     """Derived: sizes of a line that one outlier may turn: two parameters and as many degrees of freedom."""
     outlying: float = math.log(1.5)
     """Given: log ratio of the last size to what the line says of it, from which it is a change and no outlier."""
-    single_jump: float = 0.10
-    """Given: jump of the only series, where it has one value a size, which tells nothing of its own error."""
+    noticeable: float = 0.10
+    """Derived: half of the 20 % that must be found. A jump of a series of one value a size counts from here, a break is
+    worth to be measured again, and a change of slope is named."""
     kink_octaves: float = 1.0
     """Given: range of sizes around a break within which a mere change of slope may lie that explains it."""
     kink_places: int = 13
     """Derived: places tried in that range, besides that where the lines cross; more don't change the answer."""
-    least_bend: float = 0.10
-    """Given: change of slope, relative to the larger one, from which a jump is of kind `both`. Only a name."""
     local_freedom: int = 20
     """Derived: degrees of freedom from which two lines tell their own noise: its square to a third."""
     place_share: float = 0.95
@@ -65,15 +68,18 @@ class Thresholds:
     clear: float = 3.0
     """Derived: strength of a smaller jump that a series may testify to alone: its standard errors are 1.7 times as many
     as the critical ones, so that any noise would have to be underestimated by as much."""
-    suspect_jump: float = 0.10
-    """Derived: relative jump of the lines at a break that makes it worth to measure again: half of what must be
-    found."""
     coarse: float = 1.25
     """Given: factor between neighbouring sizes from which sizes between them would tell more: three an octave."""
 
+    @property
+    def scatters(self) -> tuple[float, ...]:
+        """The relative deviations of sizes that are tried, three to a factor of five."""
+        return tuple(np.geomspace(self.least_scatter, self.most_scatter, 9).tolist())
+
     def cap(self, deviation: float) -> float:
-        """What a size adds to a cost at most: minus twice the log likelihood of an outlier, to that on its line."""
-        return max(2.0 * math.log(self.outlier_spread / deviation) + 4.5, 4.0)
+        """What a size adds to a cost at most: minus twice the log likelihood of an outlier, over one on its line."""
+        odds = 1.0 / self.outlier_share - 1.0
+        return 2.0 * math.log(odds * self.outlier_spread / deviation)
 
 
 THRESHOLDS = Thresholds()
