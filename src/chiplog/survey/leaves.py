@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from chiplog.statistics import MAD_TO_DEVIATION
 from chiplog.survey.pair_fit import slowness
-from chiplog.survey.robust import MAD_TO_SIGMA
+from chiplog.survey.robust import MAD_TO_DEVIATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -174,7 +175,7 @@ def _near(slow: FloatArray) -> BoolArray | None:
         return None
     middle = float(np.median(logs))
     upper_half = logs[logs >= middle] - middle
-    width = MAD_TO_SIGMA * float(np.median(upper_half))
+    width = MAD_TO_DEVIATION * float(np.median(upper_half))
     logs = np.minimum(logs, middle + 4 * max(width, 1e-9))  # spikes make no class of their own
     threshold = _threshold(logs)
     return None if threshold is None else np.asarray(np.nan_to_num(even, nan=np.inf) < threshold)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.statistics import MAD_TO_DEVIATION
 from chiplog.survey.half_slow import most_uplinks
 from chiplog.survey.robust import (
-    MAD_TO_SIGMA,
     group_means,
     group_medians,
     mad,
@@ -433,6 +433,6 @@ def _noise_of_ends(terms: Terms, rest: FloatArray, scales: FloatArray) -> FloatA
     count = terms.ends.size
     groups = np.concatenate((terms.clients, terms.servers))
     wide = np.abs(rest) / scales[terms.classes]
-    noise = MAD_TO_SIGMA * group_medians(np.concatenate((wide, wide)), groups, count)
+    noise = MAD_TO_DEVIATION * group_medians(np.concatenate((wide, wide)), groups, count)
     pairs = np.bincount(groups, minlength=count)
     return np.where(pairs >= LEAST_IN_SPELL, np.fmax(noise, 1.0), 1.0)
