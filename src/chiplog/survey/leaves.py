@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import connected_components
 
 from chiplog.statistics import MAD_TO_DEVIATION
 from chiplog.survey.pair_fit import slowness
-from chiplog.survey.robust import MAD_TO_DEVIATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
