@@ -8,12 +8,14 @@ measured them on 200 other machines of each kind (0.25 % with a false change, 0.
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from many_runs import LONG, share_is_within
 
+from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
@@ -25,9 +27,11 @@ MACHINES = (
 FRIENDLY_TABLES = ("log-normal", "skewed", "outliers")
 
 
-def outcome(grid: str, noise: str, table: bool, bends: int, seed: int) -> tuple[bool, int, int]:
+def outcome(
+    grid: str, noise: str, table: bool, raw: bool, bends: int, seed: int
+) -> tuple[bool, int, int]:
     """Whether there is a false change, and how many jumps were missed, of how many."""
-    drawn = draw(grid, noise, table=table, bends=bends, seed=seed)
+    drawn = draw(grid, noise, table=table, raw=raw, bends=bends, seed=seed)
     found, false = found_and_false(drawn, find_changes(drawn.dataset).consensus)
     return false > 0, len(drawn.limits) - found, len(drawn.limits)
 
@@ -40,6 +44,7 @@ def holds(
     false_share: float,
     missed_share: float,
     table: bool,
+    raw: bool = False,
     bends: int = 0,
 ) -> bool:
     """Whether at most these shares of machines show a false change, and of jumps are missed."""
@@ -47,9 +52,7 @@ def holds(
     all_of = [
         one
         for noise in noises
-        for one in pool.map(
-            outcome, repeat(grid), repeat(noise), repeat(table), repeat(bends), seeds, chunksize=10
-        )
+        for one in pool.map(partial(outcome, grid, noise, table, raw, bends), seeds, chunksize=10)
     ]
     false, missed, jumps = (sum(column) for column in zip(*all_of, strict=True))
     return share_is_within(false, len(all_of), 0.0, false_share) and share_is_within(
@@ -77,19 +80,58 @@ def test_so_it_is_in_tables_of_one_mean_a_size_whose_machine_holds_still(
     assert holds(pool, grid, FRIENDLY_TABLES, table=True, false_share=0.01, missed_share=0.025)
 
 
-def stepped(drawn: Drawn) -> list[int]:
-    """The sizes at which a table steps by more than 2.3 to the next."""
+@pytest.mark.parametrize("grid", ["octave", "dense"])
+def test_raw_samples_in_ascending_order_show_jumps_beside_states_and_drift(
+    pool: ProcessPoolExecutor, grid: str
+) -> None:
+    """Each size was visited once, so states and drift go on from one size to the next."""
+    noises = ("log-normal", "skewed", "outliers", "states", "drift")
+    assert holds(pool, grid, noises, table=False, raw=True, false_share=0.03, missed_share=0.03)
+
+
+@pytest.mark.parametrize("noise", ["log-normal", "states", "drift"])
+def test_more_samples_are_never_worse_than_one_median_a_size(noise: str) -> None:
+    missed_of_samples = missed_of_medians = 0
+    for seed in range(100 if LONG else 30):
+        drawn = draw("octave", noise, raw=True, seed=seed)
+        medians = tuple(
+            replace(one, seconds=np.array([one.median])) for one in drawn.dataset.series
+        )
+        alone = replace(drawn.dataset, series=medians)
+        missed_of_samples += len(drawn.limits) - found_of(drawn, drawn.dataset)
+        missed_of_medians += len(drawn.limits) - found_of(drawn, alone)
+    assert missed_of_samples <= missed_of_medians + 1
+
+
+def found_of(drawn: Drawn, dataset: Dataset) -> int:
+    """How many of the machine's limits a dataset of it shows."""
+    return found_and_false(drawn, find_changes(dataset).consensus)[0]
+
+
+def stepped(drawn: Drawn) -> list[tuple[int, int]]:
+    """The neighbouring sizes between which a table steps by more than 2.4."""
     seconds = np.array([series.median for series in drawn.dataset.series])
-    return [drawn.sizes[k] for k in np.flatnonzero(seconds[1:] > 2.3 * seconds[:-1])]
+    steep = np.flatnonzero(seconds[1:] > 2.4 * seconds[:-1])
+    return [(drawn.sizes[k], drawn.sizes[k + 1]) for k in steep]
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_no_step_of_a_table_above_a_factor_of_two_is_missed_beyond_noise(noise: str) -> None:
-    shown = 0
+def test_no_step_of_a_table_above_a_factor_of_two_is_silent_beyond_noise(noise: str) -> None:
+    """It lies within a change, or the sizes that would tell are named."""
+    shown = within = 0
     for seed in range(100 if LONG else 30):
         drawn = draw("octave", noise, table=True, seed=seed)
-        found = {change.last_before_bytes for change in find_changes(drawn.dataset).consensus}
-        steps = stepped(drawn)
-        assert found.issuperset(steps), (seed, steps, found)
-        shown += len(steps)
+        result = find_changes(drawn.dataset)
+        (series,) = result.series
+        for low, high in stepped(drawn):
+            is_within = any(
+                one.last_before_bytes <= low and high <= one.first_after_bytes
+                for one in result.consensus
+            )
+            is_named = any(low < size < high for size in series.would_tell)
+            assert is_within or is_named or high <= 8, (seed, low, result)
+            shown += 1
+            within += is_within
     assert shown > 10
+    if noise in FRIENDLY_TABLES:
+        assert within >= 0.99 * shown

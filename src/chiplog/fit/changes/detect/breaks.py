@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from scipy.special import chdtri, fdtri
+from scipy.special import chdtri
 
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
@@ -322,19 +322,22 @@ def _place(lines: Lines, found: Break) -> Break:
     begin, at, end = found.begin, found.at, found.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
     two, one = cost(begin, at) + cost(at, end), cost(begin, end)
-    excess, freedom = lines.excess(begin, at, end)
-    enough = two + excess * float(fdtri(1, freedom, THRESHOLDS.place_share))
+    excess, _ = lines.excess(begin, at, end)
+    enough = two + excess * float(chdtri(1, 1.0 - THRESHOLDS.place_share))
     if not found.jumps:
         enough = max(enough, (0.5 * (math.sqrt(two) + math.sqrt(one))) ** 2)
 
-    def as_good(place: int) -> bool:
-        possible = admissible(begin, place) and admissible(place, end)
-        return possible and cost(begin, place) + cost(place, end) <= enough
+    def as_good(place: int, moved: int) -> bool:
+        if not (admissible(begin, place) and admissible(place, end)):
+            return False
+        part = (place, end) if moved >= place else (begin, place)
+        follows = lines.follows(*part)[moved - part[0]]
+        return bool(follows) and cost(begin, place) + cost(place, end) <= enough
 
     low = high = at
-    while low - 1 > begin and as_good(low - 1):
+    while low - 1 > begin and as_good(low - 1, low - 1):
         low -= 1
-    while high + 1 < end and as_good(high + 1):
+    while high + 1 < end and as_good(high + 1, high):
         high += 1
     low, high = (max(low, at - 1), min(high, at + 1)) if found.jumps else (low - 1, high + 1)
     low, high = max(low, begin + 1), min(high, end - 1)
