@@ -2,7 +2,8 @@
 
 Draws machines whose half round trip is known: 0 to 4 changes of protocol, each a jump of the time, on three grids of
 sizes and under six kinds of noise. Prints, for each of them, the share of machines on which something was found that is
-not there, and the share of jumps that were missed.
+not there, and the share of jumps that were missed. Runs visit each size three times in shuffled order, raw runs once in
+ascending order, and tables have one mean a size.
 
     .venv/bin/python benchmarks/changes.py --machines 200
 """
@@ -17,14 +18,16 @@ from collections.abc import Sequence
 from chiplog.fit.changes import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
+KINDS = ("run", "raw", "table")
+
 
 def rates(
-    grid: str, noise: str, *, table: bool, bends: int, seeds: range, show: bool
+    grid: str, noise: str, *, kind: str, bends: int, seeds: range, show: bool
 ) -> tuple[int, int, int, float]:
     """Machines with a false change, jumps missed, jumps, and seconds a search took."""
     false, missed, jumps, spent = 0, 0, 0, 0.0
     for seed in seeds:
-        drawn = draw(grid, noise, table=table, bends=bends, seed=seed)
+        drawn = draw(grid, noise, table=kind == "table", raw=kind == "raw", bends=bends, seed=seed)
         start = time.perf_counter()
         changes = find_changes(drawn.dataset).consensus
         spent += time.perf_counter() - start
@@ -50,21 +53,19 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--bends", type=int, default=0, help="Changes of slope of each machine.")
     parser.add_argument("--grids", nargs="+", default=list(GRIDS))
     parser.add_argument("--noises", nargs="+", default=list(NOISES))
-    parser.add_argument("--only", choices=("runs", "tables"))
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--show", action="store_true", help="Print each machine with an error.")
     asked = parser.parse_args(arguments)
     seeds = range(asked.first_seed, asked.first_seed + asked.machines)
     print(f"{'what':8} {'grid':8} {'noise':10} {'false':>12} {'missed':>12} {'ms':>6}")
-    for table in (False, True):
-        if asked.only and table != (asked.only == "tables"):
-            continue
+    for kind in asked.kinds:
         for grid in asked.grids:
             for noise in asked.noises:
                 false, missed, jumps, seconds = rates(
-                    grid, noise, table=table, bends=asked.bends, seeds=seeds, show=asked.show
+                    grid, noise, kind=kind, bends=asked.bends, seeds=seeds, show=asked.show
                 )
                 print(
-                    f"{'table' if table else 'run':8} {grid:8} {noise:10} {false:4}/{asked.machines:<4} "
+                    f"{kind:8} {grid:8} {noise:10} {false:4}/{asked.machines:<4} "
                     f"{missed:4}/{jumps:<4} {100 * missed / max(jumps, 1):4.1f} % {1e3 * seconds:6.1f}",
                     flush=True,
                 )

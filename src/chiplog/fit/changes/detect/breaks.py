@@ -23,7 +23,7 @@ from scipy.special import chdtri
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Point
-from chiplog.fit.changes.detect.segments import Lines, line_limits, mattering
+from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limits, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 
@@ -228,8 +228,11 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
     """
     begin, at, end = edges
     on_lines = np.concatenate([lines.follows(begin, at), lines.follows(at, end)])
-    last = max((k for k in range(begin, at) if on_lines[k - begin]), default=begin)
-    first = min((k for k in range(at, end) if on_lines[k - begin]), default=end - 1)
+    sides = on_lines[: at - begin], on_lines[at - begin :]
+    if any(np.sum(side) < min(side.size, SPARSE_POINTS) for side in sides):
+        return True  # the sizes beside the break follow no line
+    last = begin + int(np.flatnonzero(sides[0])[-1])
+    first = at + int(np.flatnonzero(sides[1])[0])
     between = np.arange(last + 1, first)
     if between.size == 0:
         return False
@@ -241,9 +244,10 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
     if np.sum(nearest > MIDWAY) > 1:
         return True
     is_wide = lines.size[first] >= 2.0 * lines.size[last]
-    steps = np.diff(np.log(lines.seconds[last : first + 1]))
+    seconds = lines.seconds[last : first + 1]
+    of_bytes = np.maximum(seconds - before.intercept_seconds, 1e-9 * seconds)
     growth = np.diff(np.log(lines.size[last : first + 1]))
-    is_steep = np.all(steps > growth) or np.all(steps < 0.0)
+    is_steep = np.all(np.diff(np.log(of_bytes)) > growth) or np.all(np.diff(seconds) < 0.0)
     return bool(is_wide and np.any(is_far) and is_steep)
 
 
