@@ -26,6 +26,7 @@ FEWEST_SAMPLES = 10
 SLOWEST = math.log(1.35)
 """Given: states differ by 5 to 25 %, and that is known to a third here; larger steps within a record are outliers."""
 FAR = ERRORS**2
+"""Derived: squared errors beyond which a sample is an outlier."""
 EXPLAINED = 1.0 / 3.0
 """Study (benchmarks/changes.py): share of the correlation of neighbouring samples that two states may leave over. A
 drift leaves a half or more, states next to nothing."""

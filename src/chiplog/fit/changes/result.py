@@ -13,6 +13,15 @@ from chiplog.fit.result import Change
 SCHEMA = "chiplog.changes/1"
 
 
+SIZES_BETWEEN = 3
+"""Given: sizes that are named where a grid is too coarse: two lines of two sizes between two known ones."""
+
+
+def sizes_between(low: int, high: int) -> list[int]:
+    """The sizes in bytes between two others, evenly spaced in their logarithm, that would tell a jump from a bend."""
+    return [round(size) for size in np.geomspace(low, high, SIZES_BETWEEN + 2)[1:-1]]
+
+
 @dataclass(frozen=True)
 class UnexplainedEnd:
     """The last sizes of a series: too few to be a line, and not explained by the line of the sizes before them.
@@ -28,8 +37,8 @@ class UnexplainedEnd:
     @property
     def would_tell(self) -> tuple[int, ...]:
         """Sizes in bytes that would tell: some below `first_bytes`, and some of the octave above it, ascending."""
-        below = np.geomspace(self.last_explained_bytes, self.first_bytes, 4)[1:-1]
-        above = np.geomspace(self.first_bytes, 2 * self.first_bytes, 5)[1:]
+        below = sizes_between(self.last_explained_bytes, self.first_bytes)
+        above = [*sizes_between(self.first_bytes, 2 * self.first_bytes), 2 * self.first_bytes]
         known = {self.last_explained_bytes, self.first_bytes}
         return tuple(sorted({round(size) for size in (*below, *above)} - known))
 

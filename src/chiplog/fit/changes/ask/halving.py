@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STEPS_BACK = 2
-"""Halvings that an unclear answer takes back."""
+"""Given: halvings that an unclear answer takes back."""
 
 Interval = tuple[int, int]
 """Two sizes in bytes between which a change lies."""

@@ -20,14 +20,14 @@ from chiplog.plan.assessment import flood_length, receive_train_length, train_le
 from chiplog.plan.request import SeriesRequest
 
 NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
-"""Standard errors over that of a mean: of a place between two others, three sizes, and of a step between two rises,
-where the two sizes in the middle count twice."""
+"""Derived: standard errors over that of a mean: of a place between two others, three sizes, and of a step between two
+rises, where the two sizes in the middle count twice."""
 SCANNED = ("half_round_trip", "o_r", "gap", "o_s", "flood")
 """Quantities to look at, those first that differ most between protocols for the bytes that they need."""
 SCANNED_ALONE = ("send_overhead", "late_receiver")
 """Those to look at where no other was measured: copying jumps in the one, and the delay that it chose in the other."""
 MAX_SERIES = 64
-"""Of one request."""
+"""Given: series of one request at most, the probe's own limit."""
 
 
 def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:

@@ -18,10 +18,12 @@ from chiplog.plan.request import Request, SeriesRequest, StopRule
 BISECT = "bisect"
 """Purpose of the records asked for here."""
 SENT_PER_PLANNED = 1.5
-"""A first guess: the probe warms up, and repeats what is too short for its clock. Each answer gives a better one."""
+"""Given: a first guess, since the probe warms up, and repeats what is too short for its clock. Each answer gives a
+better one."""
 SHORT_BYTES = 1024
-"""Up to this size, much is too short for the clock."""
+"""Given: up to this size, much is too short for the clock."""
 WIDTH = 0.02
+"""Given: relative width of a median's interval at which a record ends."""
 
 Record = Sequence[Series]
 Asking = Generator[Request, Record, Evidence | None]

@@ -15,7 +15,7 @@ from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.detect.line import Line
 
 MOST_TOGETHER, SHARED = 8, 3
-"""Sizes in a group, and those that it shares with the next one."""
+"""Given: sizes in a group, and those that it shares with the next one."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Thresholds:
     weak_rounds: float = 100.0
     """Derived: with more rounds, a bisection over sockets would take the bytes of a run."""
     checks: int = 4
-    """Counted: the questions of a bisection that are no halvings."""
+    """Derived: the questions of a bisection that are no halvings."""
     step_errors: float = 3.0
     """Derived: of about 100 places that a run scans, one in four runs is halved in vain, which costs 15 questions."""
     suspect_jump: float = 0.10

@@ -20,7 +20,7 @@ from chiplog.statistics import MAD_TO_DEVIATION
 Floats = NDArray[np.float64]
 
 LEAST_RATIO = 0.01
-"""Replicates count as at least so much of what they are replicates of; only their order matters so far out."""
+"""Given: replicates count as at least so much of what they are replicates of; only their order matters so far out."""
 
 
 class Place(Enum):

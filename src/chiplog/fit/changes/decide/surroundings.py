@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CACHE_LINE_BYTES = 64
+"""Given: of all processors that are known."""
 FAR = (1.25, 1.5)
-"""Factors in size within which a change must last that no limit explains: with less than half an octave between them,
-two changes could not be told apart by the grid."""
+"""Derived: factors in size within which a change must last that no limit explains: with less than half an octave
+between them, two changes could not be told apart by the grid."""
 
 
 @dataclass(frozen=True)

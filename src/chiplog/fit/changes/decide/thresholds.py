@@ -20,13 +20,13 @@ class Thresholds:
     """Derived: probability of a false change in a run that noise alone may cause; a tenth of the 1 % that is promised,
     since noise is not normal."""
     jump_questions: int = 100
-    """Counted: in a run, at most 20 places are asked whether they jump, in five quantities each."""
+    """Derived: in a run, at most 20 places are asked whether they jump, in five quantities each."""
     limit_questions: int = 20
-    """Counted: a transport names up to four limits, and five quantities are asked about each."""
+    """Derived: a transport names up to four limits, and five quantities are asked about each."""
     turn_questions: int = 100
-    """Counted: in a run, at most 8 intervals are halved, about 12 times each."""
+    """Derived: in a run, at most 8 intervals are halved, about 12 times each."""
     min_jump: float = 0.02
-    """Judgement: a smaller jump changes no prediction by more than runs differ (2 to 5 %)."""
+    """Given: a smaller jump changes no prediction by more than runs differ (2 to 5 %)."""
     lasting_share: float = 0.5
     """Derived: a jump that is nearer to what it was before than to itself has not lasted."""
     lasting_error: float = 0.01

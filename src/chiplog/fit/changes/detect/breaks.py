@@ -25,6 +25,7 @@ from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Point
 from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limits, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.fit.changes.result import sizes_between
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 
 Floats = NDArray[np.float64]
@@ -258,8 +259,7 @@ def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
     open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.noticeable]
     open_ += _unexplained_steps(lines, breaks)
     coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
-    inside = [np.geomspace(low, high, 5)[1:-1].round() for low, high in coarse]
-    return tuple(sorted({int(size) for sizes in inside for size in sizes}))
+    return tuple(sorted({size for low, high in coarse for size in sizes_between(low, high)}))
 
 
 def _unexplained_steps(lines: Lines, breaks: Sequence[Break]) -> list[tuple[int, int]]:

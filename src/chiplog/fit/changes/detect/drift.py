@@ -14,7 +14,7 @@ from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
 MOST_STEPS = 200
-"""Of conjugate gradients; 50 are usual."""
+"""Given: steps of conjugate gradients; 50 are usual."""
 
 
 def drift_of(kind: NDArray[np.int64], level: Floats) -> Floats:

@@ -27,17 +27,18 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 DENSE_POINTS, SPARSE_POINTS = 5, 2
-"""Sizes of a line at least: five or, over an octave, two."""
+"""Given: sizes of a line at least: five or, over an octave, two."""
 LINE_FACTOR, LINE_SHARE = 1.5, 0.25
-"""A line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
+"""Given: a line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
 LEAST_SIZES = 6
+"""Derived: two lines of three sizes, or of two parameters and a freedom each."""
 COARSE = Limits(
     min_bytes=64, min_points=5, min_factor=1.5, min_points_sparse=3, min_factor_sparse=4.0
 )
-"""For the lines that matter: none within a cache line, where differences are those of copying words."""
+"""Given: for the lines that matter: none within a cache line, where differences are those of copying words."""
 TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
-"""Of each further line: intercept, slope and place."""
+"""Derived: of each further line: intercept, slope and place."""
 
 
 @dataclass(frozen=True)
