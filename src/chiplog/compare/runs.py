@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -124,4 +125,10 @@ def _range(found: Differences, level: Level) -> RatioRange:
 
 def _interval(log_ratio: float, half_width: float) -> tuple[float, float, float]:
     """The ratio and the ends of its interval."""
-    return math.exp(log_ratio), math.exp(log_ratio - half_width), math.exp(log_ratio + half_width)
+    high = log_ratio + half_width
+    is_known = high < math.log(sys.float_info.max)
+    return (
+        math.exp(log_ratio),
+        math.exp(log_ratio - half_width),
+        math.exp(high) if is_known else math.inf,
+    )
