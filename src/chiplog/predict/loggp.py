@@ -11,7 +11,7 @@ receiver, a receive takes at most what a message adds to a train: more would sho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import ClassVar
 
@@ -28,12 +28,12 @@ from chiplog.fit.result import Fit
 from chiplog.predict.bounds import lower_bound
 from chiplog.predict.network import (
     Asked,
-    Recorder,
     Space,
     beyond_all,
     beyond_sizes,
     segment_of,
 )
+from chiplog.predict.sent_sizes import sizes_sent
 
 SHAPED_BY_COSTS = ("logp-optimal",)
 """Algorithms that the costs of a message shape."""
@@ -238,14 +238,10 @@ class LogGPSpeaker:
         return f"sends of {max(sizes)} B may wait for their receives: {S.reason}".rstrip(".")
 
     def sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
-        """The sizes of the algorithm's messages, which do not depend on the peers of a round."""
-        if algorithm.takes_peers:
-            task = replace(task, peers=1)
+        """The sizes of the algorithm's messages in bytes."""
         key = (algorithm.operation, algorithm.name, task)
         if key not in self._sizes:
-            recorder = Recorder(self._recorded)
-            algorithm.seconds(task, recorder)
-            self._sizes[key] = recorder.sizes
+            self._sizes[key] = sizes_sent(algorithm, task, self._recorded)
         return self._sizes[key]
 
     @cached_property

@@ -25,9 +25,7 @@ from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
 from chiplog.predict.result import LOWER_BOUND, Prediction
-
-MOST_RANKS_SIMULATED = 128
-MOST_SEGMENTS_SIMULATED = 1024
+from chiplog.predict.sent_sizes import is_simulated_quickly
 
 
 def predict(
@@ -179,7 +177,7 @@ def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> 
 
     if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
         return Answer(closed, "closed-form", closed)
-    if not _is_simulated_quickly(task):
+    if not is_simulated_quickly(task):
         return Answer(closed, "bound", closed)
     space.span(closed)  # refuses what nothing bounds, before the simulator takes it
     # Most answers need no simulator, and come sooner without it.
@@ -197,11 +195,6 @@ def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> 
         return np.asarray(closed(fractions, whole) * in_the_middle())
 
     return Answer(times.evaluate, "simulation", quick)
-
-
-def _is_simulated_quickly(task: Task) -> bool:
-    most_bytes = MOST_SEGMENTS_SIMULATED * task.segment_bytes
-    return task.ranks <= MOST_RANKS_SIMULATED and task.message_bytes <= most_bytes
 
 
 def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:

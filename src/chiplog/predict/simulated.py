@@ -16,7 +16,8 @@ from chiplog.fit.predictions.known import DRAWS, Array
 from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.network import Space, segment_of
-from chiplog.schedule.arrays import SEND, Schedule
+from chiplog.predict.sent_sizes import message_counts
+from chiplog.schedule.arrays import Schedule
 from chiplog.simulate import Conditions, LogGOPS, simulate
 from chiplog.simulate.parameters import NO_LIMIT_BYTES, MessageTimes
 from chiplog.simulate.simulation import PLAIN, Simulation
@@ -38,9 +39,7 @@ class ScheduleTimes:
     @cached_property
     def _counts(self) -> dict[int, int]:
         """How many messages there are of each size in bytes."""
-        sends = self.schedule.operations["kind"] == SEND
-        sizes, counts = np.unique(self.schedule.operations["amount"][sends], return_counts=True)
-        return dict(zip(sizes.tolist(), counts.tolist(), strict=True)) or {1: 0}
+        return message_counts(self.schedule) or {1: 0}
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ def example_fit() -> Fit:
         statistic="median",
         segments=(Segment(1, 12288, parameters), Segment(12289, 65536, {})),
         changes=(Change(12288, 12289, "jump", 0.3, ("o_s", "gap"), 6951.25), Change(5, 6, "both")),
-        error=FitError(120, 0.012, 0.009, 0.05, math.nan),
+        error=FitError(120, 0.012, 0.009, 0.05, 1.012),
         cost=Cost(40000, 123456789, 0.8),
         curves=(Curve("gap", sizes, seconds, seconds / 2, seconds * 2, seconds),),
         warnings=("one warning",),

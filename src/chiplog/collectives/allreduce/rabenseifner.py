@@ -46,12 +46,14 @@ def seconds(task: Task, network: Network) -> Seconds:
 
     Exact on powers of two that divide s; for the largest share where they don't; a lower bound off powers of two.
     """
-    whole = network.message(task.message_bytes)
     core = power_of_two_below(task.ranks)
     share = -(-task.message_bytes // core)
     growing = [network.message(distance * share) for distance in distances(core)]
-    if task.ranks == core:
-        return exchanges([*reversed(growing), *growing]).free + 0.0 * whole.way
+    if task.ranks == core > 1:
+        return exchanges([*reversed(growing), *growing]).free
+    whole = network.message(task.message_bytes)
+    if task.ranks == 1:
+        return 0.0 * whole.way
     late = Rank().receive(whole, whole.way)
     _, arrival = exchanges([*reversed(growing), *growing], late).send(whole)
     return arrival + whole.receive_busy

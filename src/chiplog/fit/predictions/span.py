@@ -13,6 +13,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.predictions.known import Array
@@ -34,6 +35,8 @@ CORNERS = 6
 """Up to so many free parameters all corners are tried, beyond it some of them."""
 INSIDE = 16
 STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
+SAME = 1e-6
+"""Relative; answers so near each other are ties, of which the first counts: picosecond rounding decides none."""
 TRIES = 4
 """Up to so many moves of each step."""
 
@@ -62,8 +65,8 @@ def extreme_points(
     """The middle, and where the answer is least and largest, each of shape (free,)."""
     points = first_points(free, ties)
     values = evaluate(points, False)[:, 0]
-    ends = [points[int(np.argmin(values))], points[int(np.argmax(values))]]
-    best = [float(values.min()), float(values.max())]
+    places = [_first_of_best(values, np.min), _first_of_best(values, np.max)]
+    ends, best = list(points[places]), values[places].tolist()
     steps: Sequence[float] = STEPS
     tries = 0
     while steps:
@@ -87,16 +90,27 @@ def _first_better(
     moves = np.stack([[_moves(end, step) for end in ends] for step in steps])
     found = evaluate(moves.reshape(-1, moves.shape[-1]), False)[:, 0].reshape(moves.shape[:3])
     least, most = found[:, 0].min(axis=1), found[:, 1].max(axis=1)
-    better = np.flatnonzero((least < best[0]) | (most > best[1]))
+    shorter = (least < best[0]) & ~_is_same(least, best[0])
+    longer = (most > best[1]) & ~_is_same(most, best[1])
+    better = np.flatnonzero(shorter | longer)
     if not better.size:
         return None
     place = int(better[0])
     ends, best = list(ends), list(best)
-    if least[place] < best[0]:
-        ends[0], best[0] = moves[place, 0, np.argmin(found[place, 0])], float(least[place])
-    if most[place] > best[1]:
-        ends[1], best[1] = moves[place, 1, np.argmax(found[place, 1])], float(most[place])
+    for end, is_better, extreme in ((0, shorter, np.min), (1, longer, np.max)):
+        if is_better[place]:
+            first = _first_of_best(found[place, end], extreme)
+            ends[end], best[end] = moves[place, end, first], float(found[place, end, first])
     return place, ends, best
+
+
+def _first_of_best(values: Array, extreme: Callable[[Array], Array]) -> int:
+    """The place of the first answer that is as good as the least or the largest."""
+    return int(np.argmax(_is_same(values, float(extreme(values)))))
+
+
+def _is_same(values: Array, best: float) -> NDArray[np.bool_]:
+    return np.isclose(values, best, rtol=SAME, atol=0.0)
 
 
 def _moves(point: Array, step: float) -> Array:
