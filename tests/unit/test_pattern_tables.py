@@ -18,6 +18,7 @@ from chiplog.report.document import Table, text_of
 from chiplog.report.patterns import KNOWN, pattern_tables
 from chiplog.report.patterns.peers import rounds
 from chiplog.report.sections import measured_times
+from chiplog.survey.page.of_file import is_survey
 from chiplog.testing.run_files import example_header, example_record, example_series
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns"
@@ -126,6 +127,26 @@ def test_all_pairs_between_hosts_are_apart_from_those_within_one(tmp_path: Path)
         ["between hosts", "2", "450 ns", "475 ns", "500 ns"],
     ]
     assert cells[1][6] == "1-3"
+
+
+@pytest.mark.parametrize(
+    ("direction", "words"), [("one-way", "one way"), ("round-trip", "whole round trip")]
+)
+def test_rounds_whose_pairs_have_no_names_are_shown_by_size_alone(
+    direction: str, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter.create(path, example_header(ranks=2)) as writer:
+        for number, (size, nanoseconds) in enumerate([(8, 700), (64, 900)]):
+            series = example_series(
+                [nanoseconds] * 9, pattern="all_pairs", message_bytes=size, direction=direction
+            )
+            writer.append(example_record(number, series))
+    (table,) = pattern_tables(read_run(path), most_rows=24, most_columns=5)
+    cells = [[text_of(cell) for cell in row] for row in table.rows]
+    assert [row[:2] for row in cells] == [["8 B", "700.00 ns"], ["64 B", "900.00 ns"]]
+    assert f"{words}, of pairs that the file does not name" in text_of(table.caption)
+    assert not is_survey(path)
 
 
 def test_floods_are_shown_per_message(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ Group = tuple[int, str, str]
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """By size and class of pairs: how many, the quickest, the median and the slowest of their medians."""
-    rounds = [one for one in run.series if one.pattern == ALL_PAIRS]
+    rounds = [one for one in run.series if one.pattern == ALL_PAIRS and one.by_pair]
     if not rounds:
         return ()
     hosts = [str(one) for one in items(run.header, "hosts")]

@@ -7,6 +7,7 @@ from chiplog.fit.quantities.over_sizes import series_quantity
 from chiplog.report import format
 from chiplog.report.document import Table, line
 from chiplog.report.names import QUANTITIES
+from chiplog.report.patterns.all_pairs import ALL_PAIRS
 from chiplog.report.patterns.run import (
     PatternRun,
     columns,
@@ -22,22 +23,29 @@ CONVENTIONS = {
     "one-way": "one way",
     "call": "time of the call",
 }
-ConventionKey = tuple[str, str, int, int, int]
-"""Pattern, direction, messages of a train, peers and pairs."""
+ConventionKey = tuple[str, str, int, int, int, bool]
+"""Pattern, direction, messages of a train, peers and pairs, and whether it is not of unnamed pairs."""
 
 
 def tables(run: PatternRun, known: frozenset[str]) -> tuple[Table, ...]:
-    """One table each of the patterns that are not `known`, by size."""
-    keys = dict.fromkeys(_key(one) for one in run.series if one.pattern not in known)
+    """One table each of the patterns that are not `known`, by size; also of rounds whose file names no pairs."""
+    keys = dict.fromkeys(
+        _key(one) for one in run.series if one.pattern not in known or _is_of_unnamed_pairs(one)
+    )
     return tuple(_table(run, key) for key in keys)
 
 
+def _is_of_unnamed_pairs(one: Series) -> bool:
+    return one.pattern == ALL_PAIRS and not one.by_pair
+
+
 def _key(one: Series) -> ConventionKey:
-    return one.pattern, one.direction, one.train, one.peers, one.pairs
+    named = not _is_of_unnamed_pairs(one)
+    return one.pattern, one.direction, one.train, one.peers, one.pairs, named
 
 
 def _table(run: PatternRun, key: ConventionKey) -> Table:
-    pattern, direction, train, peers, pairs = key
+    pattern, direction, train, peers, pairs, named = key
     name = " ".join(str(part) for part in key)
     found = values(series_quantity(run.measured, name, lambda one: _key(one) == key))
     shown = spread(sorted(found), run.most_rows)
@@ -48,7 +56,8 @@ def _table(run: PatternRun, key: ConventionKey) -> Table:
         if number > 1
     ]
     title = QUANTITIES.get(pattern, pattern).replace("_", " ").capitalize()
-    convention = ", ".join([CONVENTIONS[direction], *counts])
+    unnamed = () if named else ("of pairs that the file does not name",)
+    convention = ", ".join([CONVENTIONS[direction], *counts, *unnamed])
     notes = (
         *missing_intervals([found[size] for size in shown]),
         *thinned_note(len(shown), len(found), "sizes"),

@@ -18,13 +18,14 @@ _MARK = f'"pattern":"{PATTERN}"'.encode()
 
 
 def is_survey(path: str | os.PathLike[str]) -> bool:
-    """Whether it is what `chiplog survey -o` wrote: a folder with a run file, or a run file of all pairs."""
+    """Whether it is what `chiplog survey -o` wrote: a folder with a run file, or a run file that names all pairs."""
     file = run_file_of(path) if Path(path).is_dir() else Path(path)
     if not file.is_file():
         return False
     with open_input(file) as stream:
         header = stream.readline(_HEAD_BYTES)
-        return b'"type":"header"' in header and _MARK in stream.readline(_HEAD_BYTES)
+        first = stream.readline(_HEAD_BYTES)
+        return b'"type":"header"' in header and _MARK in first and b'"by_pair":' in first
 
 
 def page_of_file(
