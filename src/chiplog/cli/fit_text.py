@@ -65,7 +65,7 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
     yield _cut(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
     of = f",{intervals_text(fit)}" if fit.launches else ""
-    yield f"{statistic}; ±: half of the 95 % interval{of}; <, >: bounds; ?: not known"
+    yield f"{statistic}; ±: half the 95 % interval{of}; <, >: bounds; ?: not known"
     yield from _table(fit)
     if fit.changes:
         places = ", ".join(short_place(one) for one in fit.changes)
