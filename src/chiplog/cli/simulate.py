@@ -218,9 +218,7 @@ def _print(simulation: Simulation, found: Range | None) -> None:
     interval = ""
     if found is not None:
         low, high = (f"{end / 1000:.6g}" for end in (found.low_ps, found.high_ps))
-        interval = (
-            f"  ({low} to {high} ns, 95 %, the model's error included)" if low != high else ""
-        )
+        interval = f"  ({low} to {high} ns, 95 %, with the model's error)" if low != high else ""
     print(f"makespan  {max(finish)} ns{interval}")
     for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
         print(f"rank {rank}  {time_ns} ns")

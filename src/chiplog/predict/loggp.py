@@ -136,6 +136,11 @@ class LogGPSpeaker:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
         self._limited = tuple(one.segment for one in limited)
 
+    @property
+    def follows_measured_times(self) -> bool:
+        """Whether messages take what was measured, which follows no one line over the sizes."""
+        return bool(self._times)
+
     @staticmethod
     def speaks_about(algorithm: Algorithm) -> bool:
         """Always."""

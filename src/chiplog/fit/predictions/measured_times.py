@@ -68,12 +68,16 @@ class MeasuredTimes:
         self._half, self._step = _table(fit, HALF), _table(fit, GAP)
         self._protocols = [one.first_bytes for one in fit.segments if one.border == PROTOCOL]
 
+    def __bool__(self) -> bool:
+        """Whether any time was measured."""
+        return bool(self._half.sizes.size or self._step.sizes.size)
+
     def at(self, regime: Regime, vectors: Vectors, message_bytes: int, *, whole: bool) -> Vectors:
         """The parameter vectors of `regime` as they hold at one size; where times were measured, L_half is T(s).
 
         `vectors` are those of `Regime.at`; with `whole`, each point has 1 + DRAWS of them.
         """
-        if not self._half.sizes.size and not self._step.sizes.size:
+        if not self:
             return vectors
         further = float(max(message_bytes, 1) - 1)
         line = _longest(vectors, [("L_half", "G_half")], message_bytes)
