@@ -16,6 +16,7 @@ from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.testing.machines import draw
 from chiplog.testing.synthetic import as_run
+from chiplog.testing.synthetic_tables import table_of
 
 MICRO = 1e-6
 QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7.9, 10.0, 14.4)
@@ -23,31 +24,10 @@ QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7
 
 
 def table(micros: tuple[float, ...], sizes: tuple[int, ...] = ()) -> Dataset:
-    series = [
-        Series(
-            pattern="ping_pong",
-            operation="send",
-            posting="normal",
-            direction="one-way",
-            message_bytes=size,
-            train=1,
-            delay_seconds=0.0,
-            batch=1,
-            launch=0,
-            visit=0,
-            record_id=k,
-            placement_seconds=None,
-            messages=1000,
-            bytes_sent=1000 * size,
-            elapsed_seconds=1.0,
-            warmup_seconds=np.empty(0),
-            seconds=np.array([value * MICRO]),
-        )
-        for k, (size, value) in enumerate(
-            zip(sizes or [1 << k for k in range(len(micros))], micros, strict=True)
-        )
-    ]
-    return as_run(series, 0)
+    """One value a size, a size an octave from 1 B on unless `sizes` are given."""
+    octaves = [1 << k for k in range(len(micros))]
+    rows = zip(sizes or octaves, micros, strict=True)
+    return table_of({size: MICRO * value for size, value in rows})
 
 
 def places(dataset: Dataset) -> list[tuple[int, int]]:

@@ -49,19 +49,22 @@ def without_states(records: Sequence[Floats]) -> Moments:
     Records with a sample that is not positive, or of fewer than ten samples, leave all as it is.
     """
     as_they_are = Moments(tuple(records), 1.0, wanders=False)
-    if any(one.size < FEWEST_SAMPLES or np.min(one) <= 0.0 for one in records) or not records:
+    if (
+        any(record.size < FEWEST_SAMPLES or np.min(record) <= 0.0 for record in records)
+        or not records
+    ):
         return as_they_are
-    logs = [_blocks(np.log(one)) for one in records]
+    logs = [_blocks(np.log(record)) for record in records]
     noise = _noise(logs)
-    centred = [np.clip(one - np.median(one), -SLOWEST, SLOWEST) for one in logs]
+    centred = [_centred(values) for values in logs]
     before = _correlation(centred)
     step = _step(centred, noise)
     if step is None:
-        by_chance = ERRORS / math.sqrt(sum(one.size for one in logs))
+        by_chance = ERRORS / math.sqrt(sum(values.size for values in logs))
         return Moments(tuple(records), 1.0, wanders=before > by_chance)
     slow = _slow_samples(logs, step, noise)
-    freed = [one - step * state for one, state in zip(logs, slow, strict=True)]
-    after = _correlation([np.clip(one - np.median(one), -SLOWEST, SLOWEST) for one in freed])
+    freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
+    after = _correlation([_centred(values) for values in freed])
     if after > EXPLAINED * before:
         return Moments(tuple(records), 1.0, wanders=True)
     ratio = math.exp(step)
@@ -70,6 +73,11 @@ def without_states(records: Sequence[Floats]) -> Moments:
         for record, state in zip(records, slow, strict=True)
     )
     return Moments(corrected, ratio, wanders=True)
+
+
+def _centred(values: Floats) -> Floats:
+    """The logarithms about their median, drawn in to what a state may add."""
+    return np.clip(values - np.median(values), -SLOWEST, SLOWEST)
 
 
 def _blocks(logs: Floats) -> Floats:
@@ -87,20 +95,20 @@ def _of_samples(state: NDArray[np.bool_], samples: int) -> NDArray[np.bool_]:
 
 def _noise(logs: Sequence[Floats]) -> float:
     """Standard deviation of one sample within a state: that of neighbours' differences, over the root of two."""
-    differences = np.concatenate([np.abs(np.diff(one)) for one in logs])
+    differences = np.concatenate([np.abs(np.diff(values)) for values in logs])
     return max(float(np.median(differences)) / DIFFERENCE_MEDIAN, 1e-4)
 
 
 def _correlation(centred: Sequence[Floats]) -> float:
-    total = sum(float(one @ one) for one in centred)
-    return sum(float(one[1:] @ one[:-1]) for one in centred) / max(total, 1e-300)
+    total = sum(float(values @ values) for values in centred)
+    return sum(float(values[1:] @ values[:-1]) for values in centred) / max(total, 1e-300)
 
 
 def _step(centred: Sequence[Floats], noise: float) -> float | None:
     """By how much the logarithm steps within records that meet both states; None where none shows a step."""
-    samples = sum(one.size for one in centred)
+    samples = sum(values.size for values in centred)
     clear = math.sqrt(2.0 * math.log(samples)) + 1.0
-    splits = [_best_split(one) for one in centred]
+    splits = [_best_split(values) for values in centred]
     steps = [abs(step) for step, strength in splits if strength > clear * noise]
     return float(np.median(steps)) if steps else None
 

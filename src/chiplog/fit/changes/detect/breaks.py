@@ -118,7 +118,7 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
     apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
     slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
     about = int(lines.size[max(at - 2, begin)]), int(lines.size[min(at + 1, end - 1)])
-    found = Break(
+    candidate = Break(
         begin=begin,
         at=at,
         end=end,
@@ -137,7 +137,7 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
         is_sampled=bool(np.any(lines.observed.relative_errors > 0.0)),
         is_gradual=_is_gradual(lines, before, after, (begin, at, end)),
     )
-    return found if end - at == 1 else _place(lines, found)
+    return candidate if end - at == 1 else _place(lines, candidate)
 
 
 def _strength(lines: Lines, edges: tuple[int, int, int], apart: float) -> float:
@@ -256,7 +256,11 @@ def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
     """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
     if lines is None:
         return ()
-    open_ = [one.between for one in breaks if not one.jumps and one.size >= THRESHOLDS.noticeable]
+    open_ = [
+        candidate.between
+        for candidate in breaks
+        if not candidate.jumps and candidate.size >= THRESHOLDS.noticeable
+    ]
     open_ += _unexplained_steps(lines, breaks)
     coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
     return tuple(sorted({size for low, high in coarse for size in sizes_between(low, high)}))
@@ -276,7 +280,11 @@ def _unexplained_steps(lines: Lines, breaks: Sequence[Break]) -> list[tuple[int,
     least = np.minimum(by_chance, math.log1p(THRESHOLDS.large_jump))
     steep = np.flatnonzero((growth > least) & lasts)
     pairs = [(int(lines.size[k]), int(lines.size[k + 1])) for k in steep]
-    jumps = [(one.last_before_bytes, one.first_after_bytes) for one in breaks if one.jumps]
+    jumps = [
+        (candidate.last_before_bytes, candidate.first_after_bytes)
+        for candidate in breaks
+        if candidate.jumps
+    ]
     return [
         (low, high)
         for low, high in pairs
@@ -316,20 +324,20 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
     return min(misfit(float(knot)) for knot in knots) + outlying
 
 
-def _place(lines: Lines, found: Break) -> Break:
+def _place(lines: Lines, candidate: Break) -> Break:
     """The break with the sizes between which it may be.
 
     Noise doesn't tell the best place of a jump from some others, of which no more than one size on each side is
     believed: farther away it would be two more lines. A bend may be where two lines gain half as much, and a size
     farther.
     """
-    begin, at, end = found.begin, found.at, found.end
+    begin, at, end = candidate.begin, candidate.at, candidate.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
-    two, one = cost(begin, at) + cost(at, end), cost(begin, end)
+    two_lines, one_line = cost(begin, at) + cost(at, end), cost(begin, end)
     excess, _ = lines.excess(begin, at, end)
-    enough = two + excess * float(chdtri(1, 1.0 - THRESHOLDS.place_share))
-    if not found.jumps:
-        enough = max(enough, (0.5 * (math.sqrt(two) + math.sqrt(one))) ** 2)
+    enough = two_lines + excess * float(chdtri(1, 1.0 - THRESHOLDS.place_share))
+    if not candidate.jumps:
+        enough = max(enough, (0.5 * (math.sqrt(two_lines) + math.sqrt(one_line))) ** 2)
 
     def as_good(place: int, moved: int) -> bool:
         if not (admissible(begin, place) and admissible(place, end)):
@@ -343,10 +351,10 @@ def _place(lines: Lines, found: Break) -> Break:
         low -= 1
     while high + 1 < end and as_good(high + 1, high):
         high += 1
-    low, high = (max(low, at - 1), min(high, at + 1)) if found.jumps else (low - 1, high + 1)
+    low, high = (max(low, at - 1), min(high, at + 1)) if candidate.jumps else (low - 1, high + 1)
     low, high = max(low, begin + 1), min(high, end - 1)
     return replace(
-        found,
+        candidate,
         last_before_bytes=int(lines.size[low - 1]),
         first_after_bytes=int(lines.size[high]),
     )
@@ -355,9 +363,11 @@ def _place(lines: Lines, found: Break) -> Break:
 def _in_launches(lines: Lines, begin: int, at: int, end: int, jump: float) -> bool:
     """Whether most launches show a jump of the same direction at least half as large."""
     first, place, last = (float(lines.size[k]) for k in (begin, at, end - 1))
-    jumps = [_launch_jump(lines, at, first, place, last, one) for one in lines.observed.by_launch]
-    known = [one for one in jumps if one is not None]
-    agreeing = sum(one * jump >= 0.5 * jump**2 for one in known)
+    jumps = [
+        _launch_jump(lines, at, first, place, last, launch) for launch in lines.observed.by_launch
+    ]
+    known = [launch_jump for launch_jump in jumps if launch_jump is not None]
+    agreeing = sum(launch_jump * jump >= 0.5 * jump**2 for launch_jump in known)
     return not known or 2 * agreeing > len(known)
 
 
