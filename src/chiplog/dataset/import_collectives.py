@@ -49,7 +49,7 @@ _SPELLED = {
 
 
 def collective_name(text: str) -> str | None:
-    """Chiplog's name of the collective operation that `text` names; None where that is none.
+    """Returns chiplog's name of the collective operation in `text`; None where `text` names none.
 
     >>> [collective_name(one) for one in ("MPI_Allreduce", "All-to-All", "Reduce_scatter_block", "Latency")]
     ['allreduce', 'alltoall', 'reduce_scatter_block', None]

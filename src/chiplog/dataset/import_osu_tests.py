@@ -41,7 +41,7 @@ class OsuTest:
     """Between what the messages go: "intra-node", ...; None where no line before says it."""
     datatype: str = "MPI_CHAR"
     columns: tuple[Column, ...] = ()
-    """Those of the header; none where there is none."""
+    """The columns that the header names; empty without a header."""
     values: tuple[int, ...] = ()
     """Where in a row the numbers stand that the reader needs."""
     sizes: set[int] = field(default_factory=set)

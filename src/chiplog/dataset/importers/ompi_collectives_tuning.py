@@ -71,7 +71,7 @@ def read(source: Source, options: Options) -> Imported:
     skipped.refuse_if_empty(records)
     if records and collective is None:
         what = (
-            "the file does not name its collective operation, and its folder is none: say it with --pattern, such as "
+            "neither the file nor its folder names the collective operation: name it with --pattern, such as "
             "--pattern allreduce"
         )
         raise source.where(1).corrupt("collective", what)
