@@ -239,10 +239,11 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
         return False
     times = np.log(lines.seconds[between])
     levels = [np.log(np.maximum(line(lines.size[between]), TINY)) for line in (before, after)]
-    way = (times - levels[0]) / (levels[1] - levels[0])
-    nearest = np.minimum(way, 1.0 - way)
-    is_far = nearest * np.abs(levels[1] - levels[0]) > LAUNCHES_DIFFER
-    if np.sum(nearest > MIDWAY) > 1:
+    whole = np.abs(levels[1] - levels[0])
+    off = np.minimum(*(np.abs(times - level) for level in levels))
+    is_between = np.abs(2.0 * times - levels[0] - levels[1]) < whole
+    is_far = is_between & (off > LAUNCHES_DIFFER)
+    if np.sum(is_between & (off > MIDWAY * whole)) > 1:
         return True
     is_wide = lines.size[first] >= 2.0 * lines.size[last]
     seconds = lines.seconds[last : first + 1]
