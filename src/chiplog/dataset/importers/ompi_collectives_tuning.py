@@ -39,7 +39,7 @@ DEFAULTS = frozenset({"0", "tuned"})
 NO_DATA = "No data"
 _HEADER = re.compile(r"#(?:Nnodes|Nranks)\s+Message_size((?:\s+\S+)+)")
 _BEST = re.compile(r"#(?:Nnodes|Nranks)\s+Message_size\s+Best_Algorithm\b.*")
-_CELL = re.compile(r"([\d.]+)(?:\(([\d.]+)\))?")
+_CELL = re.compile(r"(\d+\.?\d*)(?:\((\d+\.?\d*)\))?", re.ASCII)
 
 
 def read(source: Source, options: Options) -> Imported:
