@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.special import chdtri
 
 from chiplog._native import Segmenter
@@ -27,6 +26,7 @@ from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limit
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.fit.changes.result import sizes_between
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
+from chiplog.statistics import nonnegative_least_squares
 
 Floats = NDArray[np.float64]
 MIDWAY = 0.25
@@ -311,18 +311,13 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
     follows = np.concatenate([lines.follows(begin, at), lines.follows(at, end)])
     size = lines.size[begin:end][follows]
     root = np.sqrt(lines.weight[begin:end][follows])
-    target = lines.seconds[begin:end][follows] * root
-
-    def misfit(knot: float) -> float:
-        columns = [
-            root,
-            np.minimum(size, knot) / knot * root,
-            np.maximum(size / knot - 1.0, 0.0) * root,
-        ]
-        return float(nnls(np.stack(columns, axis=1), target)[1]) ** 2
-
-    outlying = lines.cap * float(np.sum(~follows))
-    return min(misfit(float(knot)) for knot in knots) + outlying
+    knot = knots[:, np.newaxis]
+    parts = np.broadcast_arrays(
+        1.0, np.minimum(size, knot) / knot, np.maximum(size / knot - 1.0, 0.0)
+    )
+    design = np.stack(parts, axis=-1) * root[:, np.newaxis]
+    misfit = nonnegative_least_squares(design, lines.seconds[begin:end][follows] * root)[1]
+    return float(np.min(misfit)) ** 2 + lines.cap * float(np.sum(~follows))
 
 
 def _place(lines: Lines, candidate: Break) -> Break:

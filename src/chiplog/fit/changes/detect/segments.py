@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from chiplog._native import Limits, Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
-from chiplog.statistics import MEDIAN_ABSOLUTE
+from chiplog.statistics import MEDIAN_ABSOLUTE, nonnegative_least_squares
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -164,9 +163,8 @@ class Lines:
         near = np.concatenate([self.follows(begin, inner), self.follows(outer, end)])
         root = 1.0 / (self.seconds * self.deviation)
         design = np.stack([root, self.size * root], axis=1)
-        scale = np.linalg.norm(design[beside[near]], axis=0)
-        solution, _ = nnls(design[beside[near]] / scale, (self.seconds * root)[beside[near]])
-        line = Line(*(solution / scale).tolist())
+        target = (self.seconds * root)[beside[near]]
+        line = Line(*nonnegative_least_squares(design[beside[near]], target)[0].tolist())
         off = np.log(self.seconds / np.maximum(line(self.size), TINY))
         cost = float(np.sum(np.minimum((off[beside] / self.deviation[beside]) ** 2, self.cap)))
         apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
