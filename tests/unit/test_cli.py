@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import pytest
 import chiplog
 from chiplog.cli import main
 from chiplog.cli.app import COMMANDS
+from chiplog.cli.measure import measure
 from chiplog.errors import UsageError
+from chiplog.plan.plan import DEFAULT_VISITS
 
 WORDS = [
     *((name,) for name in COMMANDS),
@@ -36,14 +39,18 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["measure", "--help"]])
-def test_help_and_version_load_no_numerics(words: list[str]) -> None:
+def test_help_and_version_load_neither_numerics_nor_plans(words: list[str]) -> None:
     script = (
         "import sys; from chiplog.cli import main; main(sys.argv[1:]); "
-        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow'} & set(sys.modules); "
+        "heavy = {'numpy', 'scipy', 'rich', 'pyarrow', 'chiplog.plan'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_default_visits_of_the_command_are_those_of_a_plan() -> None:
+    assert inspect.signature(measure).parameters["visits"].default == DEFAULT_VISITS
 
 
 def test_ranks_start_before_numerics_are_loaded() -> None:

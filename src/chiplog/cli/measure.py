@@ -12,7 +12,6 @@ import typer
 
 from chiplog.cli.output import JsonOption, note, write_json
 from chiplog.errors import UsageError
-from chiplog.plan.plan import DEFAULT_VISITS
 
 SHOWING_SECONDS = 1.0
 """What must be left of the time for the table of medians: what it loads can't be stopped half-way."""
@@ -58,7 +57,7 @@ def measure(
     seed: Annotated[int, typer.Option(help="Of the order of the points, and of sim's noise.")] = 1,
     visits: Annotated[
         int, typer.Option(help="Times that each point is measured, spread over the run.")
-    ] = DEFAULT_VISITS,
+    ] = 4,
     launches: Annotated[int, typer.Option(help="Times that the ranks are started anew.")] = 1,
     precision: Annotated[
         float, typer.Option(help="Relative half width of each median's 95 % interval to reach.")
