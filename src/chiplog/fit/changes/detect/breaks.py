@@ -21,12 +21,12 @@ from scipy.special import chdtri
 
 from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
+from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
 from chiplog.fit.changes.detect.observed import Point
 from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limits, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.fit.changes.result import sizes_between
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
-from chiplog.statistics import nonnegative_least_squares
 
 Floats = NDArray[np.float64]
 MIDWAY = 0.25

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
 from chiplog.fit.changes.detect.line import Line
+from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
 from chiplog.fit.changes.detect.observed import Observed
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
-from chiplog.statistics import MEDIAN_ABSOLUTE, nonnegative_least_squares
+from chiplog.statistics import MEDIAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

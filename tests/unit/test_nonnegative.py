@@ -1,4 +1,4 @@
-"""The small fit of the package's statistics against SciPy's."""
+"""Least squares with factors that are not negative, against SciPy's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from chiplog.statistics import nonnegative_least_squares
+from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
