@@ -1,8 +1,8 @@
 """Which samples of a run were taken in a slower state of the machine, where each size was visited once.
 
 A state belongs to the moment, so it goes on from the last samples of one record to the first of the next. That tells a
-record that is slow as a whole from a size that takes longer. How much slower the state is, is read from records that
-met both.
+record that is slow as a whole from a size that takes longer; and within a protocol a time never falls with the size,
+and never grows more than the size does. How much slower the state is, is read from records that met both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Moments:
     """Whether samples that follow one another are alike: states or a drift are part of the levels, too."""
 
 
-def without_states(records: Sequence[Floats]) -> Moments:
+def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> Moments:
     """The samples of records in the order of time, each of another size, freed of a slow state if there are two.
 
     Records with a sample that is not positive, or of fewer than ten samples, leave all as it is.
@@ -62,7 +62,7 @@ def without_states(records: Sequence[Floats]) -> Moments:
     if step is None:
         by_chance = ERRORS / math.sqrt(sum(values.size for values in logs))
         return Moments(tuple(records), 1.0, wanders=before > by_chance)
-    slow = _slow_samples(logs, step, noise)
+    slow = _slow_samples(np.log(np.maximum(message_bytes, 1)), logs, step, noise)
     freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
     after = _correlation([_centred(values) for values in freed])
     if after > EXPLAINED * before:
@@ -124,32 +124,52 @@ def _best_split(values: Floats) -> tuple[float, float]:
     return float(step[best]), float(strength[best])
 
 
-def _slow_samples(logs: Sequence[Floats], step: float, noise: float) -> list[NDArray[np.bool_]]:
-    """Which samples were slow: the likeliest path through the two states, where each size's level is free.
+def _slow_samples(
+    sizes: Floats, logs: Sequence[Floats], step: float, noise: float
+) -> list[NDArray[np.bool_]]:
+    """Which samples were slow: the likeliest path through the two states and the levels of the sizes.
 
     The level of a size is that of the faster samples of its record or, where most of them are slow, a step below its
-    median. Source: A. J. Viterbi's algorithm over the samples of all records.
+    median. All but the records are logarithms. Source: A. J. Viterbi's algorithm over the samples of all records.
     """
-    total = (0.0, 0.0)
-    kept: list[tuple[_Path, _Path]] = []
-    for values in logs:
+    totals = np.zeros((1, 2))
+    levels = np.array([logs[0].min() - SLOWEST])
+    kept: list[tuple[NDArray[np.intp], list[_Path]]] = []
+    for k, values in enumerate(logs):
         middle = float(np.median(values))
         low = min(float(np.quantile(values, 0.2)) + 0.84 * noise, middle)
-        paths = [_path(values - level, step, noise, total) for level in (low, middle - step)]
-        to_fast = min(paths, key=lambda path: path.total[0])
-        to_slow = min(paths, key=lambda path: path.total[1])
-        total = to_fast.total[0], to_slow.total[1]
-        kept.append((to_fast, to_slow))
-    state = int(total[1] < total[0])
+        before, levels = levels, np.array([low, middle - step])
+        growth = float(sizes[k] - sizes[k - 1]) if k else math.inf
+        change = _change_cost(before, levels, growth, noise, len(logs))
+        entered = totals[:, np.newaxis, :] + change[..., np.newaxis]
+        paths = [
+            _path(values - one, step, noise, (float(costs[0]), float(costs[1])))
+            for one, costs in zip(levels, np.min(entered, axis=0), strict=True)
+        ]
+        kept.append((np.argmin(entered, axis=0), paths))
+        totals = np.array([path.total for path in paths])
+    level, state = (int(place) for place in np.unravel_index(np.argmin(totals), totals.shape))
     slow_samples = []
-    for ends in reversed(kept):
-        came_from = ends[state].came_from
-        path = np.empty(len(came_from), dtype=np.bool_)
-        for k in range(len(came_from) - 1, -1, -1):
+    for came_from_level, paths in reversed(kept):
+        path = np.empty(len(paths[level].came_from), dtype=np.bool_)
+        for k in range(path.size - 1, -1, -1):
             path[k] = state == 1
-            state = came_from[k][state]
+            state = paths[level].came_from[k][state]
+        level = int(came_from_level[level, state])
         slow_samples.append(path)
     return slow_samples[::-1]
+
+
+def _change_cost(
+    before: Floats, after: Floats, growth: float, noise: float, records: int
+) -> Floats:
+    """What it costs that a level follows another, shape (before, after), where the size grows by `growth`.
+
+    Nothing within one protocol; at most what one of the `records` costs that begins another one.
+    """
+    rise = after - before[:, np.newaxis]
+    beyond = rise - np.clip(rise, min(growth, 0.0), max(growth, 0.0))
+    return np.minimum((beyond / noise) ** 2, 2.0 * math.log(records))
 
 
 @dataclass(frozen=True)

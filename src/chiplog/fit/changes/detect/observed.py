@@ -227,7 +227,7 @@ def _levels(members: Group, define: Define) -> _Levels:
         freed = [seconds / factor for (_, seconds), factor in zip(records, factors, strict=True)]
         wanders = False
     else:
-        moments = without_states([seconds for _, seconds in records])
+        moments = without_states([size for size, _ in records], [seconds for _, seconds in records])
         freed, wanders = list(moments.records), moments.wanders
     samples: dict[int, list[Floats]] = defaultdict(list)
     for (size, _), seconds in zip(records, freed, strict=True):

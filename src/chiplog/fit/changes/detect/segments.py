@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +127,26 @@ class Lines:
         alike = max(float(off[1:] @ off[:-1]) / total, 0.0) if total > 0.0 else 0.0
         return max(total / freedom, least, 1e-6) * (1.0 + alike) / max(1.0 - alike, 0.1), freedom
 
+    def _with_the_nearer(self) -> Lines:
+        """These lines, with the sizes beside a break that follow neither line on the side that they are nearer to.
+
+        They cost the same on both sides: a state of the machine may have slowed them, in the one protocol or the other.
+        """
+        edges = list(self.edges)
+        for k in range(1, len(self.begins)):
+            begin, at, end = edges[k - 1 : k + 2]
+            follows = self.follows(begin, at), self.follows(at, end)
+            first = at - int(np.argmax(follows[0][::-1])) if follows[0].any() else at
+            last = at + int(np.argmax(follows[1])) if follows[1].any() else at
+            run = slice(first, last)
+            lines = self.line(begin, at), self.line(at, end)
+            before, after = (
+                np.abs(np.log(self.seconds[run] / np.maximum(line(self.size[run]), TINY)))
+                for line in lines
+            )
+            edges[k] = first + int(np.argmin(np.cumsum([0.0, *(before - after)])))
+        return replace(self, begins=tuple(edges[:-1]))
+
     def _without_passing_states(self) -> Lines:
         """These lines without the ranges of sizes that a passing state of the machine changed."""
         lines, longest = self, self._longest_outlying()
@@ -232,7 +254,21 @@ def _divided(observed: Observed, deviation: Floats) -> Lines:
     most = max((size.size - 2) // PARAMETERS, 1)
     ways = segmenter.solve(min(most, THRESHOLDS.most_lines))
     _, begins = min(ways, key=lambda way: way[0] + _penalty(cap) * len(way[1]))
-    return Lines(observed, size, seconds, deviation, cap, segmenter, tuple(begins), 0)
+    best = _at_best(segmenter, begins)
+    return Lines(observed, size, seconds, deviation, cap, segmenter, best, 0)._with_the_nearer()
+
+
+def _at_best(segmenter: Segmenter, begins: Sequence[int]) -> tuple[int, ...]:
+    """Where the lines begin if each may end where it fits best, though it covers less than `LINE_FACTOR` then."""
+    edges = [*begins, len(segmenter)]
+
+    def cost(k: int, at: int) -> float:
+        return segmenter.cost(edges[k - 1], at) + segmenter.cost(at, edges[k + 1])
+
+    for k in range(1, len(begins)):
+        dense = range(edges[k - 1] + DENSE_POINTS, edges[k + 1] - DENSE_POINTS + 1)
+        edges[k] = min((edges[k], *dense), key=partial(cost, k))
+    return tuple(edges[:-1])
 
 
 def mattering(lines: Lines) -> list[int]:
