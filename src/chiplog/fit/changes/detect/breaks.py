@@ -26,7 +26,7 @@ from chiplog.fit.changes.detect.observed import Point
 from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limits, mattering
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.fit.changes.result import sizes_between
-from chiplog.machine_state.noise import LAUNCHES_DIFFER
+from chiplog.machine_state.noise import LAUNCHES_DIFFER, STATES_DIFFER
 
 Floats = NDArray[np.float64]
 MIDWAY = 0.25
@@ -104,18 +104,19 @@ def find_breaks(lines: Lines | None) -> tuple[Break, ...]:
     if lines is None:
         return ()
     coarse = mattering(lines)
+    edges = list(zip(lines.edges, lines.edges[1:], lines.edges[2:], strict=False))
+    strengths = [_strength(lines, one) for one in edges]
+    steps = [at for (_, at, _), strength in zip(edges, strengths, strict=True) if strength >= 1.0]
     return tuple(
-        _measure(lines, coarse, begin, at, end)
-        for begin, at, end in zip(lines.edges, lines.edges[1:], lines.edges[2:], strict=False)
+        _measure(lines, one, strength, _least(lines, coarse, one, steps))
+        for one, strength in zip(edges, strengths, strict=True)
     )
 
 
-def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -> Break:
+def _measure(lines: Lines, edges: tuple[int, int, int], strength: float, least: float) -> Break:
+    begin, at, end = edges
     before, after = lines.line(begin, at), lines.line(at, end)
     jump = _ratio(lines, before, after, at) - 1.0
-    excess, _ = lines.excess(begin, at, end)
-    critical = float(chdtri(1, THRESHOLDS.false_share / lines.places))
-    apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
     slopes = before.slope_seconds_per_byte, after.slope_seconds_per_byte
     about = int(lines.size[max(at - 2, begin)]), int(lines.size[min(at + 1, end - 1)])
     candidate = Break(
@@ -129,10 +130,10 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
         between=(int(lines.size[at - 1]), int(lines.size[at])),
         about=about,
         relative_jump=jump,
-        strength=_strength(lines, (begin, at, end), apart) / excess / critical,
+        strength=strength,
         slope_change=abs(slopes[1] - slopes[0]) / max(*slopes, TINY),
         lasting=_in_launches(lines, begin, at, end, jump),
-        least=_least(lines, coarse, begin, at, end),
+        least=least,
         is_followed=_is_followed(lines, before, after, (begin, at, end)),
         is_sampled=bool(np.any(lines.observed.relative_errors > 0.0)),
         is_gradual=_is_gradual(lines, before, after, (begin, at, end)),
@@ -140,32 +141,48 @@ def _measure(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int)
     return candidate if end - at == 1 else _place(lines, candidate)
 
 
-def _strength(lines: Lines, edges: tuple[int, int, int], apart: float) -> float:
-    """How much more a kink costs than two lines; of one size at the end, how far it lies off the line before it."""
+def _strength(lines: Lines, edges: tuple[int, int, int]) -> float:
+    """How much more a kink costs than two lines, over the critical value.
+
+    Of one size at the end, how far it lies off the line before it.
+    """
     begin, at, end = edges
+    excess, _ = lines.excess(begin, at, end)
+    critical = excess * float(chdtri(1, THRESHOLDS.false_share / lines.places))
     if end - at > 1:
-        return _kink_cost(lines, begin, at, end) - apart
+        apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
+        return (_kink_cost(lines, begin, at, end) - apart) / critical
     expected = float(lines.line(begin, at)(lines.size[at]))
-    return ((float(lines.seconds[at]) - expected) / (expected * float(lines.deviation[at]))) ** 2
+    off = (float(lines.seconds[at]) - expected) / (expected * float(lines.deviation[at]))
+    return off**2 / critical
 
 
-def _least(lines: Lines, coarse: Sequence[int], begin: int, at: int, end: int) -> float:
+def _least(
+    lines: Lines, coarse: Sequence[int], edges: tuple[int, int, int], steps: Sequence[int]
+) -> float:
     """The jump, as logarithm, that the moments of this run may feign.
 
-    Where sizes were measured once, a state of the machine that came with the one side and stayed feigns what states
-    differ by, give or take its error, unless that side is twice as long as any state was seen to last.
+    Where sizes were measured once, a state of the machine that came with the one side and stayed until the next of
+    `steps` feigns what states differ by, give or take its error: as much as any that passed, where one lasted for half
+    of that side or more.
     """
+    begin, at, end = edges
     matters = any(abs(place - at) <= 1 for place in coarse)
     least = math.log1p(THRESHOLDS.least_jump if matters else THRESHOLDS.large_jump)
     if lines.observed.is_repeated:
         return least
-    shorter = min(at - begin, end - at)
-    is_unsteady = lines.observed.wanders and shorter < THRESHOLDS.local_freedom
-    if is_unsteady or (shorter <= 2 * lines.longest_passing and lines.longest_passing > 1):
-        excess, _ = lines.excess(begin, at, end)
-        variance = _variance(lines, begin, at, at) + _variance(lines, at, end, at)
-        return LAUNCHES_DIFFER + math.sqrt(excess * variance)
-    return least
+    first = max((place for place in steps if place < at), default=0)
+    last = min((place for place in steps if place > at), default=lines.size.size)
+    shorter = min(at - first, last - at)
+    states = [(count, step) for count, step in lines.passing if count > 1 and step > STATES_DIFFER]
+    differ = [step for _, step in states] if shorter <= 2 * max(states, default=(0, 0.0))[0] else []
+    if lines.observed.wanders and shorter < THRESHOLDS.local_freedom:
+        differ = [LAUNCHES_DIFFER]
+    if not differ:
+        return least
+    excess, _ = lines.excess(begin, at, end)
+    variance = _variance(lines, begin, at, at) + _variance(lines, at, end, at)
+    return max(least, max(differ) + math.sqrt(excess * variance))
 
 
 def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:

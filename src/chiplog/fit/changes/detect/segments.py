@@ -59,8 +59,8 @@ class Lines:
     """Most that a size adds to a cost: the square of as many deviations."""
     segmenter: Segmenter
     begins: tuple[int, ...]
-    longest_passing: int
-    """Most sizes in a row that a passing state slowed, or that lie off all lines; 0 where there are none."""
+    passing: tuple[tuple[int, float], ...]
+    """Sizes in each range that a passing state slowed, or that lies off all lines, and how far off as logarithm."""
 
     @classmethod
     def of(cls, observed: Observed) -> Lines | None:
@@ -149,22 +149,27 @@ class Lines:
 
     def _without_passing_states(self) -> Lines:
         """These lines without the ranges of sizes that a passing state of the machine changed."""
-        lines, longest = self, self._longest_outlying()
+        lines, passing = self, self._outlying()
         while ranges := lines._passing_states():
-            longest = max(longest, *(end - begin for begin, end in ranges))
-            passed = {k for begin, end in ranges for k in range(begin, end)}
+            passing += tuple((end - begin, step) for begin, end, step in ranges)
+            passed = {k for begin, end, _ in ranges for k in range(begin, end)}
             left = [k for k in range(lines.size.size) if k not in passed]
             points = tuple(lines.observed.points[k] for k in left)
             lines = _divided(replace(lines.observed, points=points), lines.deviation[left])
-        return replace(lines, longest_passing=longest)
+        return replace(lines, passing=passing)
 
-    def _longest_outlying(self) -> int:
-        follows = np.concatenate([self.follows(a, b) for a, b in itertools.pairwise(self.edges)])
-        runs = [len(list(run)) for is_near, run in itertools.groupby(follows) if not is_near]
-        return max(runs, default=0)
+    def _outlying(self) -> tuple[tuple[int, float], ...]:
+        """The runs of sizes that follow no line: how many sizes, and how far the middle one lies off."""
+        parts = list(itertools.pairwise(self.edges))
+        follows = np.concatenate([self.follows(a, b) for a, b in parts])
+        levels = np.concatenate([self.line(a, b)(self.size[a:b]) for a, b in parts])
+        off = np.abs(np.log(self.seconds / np.maximum(levels, TINY)))
+        runs = itertools.groupby(range(follows.size), key=lambda k: bool(follows[k]))
+        outlying = [off[list(run)] for is_near, run in runs if not is_near]
+        return tuple((run.size, float(np.median(run))) for run in outlying)
 
-    def _passing_states(self) -> list[tuple[int, int]]:
-        """Ranges of sizes, the shortest first and none beside another, across which one line goes on."""
+    def _passing_states(self) -> list[tuple[int, int, float]]:
+        """Ranges of sizes across which one line goes on, the shortest first, none beside another, and how far off."""
         edges = self.edges
         possible = []
         for first in range(len(edges) - 3):
@@ -173,15 +178,18 @@ class Lines:
                 length = outer[2] - outer[1]
                 if length < (outer[1] - outer[0]) + (outer[3] - outer[2]):
                     possible.append((length, outer))
-        chosen: list[tuple[int, int, int, int]] = []
+        chosen: dict[tuple[int, int, int, int], float] = {}
         for _, outer in sorted(possible):
             is_free = all(outer[3] <= other[0] or other[3] <= outer[0] for other in chosen)
-            if is_free and self._is_passing(*outer):
-                chosen.append(outer)
-        return [(inner, outer) for _, inner, outer, _ in chosen]
+            if is_free and (step := self._passing_step(*outer)) is not None:
+                chosen[outer] = step
+        return [(inner, outer, step) for (_, inner, outer, _), step in chosen.items()]
 
-    def _is_passing(self, begin: int, inner: int, outer: int, end: int) -> bool:
-        """Whether the sizes beside [inner, outer) are one line, and those inside lie as far off as states may."""
+    def _passing_step(self, begin: int, inner: int, outer: int, end: int) -> float | None:
+        """How far the sizes [inner, outer) lie off the line of those beside them, as logarithm.
+
+        None where those beside are not one line, or those inside lie farther off than states may.
+        """
         beside = np.r_[begin:inner, outer:end]
         near = np.concatenate([self.follows(begin, inner), self.follows(outer, end)])
         root = 1.0 / (self.seconds * self.deviation)
@@ -192,8 +200,10 @@ class Lines:
         cost = float(np.sum(np.minimum((off[beside] / self.deviation[beside]) ** 2, self.cap)))
         apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
         slack = math.sqrt(self.cap) * self.deviation[inner:outer]
-        is_near = bool(np.all(np.abs(off[inner:outer]) <= LAUNCHES_DIFFER + slack))
-        return is_near and cost <= apart + _penalty(self.cap)
+        inside = np.abs(off[inner:outer])
+        is_near = bool(np.all(inside <= LAUNCHES_DIFFER + slack))
+        is_one = cost <= apart + _penalty(self.cap)
+        return float(np.median(inside)) if is_near and is_one else None
 
     def _with_last_size(self) -> Lines:
         """These lines, and one more for the last size where it lies so far off that no outlier explains it."""
@@ -255,7 +265,7 @@ def _divided(observed: Observed, deviation: Floats) -> Lines:
     ways = segmenter.solve(min(most, THRESHOLDS.most_lines))
     _, begins = min(ways, key=lambda way: way[0] + _penalty(cap) * len(way[1]))
     best = _at_best(segmenter, begins)
-    return Lines(observed, size, seconds, deviation, cap, segmenter, best, 0)._with_the_nearer()
+    return Lines(observed, size, seconds, deviation, cap, segmenter, best, ())._with_the_nearer()
 
 
 def _at_best(segmenter: Segmenter, begins: Sequence[int]) -> tuple[int, ...]:
