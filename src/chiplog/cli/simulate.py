@@ -19,6 +19,7 @@ from chiplog.cli.output import (
     write_json,
 )
 from chiplog.errors import RunFailed, UsageError
+from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import FittedParameters
@@ -131,7 +132,7 @@ def simulate(
         _write_report(schedule, simulation, file.name, report)
     if json_file:
         write_json(json_file, simulation_to_json(simulation, found, beyond, rejected))
-    else:
+    elif not is_standard_output(trace):
         _print(simulation, found)
 
 
@@ -193,13 +194,11 @@ def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
 
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
+    from chiplog.output_file import replacing
     from chiplog.simulate.chrome_trace import write_chrome_trace
 
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            write_chrome_trace(schedule, simulation, file)
-    except OSError as error:
-        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+    with replacing(path) as file:
+        write_chrome_trace(schedule, simulation, file)
     note(f"the trace is {path}.")
 
 

@@ -29,11 +29,11 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.dataset.records import DIRECTIONS, SCHEMA
-from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.run_file import write_run
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import open_input
 
 _Line = dict[str, object]
 
@@ -155,9 +155,7 @@ def _write(
     if imported.resolution_seconds is not None:
         resolution_ns = round(imported.resolution_seconds * 1e9, 6)
         header["clock"] = {"resolution_ns": resolution_ns, "overhead_ns": None}
-    with RunWriter.create(out, header, overwrite=True) as writer:
-        for line in lines:
-            writer.append(line)
+    write_run(out, header, lines)
     if note is not None:
         for warning in imported.warnings:
             note(_sentence(warning))

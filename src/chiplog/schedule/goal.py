@@ -10,8 +10,9 @@ import os
 from typing import Any
 
 from chiplog import _native
-from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.file_kind import GOAL, expecting
+from chiplog.output_file import replacing
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
 
 
@@ -47,12 +48,9 @@ def read_goal(path: str | os.PathLike[str]) -> Schedule:
 
 
 def write_goal(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Writes `schedule` as GOAL text; RunFailed where it can't be written."""
-    try:
-        with open(path, "wb") as file:
-            write_goal_to(file.fileno(), schedule)
-    except OSError as error:
-        raise RunFailed(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+    """Writes `schedule` as GOAL text to a file, or to standard output for `-`; RunFailed where it can't be written."""
+    with replacing(path) as stream:
+        write_goal_to(stream.fileno(), schedule)
 
 
 def write_goal_to(descriptor: int, schedule: Schedule) -> None:

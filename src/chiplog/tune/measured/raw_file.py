@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from chiplog import __version__
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
+from chiplog.file_lock import open_locked
+from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
@@ -36,10 +40,13 @@ class About:
 
 
 class SamplesFile:
-    """Appends launch by launch, so that a race that is interrupted keeps what it has."""
+    """Grows launch by launch in FILE.part, which a race that is interrupted leaves; FILE is replaced in the end."""
 
     def __init__(self, path: Path, about: About) -> None:
         self._path = path
+        is_replaced = path.is_file() or not path.exists()
+        self._part = path.with_name(f"{path.name}.part") if is_replaced else path
+        self._stream = self._open()
         header = {
             "type": "header",
             "schema": SCHEMA,
@@ -47,7 +54,7 @@ class SamplesFile:
             **{name: value for name, value in asdict(about).items() if name != "candidates"},
             "candidates": [asdict(one) for one in about.candidates],
         }
-        self._write(header, "wb")
+        self._write(header)
 
     def add(self, stage: str, entries: Sequence[Entry], result: Result) -> None:
         """One launch."""
@@ -71,7 +78,7 @@ class SamplesFile:
         failure = None if result.failure is None else asdict(result.failure)
         times = {"seconds": result.wall_seconds, "overhead_seconds": overhead_of(result)}
         line = {"type": "launch", "stage": stage, **times, "failure": failure, "cells": cells}
-        self._write(line, "ab")
+        self._write(line)
 
     def end(self, raced: Raced) -> None:
         """The last line: what was to be confirmed, and who was left out."""
@@ -80,14 +87,36 @@ class SamplesFile:
             for one in raced.confirmed
         ]
         line = {"type": "footer", "points": points, "dropped": raced.dropped}
-        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out}, "ab")
-
-    def _write(self, members: Mapping[str, object], mode: str) -> None:
+        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out})
         try:
-            with self._path.open(mode) as stream:
-                stream.write(encode_line(members))
+            synchronise(self._stream.fileno())
+            if self._part != self._path:
+                os.replace(self._part, os.path.realpath(self._path))
         except OSError as error:
-            raise RunFailed(f"{self._path} can't be written: {error.strerror}.") from error
+            raise self._failed(error) from error
+        self._stream.close()
+
+    def _open(self) -> BinaryIO:
+        """The file that grows; RunFailed where another process writes it."""
+        try:
+            stream = os.fdopen(open_locked(self._part, os.O_WRONLY | os.O_CREAT), "wb")
+            if self._part != self._path:
+                stream.truncate()
+        except OSError as error:
+            raise failed(str(self._path), error) from error
+        return stream
+
+    def _write(self, members: Mapping[str, object]) -> None:
+        try:
+            self._stream.write(encode_line(members))
+            self._stream.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> RunFailed:
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        return failed(str(self._path), error, f"; what was measured is kept in {self._part}")
 
 
 def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
