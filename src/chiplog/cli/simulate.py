@@ -18,6 +18,7 @@ from chiplog.cli.output import (
     rejected_text,
     write_json,
 )
+from chiplog.counts import seed_within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.output_file import is_standard_output
 
@@ -187,8 +188,7 @@ def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
     from chiplog.simulate import Noise
     from chiplog.simulate.noise_text import parse_noise, read_detours
 
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"--noise-seed: is {seed}; it accepts whole numbers from 0 to 2^64 - 1.")
+    seed_within("--noise-seed", seed)
     drawn = Noise(seed=seed) if text is None else parse_noise(text, seed=seed)
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 

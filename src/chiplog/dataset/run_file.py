@@ -35,7 +35,7 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.file_kind import RUN
 from chiplog.file_lock import open_locked, refuse_locked
-from chiplog.input_file import open_input
+from chiplog.input_file import open_input, read_line
 from chiplog.output_file import STANDARD_OUTPUT, failed, replacing, synchronise
 
 
@@ -92,7 +92,7 @@ def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
 
 
 def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
-    first = stream.readline(MAX_LINE_BYTES + 1)
+    first = read_line(stream, MAX_LINE_BYTES)
     if not first:
         raise CorruptFile(f"{name}, line 1: the file is empty; a run file begins with a header")
     where = Where(name, 1)
@@ -100,7 +100,7 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
     check_header(header, where)
     contents = _Contents(name, header, end_of_records=stream.tell())
     number = 1
-    while line := stream.readline(MAX_LINE_BYTES + 1):
+    while line := read_line(stream, MAX_LINE_BYTES):
         number += 1
         where = Where(name, number)
         if contents.footer is not None:

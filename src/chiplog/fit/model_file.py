@@ -20,7 +20,7 @@ from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.file_kind import MODEL
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fit.verdict import rejection
-from chiplog.input_file import open_input
+from chiplog.input_file import open_input, read_bounded
 from chiplog.output_file import write_text
 
 SCHEMA = "chiplog.fit/1"
@@ -39,11 +39,8 @@ def write_model(path: str | os.PathLike[str], fits: Sequence[Fit]) -> None:
 def read_model(path: str | os.PathLike[str]) -> tuple[Fit, ...]:
     """The fits of a model file; CorruptFile names file and field, UsageError says that it can't be opened."""
     where = Where(os.fspath(path))
-    with open_input(path) as stream:
-        text = stream.read(MAX_MODEL_BYTES + 1)
-    with expecting(MODEL, path):
-        if len(text) > MAX_MODEL_BYTES:
-            raise where.corrupt(None, f"the file is longer than {MAX_MODEL_BYTES >> 20} MiB")
+    with expecting(MODEL, path), open_input(path, MAX_MODEL_BYTES) as stream:
+        text = read_bounded(stream, where.path, MAX_MODEL_BYTES)
         return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
 
 

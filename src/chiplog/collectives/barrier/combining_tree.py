@@ -21,10 +21,26 @@ from chiplog.schedule import Schedule
 def _levels(ranks: int, children: int) -> list[Ranks]:
     """Ranks by depth: rank r's children are children·r + 1 … children·r + children."""
     levels, first, width = [], 0, 1
+    everybody = all_ranks(ranks)
     while first < ranks:
-        levels.append(all_ranks(ranks)[first : first + width])
+        levels.append(everybody[first : first + width])
         first, width = first + width, width * children
     return levels
+
+
+def _depth(ranks: int, children: int) -> int:
+    """How many levels there are below the root.
+
+    >>> _depth(7, 2), _depth(8, 2), _depth(5, 1)
+    (2, 3, 4)
+    """
+    if children == 1:
+        return ranks - 1
+    depth, nodes, width = 0, 1, 1
+    while nodes < ranks:
+        width *= children
+        depth, nodes = depth + 1, nodes + width
+    return depth
 
 
 def schedule(task: Task) -> Schedule:
@@ -32,7 +48,7 @@ def schedule(task: Task) -> Schedule:
     steps = Steps(task.ranks)
     levels = _levels(task.ranks, task.peers)[1:]
     groups = [
-        [level[(level - 1) % task.peers == place] for place in range(task.peers)]
+        [level[place :: task.peers] for place in range(min(task.peers, level.size))]
         for level in levels
     ]
     for level in reversed(groups):
@@ -112,7 +128,7 @@ class _Trees:
 
 def fan_out(task: Task) -> FanOut:
     """As many rounds up and down as the tree has levels below its root, with n peers."""
-    return FanOut(task.peers, 2 * (len(_levels(task.ranks, task.peers)) - 1))
+    return FanOut(task.peers, 2 * _depth(task.ranks, task.peers))
 
 
 ALGORITHM = Algorithm(

@@ -15,6 +15,7 @@ from chiplog import __version__
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
 from chiplog.file_lock import open_locked
+from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
 from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
@@ -125,10 +126,8 @@ def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
 
 def read_samples(path: Path) -> tuple[About, Raced]:
     """What was raced, as the race itself knew it; CorruptFile where the file is not complete."""
-    try:
-        raw = path.read_bytes().splitlines()
-    except OSError as error:
-        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    with open_input(path, MOST_DATA_BYTES) as stream:
+        raw = read_bounded(stream, str(path), MOST_DATA_BYTES).splitlines()
     lines: list[Mapping[str, Any]] = [
         decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
     ]
