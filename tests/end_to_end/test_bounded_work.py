@@ -106,7 +106,7 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
         for operation in ("barrier", "alltoall", "bcast", "allreduce", "one-to-many")
     ]
     return {
-        "run": [["run", SIM, "--sizes", "8:8", "--budget", 2, "-o", room / "report"]],
+        "run": [["run", "carrier-pigeon", "--sizes", "8:8", "--budget", 1, "-o", room / "report"]],
         "measure": [
             ["measure", SIM, "--sizes", 8, "--dry-run"],
             ["measure", SIM, "--pattern", "all_pairs", "--sizes", "1:1MiB:64", "--dry-run"],

@@ -11,6 +11,7 @@ from chiplog.counts import within
 from chiplog.schedule import Schedule
 
 MOST_BYTES = 2**40 - 1
+MOST_RANKS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class Task:
 
     def __post_init__(self) -> None:
         for option, value, least, most in (
-            ("--ranks", self.ranks, 1, 2**31 - 1),
+            ("--ranks", self.ranks, 1, MOST_RANKS),
             ("--bytes", self.message_bytes, 0, MOST_BYTES),
-            ("--peers", self.peers, 1, 2**31 - 1),
+            ("--peers", self.peers, 1, MOST_RANKS),
             ("--segment", self.segment_bytes, 1, MOST_BYTES),
             ("--dimensions", self.dimensions, 1, 3),
         ):

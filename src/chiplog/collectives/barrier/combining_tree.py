@@ -15,6 +15,7 @@ from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest, r
 from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import Ranks, all_ranks
 from chiplog.collectives.steps import Steps
+from chiplog.counts import within
 from chiplog.schedule import Schedule
 
 
@@ -45,6 +46,7 @@ def _depth(ranks: int, children: int) -> int:
 
 def schedule(task: Task) -> Schedule:
     """`task.peers` is the number of children of a node."""
+    within("--ranks", task.ranks)
     steps = Steps(task.ranks)
     levels = _levels(task.ranks, task.peers)[1:]
     groups = [

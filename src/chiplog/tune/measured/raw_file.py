@@ -48,6 +48,7 @@ class SamplesFile:
         is_replaced = path.is_file() or not path.exists()
         self._part = path.with_name(f"{path.name}.part") if is_replaced else path
         self._stream = self._open()
+        self._has_launches = False
         header = {
             "type": "header",
             "schema": SCHEMA,
@@ -80,6 +81,7 @@ class SamplesFile:
         times = {"seconds": result.wall_seconds, "overhead_seconds": overhead_of(result)}
         line = {"type": "launch", "stage": stage, **times, "failure": failure, "cells": cells}
         self._write(line)
+        self._has_launches = True
 
     def end(self, raced: Raced) -> None:
         """The last line: what was to be confirmed, and who was left out."""
@@ -117,7 +119,11 @@ class SamplesFile:
     def _failed(self, error: OSError) -> RunFailed:
         with contextlib.suppress(OSError):
             self._stream.close()
-        return failed(str(self._path), error, f"; what was measured is kept in {self._part}")
+        if self._has_launches:
+            return failed(str(self._path), error, f"; the launches before are in {self._part}")
+        if self._part != self._path:
+            self._part.unlink(missing_ok=True)
+        return failed(str(self._path), error)
 
 
 def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
