@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import socket
 import warnings
 from pathlib import Path
 
@@ -67,7 +66,7 @@ def refuse_locked(path: str | os.PathLike[str]) -> None:
 
 
 def _held(descriptor: int, path: str | os.PathLike[str]) -> RunFailed:
-    host = socket.gethostname()
+    host = os.uname().nodename
     number = _holder(os.fstat(descriptor).st_ino)
     who = (
         f"a process on another host or in another container than this one of {host}"

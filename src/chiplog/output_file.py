@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator, Mapping
@@ -139,7 +138,7 @@ def _temporary(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
         refuse_locked(target)
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".chiplog-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".chiplog-{os.getpid()}-{os.urandom(8).hex()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(descriptor, "wb") as stream:
