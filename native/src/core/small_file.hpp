@@ -24,7 +24,7 @@ namespace chiplog {
     Open& operator=(const Open&) = delete;
     const int number;
   } const file(path.c_str());
-  struct stat about {};
+  struct stat about{};
   if (file.number < 0 || ::fstat(file.number, &about) != 0) throw std::runtime_error("can't be read");
   if (!S_ISREG(about.st_mode)) throw std::runtime_error("is no regular file");
   std::string content;
@@ -43,7 +43,7 @@ namespace chiplog {
 
 // Whether a file may be written in the place of what has this name: nothing, or another file.
 [[nodiscard]] inline bool is_replaceable(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   return ::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode);
 }
 
