@@ -78,7 +78,8 @@ def problem_of(words: list[str], ended: Ended, codes: tuple[int, ...]) -> str | 
     if ended.grown_bytes > MEMORY_BYTES:
         return f"{shown}: took {ended.grown_bytes >> 20} MiB"
     sentences = [line for line in ended.said.splitlines() if line.startswith("chiplog: ")]
-    if "Traceback" in ended.said or (ended.code and not sentences and "Usage" not in ended.said):
+    is_said = bool(sentences) or ended.code in (0, 3)  # 3: what is wrong is the result
+    if "Traceback" in ended.said or not is_said:
         return f"{shown}: said {ended.said[-600:]}"
     return None
 
