@@ -7,6 +7,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator
+from io import BufferedReader
 from typing import BinaryIO
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
@@ -21,7 +22,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @contextlib.contextmanager
-def open_input(path: str | os.PathLike[str], most_bytes: int | None = None) -> Iterator[BinaryIO]:
+def open_input(path: str | os.PathLike[str], most_bytes: int | None = None) -> Iterator[BufferedReader]:
     """The file at `path` for reading.
 
     UsageError where it can't be opened or is no file, so that reading might never end; CorruptFile where it is longer
