@@ -22,7 +22,9 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @contextlib.contextmanager
-def open_input(path: str | os.PathLike[str], most_bytes: int | None = None) -> Iterator[BufferedReader]:
+def open_input(
+    path: str | os.PathLike[str], most_bytes: int | None = None
+) -> Iterator[BufferedReader]:
     """The file at `path` for reading.
 
     UsageError where it can't be opened or is no file, so that reading might never end; CorruptFile where it is longer

@@ -22,7 +22,7 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
     Raises CorruptFile where the file says something else, UsageError where it can't be opened.
     """
     where = Where(os.fspath(path))
-    content = as_object(parse_json(read_text(path).encode(), where), where)
+    content: Mapping[str, Any] = as_object(parse_json(read_text(path).encode(), where), where)
     try:
         classes = tuple(_protocols(one, Path(path).parent, schedule) for one in content["classes"])
         groups = _groups(content, schedule.ranks)
