@@ -1,4 +1,4 @@
-"""What can end a command, and the exit code it ends with; and the one warning that a command goes on after."""
+"""What can end a command, and the exit code it ends with; and the warnings that a command goes on after."""
 
 from __future__ import annotations
 
@@ -49,3 +49,7 @@ class CorruptFile(ChiplogError):
 
 class BrokenPlugin(UserWarning):
     """A plug-in of another package can't be loaded, so it is left out; the sentence names it and its package."""
+
+
+class NotLocked(UserWarning):
+    """A file's system has no locks, so nothing keeps a second process from writing it; the sentence names the file."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chiplog.dataset.run_file import RunWriter, read_run
+from chiplog.dataset.run_file import read_run, write_run
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.fitting import fit
 from chiplog.fit.quantities.measured import Measured
@@ -32,9 +32,7 @@ Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
 def run_of(folder: Path, *records: dict[str, object]) -> Dataset:
-    with RunWriter.create(folder / "run.jsonl", example_header(), overwrite=True) as writer:
-        for record in records:
-            writer.append(record)
+    write_run(folder / "run.jsonl", example_header(), records)
     return read_run(folder / "run.jsonl")
 
 

@@ -17,11 +17,13 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "bootstrap/star.hpp"
 #include "chiplog/error.hpp"
+#include "core/small_file.hpp"
 
 namespace chiplog {
 namespace {
@@ -207,6 +209,9 @@ MeetingFile::MeetingFile(std::string path, unsigned port) : path_(std::move(path
   std::string text = std::string(file_kind) + "\n";
   for (const std::string& address : own_addresses()) text += address + " " + std::to_string(port) + "\n";
   const std::string draft = path_ + ".new";
+  if (!is_replaceable(path_) || !is_replaceable(draft)) {
+    throw Error(ExitCode::run_failed, "can't write " + path_ + ": it is no regular file");
+  }
   {
     std::ofstream file(draft, std::ios::trunc);
     file << text;
@@ -223,11 +228,15 @@ MeetingFile::~MeetingFile() { std::remove(path_.c_str()); }
 std::vector<RendezvousPoint> read_meeting_file(const std::string& path) {
   std::vector<RendezvousPoint> points;
   if (path.empty()) return points;
-  std::ifstream file(path);
+  std::istringstream file;
+  try {
+    file.str(read_small_file(path, max_file_bytes));
+  } catch (const std::runtime_error&) {
+    return points;  // a file of nothing, or of another kind
+  }
   std::string line;
-  std::size_t bytes = 0;
   if (!std::getline(file, line) || line != file_kind) return points;
-  while (std::getline(file, line) && (bytes += line.size()) <= max_file_bytes) {
+  while (std::getline(file, line)) {
     std::istringstream words(line);
     RendezvousPoint point;
     if (words >> point.host >> point.port && point.port != 0) points.push_back(point);

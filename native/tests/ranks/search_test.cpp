@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -114,6 +115,16 @@ TEST(Search, AFileThatIsNoMeetingFileTellsNothing) {
     EXPECT_TRUE(read_meeting_file(file).empty()) << text;
   }
   unlink(file.c_str());
+}
+
+TEST(Search, AFifoOrADeviceIsNoMeetingFileAndStaysWhatItIs) {
+  const std::string fifo = temporary_path("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, std::string("/dev/zero")}) {
+    EXPECT_TRUE(read_meeting_file(path).empty()) << path;
+    EXPECT_THROW(MeetingFile(path, 1), Error) << path;
+  }
+  unlink(fifo.c_str());
 }
 
 TEST(Search, AFolderThatCantBeWrittenToLeavesTheOtherWays) {

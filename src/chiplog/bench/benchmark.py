@@ -9,6 +9,7 @@ from pathlib import Path
 from chiplog.bench.launched import VERBOSE, Launched, read_launch
 from chiplog.bench.raw_file import write_samples
 from chiplog.bench.result import Bench, summarise
+from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.library import AT_ONCE, find_library
@@ -16,6 +17,7 @@ from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
 from chiplog.measure.run_to_end import preloaded, run_to_end
+from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 
 OPERATIONS = (
     "barrier",
@@ -47,14 +49,11 @@ class BenchOptions:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--launches", self.launches, 1),
-            ("--samples", self.samples, 1),
-            ("--calls", self.calls, 1),
-            ("--bytes", self.message_bytes, 0),
-        ):
-            if value < least:
-                raise UsageError(f"{option}: is {value}; it accepts {least} or more.")
+        within("--launches", self.launches)
+        within("--samples", self.samples)
+        within("--calls", self.calls)
+        within("--bytes", self.message_bytes, 0, MAX_MESSAGE_BYTES)
+        seed_within("--seed", self.seed)
 
     def arguments(self, launch: int) -> list[str]:
         """Those of the program, for one launch."""
@@ -90,6 +89,7 @@ def bench(
         raise UsageError(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
         )
+    within("--ranks", ranks, 1, MOST_RANKS)
     asked = options or BenchOptions()
     settings = _tuning_settings(tuning)
     found = find_mpi(None, mpi, launcher)

@@ -8,7 +8,7 @@ from pathlib import Path
 from chiplog import __version__
 from chiplog.bench.launched import Launched
 from chiplog.dataset.lines import encode_line
-from chiplog.errors import RunFailed
+from chiplog.output_file import replacing
 
 SCHEMA = "chiplog.bench-samples/1"
 
@@ -38,7 +38,5 @@ def write_samples(path: Path, launches: Sequence[Launched], command: Sequence[st
             for one in launch.samples
         ]
     lines.append(encode_line({"type": "footer", "lines": len(lines) - 1}))
-    try:
-        path.write_bytes(b"".join(lines))
-    except OSError as error:
-        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+    with replacing(path) as stream:
+        stream.writelines(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from chiplog import __version__
-from chiplog.errors import BrokenPlugin, ChiplogError
+from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
@@ -26,7 +27,9 @@ def run_and_exit() -> NoReturn:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # who reads is gone, or the disk is full
+    except OSError as error:  # who reads is gone, or the disk is full
+        if not code and not isinstance(error, BrokenPipeError):
+            _fail(_os_sentence(error), 1)
         code = code or 1
     os._exit(code)
 
@@ -43,15 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"chiplog {__version__}")
         return 0
     with warnings.catch_warnings():
-        _show_broken_plugins_in_one_line()
+        _show_own_warnings_in_one_line()
         return _run(words) if os.environ.get("CHIPLOG_DEBUG") else _run_to_a_sentence(words)
 
 
-def _show_broken_plugins_in_one_line() -> None:
+def _show_own_warnings_in_one_line() -> None:
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
-        if issubclass(category, BrokenPlugin):
+        if issubclass(category, BrokenPlugin | NotLocked):
             print(f"chiplog: {message}", file=sys.stderr)
         else:
             others(message, category, *place, **rest)
@@ -72,8 +75,14 @@ def _run_to_a_sentence(words: Sequence[str]) -> int:
     except MemoryError:
         return _fail("this machine has not enough memory for that.", 1)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{place}{error.strerror or error}.", 1)
+        return _fail(_os_sentence(error), 1)
+
+
+def _os_sentence(error: OSError) -> str:
+    """What the system says, and of which file; a full disk that names none is that of standard output."""
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    place = error.filename or ("standard output can't be written" if is_full else "")
+    return f"{place}{': ' if place else ''}{error.strerror or error}."
 
 
 def _once(sentence: str) -> str:

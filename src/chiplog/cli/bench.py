@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.output import BytesOption, JsonOption, note, write_json
+from chiplog.output_file import is_standard_output
 
 
 def bench(
@@ -73,5 +74,5 @@ def bench(
     )
     if json_file:
         write_json(json_file, bench_to_json(found))
-    else:
+    elif not is_standard_output(out):
         print_bench(found)

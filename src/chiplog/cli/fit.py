@@ -9,6 +9,7 @@ import typer
 
 from chiplog.cli.arguments import RunArgument, names
 from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -69,6 +70,8 @@ def fit(
         from chiplog.fit.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
+    elif is_standard_output(out):
+        return
     elif details:
         from chiplog.cli.tables import print_fits
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import UsageError
+from chiplog.output_file import write_text
 
-STANDARD_OUTPUT = "-"
 COLUMNS = 80
 """What a screen is wide."""
 
@@ -55,19 +55,7 @@ BytesOption = Annotated[
 
 def write_json(destination: str, content: Any) -> None:
     """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""
-    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
-    if destination == STANDARD_OUTPUT:
-        sys.stdout.write(text)
-        return
-    write_text(Path(destination), text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file; raises RunFailed, naming it, where that is not possible."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+    write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def wrapped(text: str, indent: str = "") -> str:

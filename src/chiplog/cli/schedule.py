@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import STANDARD_OUTPUT, BytesOption, note
+from chiplog.cli.output import BytesOption, note
 from chiplog.errors import UsageError
 
 
@@ -33,7 +32,8 @@ def schedule(
     """Write the schedule of a collective operation as GOAL text."""
     from chiplog.collectives.algorithm import Task, TreeCosts
     from chiplog.collectives.registry import load
-    from chiplog.schedule.goal import write_goal, write_goal_to
+    from chiplog.output_file import is_standard_output
+    from chiplog.schedule.goal import write_goal
 
     if min(L, o, g, G) < 0:
         raise UsageError("--L, --o, --g and --G: accept numbers that are not negative.")
@@ -41,9 +41,6 @@ def schedule(
     costs = TreeCosts(between_sends=max(o, g + wire), until_received=L + 2 * o + wire)
     task = Task(ranks, message_bytes, peers, segment, dimensions, costs)
     made = load(operation, algorithm).schedule(task)
-    if out == STANDARD_OUTPUT:
-        sys.stdout.flush()
-        write_goal_to(sys.stdout.fileno(), made)
-        return
     write_goal(made, out)
-    note(f"{made.operations.size} operations of {ranks} ranks are in {out}.")
+    if not is_standard_output(out):
+        note(f"{made.operations.size} operations of {ranks} ranks are in {out}.")

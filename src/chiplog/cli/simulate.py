@@ -18,7 +18,9 @@ from chiplog.cli.output import (
     rejected_text,
     write_json,
 )
+from chiplog.counts import seed_within
 from chiplog.errors import RunFailed, UsageError
+from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import FittedParameters
@@ -131,7 +133,7 @@ def simulate(
         _write_report(schedule, simulation, file.name, report)
     if json_file:
         write_json(json_file, simulation_to_json(simulation, found, beyond, rejected))
-    else:
+    elif not is_standard_output(trace):
         _print(simulation, found)
 
 
@@ -186,20 +188,17 @@ def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
     from chiplog.simulate import Noise
     from chiplog.simulate.noise_text import parse_noise, read_detours
 
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"--noise-seed: is {seed}; it accepts whole numbers from 0 to 2^64 - 1.")
+    seed_within("--noise-seed", seed)
     drawn = Noise(seed=seed) if text is None else parse_noise(text, seed=seed)
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
+    from chiplog.output_file import replacing
     from chiplog.simulate.chrome_trace import write_chrome_trace
 
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            write_chrome_trace(schedule, simulation, file)
-    except OSError as error:
-        raise RunFailed(f"{path} can't be written: {error.strerror}.") from error
+    with replacing(path) as file:
+        write_chrome_trace(schedule, simulation, file)
     note(f"the trace is {path}.")
 
 

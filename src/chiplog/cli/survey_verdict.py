@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from chiplog.cli.output import JsonOption, write_json
 from chiplog.errors import UsageError
+from chiplog.output_file import is_standard_output, write_text
 
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import SurveyVerdict
@@ -47,8 +47,8 @@ def survey_verdict(
     if json_file:
         write_json(json_file, verdict.to_json())
     if to is not None:
-        _write(out, _text(to, verdict))
-    if json_file != "-" and (to is None or out != "-"):
+        write_text(out, _text(to, verdict))
+    if json_file != "-" and (to is None or not is_standard_output(out)):
         print("\n".join([_sentence(verdict), *_others(verdict), *drain_lines(verdict)]))
 
 
@@ -57,15 +57,6 @@ def _text(to: str, verdict: SurveyVerdict) -> str:
     from chiplog.survey.operators.prometheus import prometheus_text
 
     return prometheus_text(verdict) if to == "prometheus" else node_check_text(verdict)
-
-
-def _write(out: str, text: str) -> None:
-    from chiplog.survey.operators.replace import replace_file
-
-    if out == "-":
-        sys.stdout.write(text)
-    else:
-        replace_file(Path(out), text)
 
 
 def _sentence(verdict: SurveyVerdict) -> str:

@@ -10,7 +10,8 @@ import typer
 
 from chiplog.cli.arguments import names_help
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import AnywayOption, JsonOption, TargetOption, note, write_json, write_text
+from chiplog.cli.output import AnywayOption, JsonOption, TargetOption, note, write_json
+from chiplog.output_file import is_standard_output, write_files
 
 if TYPE_CHECKING:
     from chiplog.tune.writer import TuningFiles
@@ -125,7 +126,7 @@ def tune(
     settings = _write(written.files, out)
     if json_file:
         write_json(json_file, tuning_to_json(written.tuning, settings))
-    else:
+    elif not is_standard_output(out):
         print_tuning(written.tuning, details=details)
     note(f"{out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
     if written.can_be_proved:
@@ -187,7 +188,7 @@ def _measure(
     if json_file:
         content = measured_to_json(operation, found.mpi, found.summary, found.verdicts, found.raced)
         write_json(json_file, content)
-    else:
+    elif not is_standard_output(out):
         print_measured(found, operation, details=details)
     without = "has no rule: without it, all is the same"
     if found.raced.ran_out:
@@ -198,8 +199,7 @@ def _measure(
 
 def _write(files: TuningFiles, out: Path) -> Mapping[str, str]:
     """Returns the environment that puts them in force."""
-    for path, text in files.texts(out).items():
-        write_text(path, text)
+    write_files(files.texts(out))
     return files.settings(out)
 
 

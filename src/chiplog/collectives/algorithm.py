@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.fan_outs import FanOut
-from chiplog.errors import UsageError
+from chiplog.counts import within
 from chiplog.schedule import Schedule
+
+MOST_BYTES = 2**40 - 1
+MOST_RANKS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -37,20 +40,14 @@ class Task:
     """Of a tree that they shape; None: both 1 in a schedule, those of the network in a closed form."""
 
     def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--ranks", self.ranks, 1),
-            ("--bytes", self.message_bytes, 0),
-            ("--peers", self.peers, 1),
-            ("--segment", self.segment_bytes, 1),
+        for option, value, least, most in (
+            ("--ranks", self.ranks, 1, MOST_RANKS),
+            ("--bytes", self.message_bytes, 0, MOST_BYTES),
+            ("--peers", self.peers, 1, MOST_RANKS),
+            ("--segment", self.segment_bytes, 1, MOST_BYTES),
+            ("--dimensions", self.dimensions, 1, 3),
         ):
-            if value < least:
-                raise UsageError(f"{option}: is {value}; it accepts {least} or more.")
-        if self.ranks >= 2**31:
-            raise UsageError(f"--ranks: is {self.ranks}; it accepts less than 2^31.")
-        if self.message_bytes >= 2**40:
-            raise UsageError("--bytes: accepts less than 1 TiB.")
-        if not 1 <= self.dimensions <= 3:
-            raise UsageError(f"--dimensions: is {self.dimensions}; it accepts 1, 2 or 3.")
+            within(option, value, least, most)
 
 
 def _always(_: Task) -> bool:

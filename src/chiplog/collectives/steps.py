@@ -11,8 +11,9 @@ from chiplog.schedule import Schedule, ScheduleBuilder
 class Steps:
     """Messages between many pairs of ranks at a time, one step after the other."""
 
-    def __init__(self, ranks: int) -> None:
-        self._builder = ScheduleBuilder(ranks)
+    def __init__(self, ranks: int, messages: int = 0) -> None:
+        """`messages` is how many there will be at most, where they are more than a few a rank."""
+        self._builder = ScheduleBuilder(ranks, 2 * max(messages, ranks))
         self._received = self._builder.nothing_yet()
         self._sent = self._builder.nothing_yet()
 

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,16 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.dataset.records import DIRECTIONS, SCHEMA
-from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.run_file import write_run
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
 
 _Line = dict[str, object]
 
 OTHER_BYTES = (64, 0.01)
 """How many characters of a log may be in another encoding than UTF-8: a number, or a share where that is more."""
-MAX_SOURCE_BYTES = 1 << 30
-"""Longest source, unpacked, that an importer takes."""
 
 
 def import_file(
@@ -155,9 +154,7 @@ def _write(
     if imported.resolution_seconds is not None:
         resolution_ns = round(imported.resolution_seconds * 1e9, 6)
         header["clock"] = {"resolution_ns": resolution_ns, "overhead_ns": None}
-    with RunWriter.create(out, header, overwrite=True) as writer:
-        for line in lines:
-            writer.append(line)
+    write_run(out, header, lines)
     if note is not None:
         for warning in imported.warnings:
             note(_sentence(warning))
@@ -177,12 +174,12 @@ def read_source(path: Path, *, is_log: bool = False) -> Source:
 
     Of a log, a few bytes that are not UTF-8 are replaced: they are another program's. What Windows redirects is UTF-16.
     """
-    with open_input(path) as stream:
-        packed = stream.read(MAX_SOURCE_BYTES + 1)
-    digest = hashlib.sha256(packed).hexdigest()
-    content = _unpacked(packed, str(path)) if packed[:2] == b"\x1f\x8b" else packed
-    if len(content) > MAX_SOURCE_BYTES:
-        raise CorruptFile(f"{path}, line 1: the file holds more than {MAX_SOURCE_BYTES >> 20} MiB")
+    with open_input(path, MOST_DATA_BYTES) as stream:
+        is_packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        content = _unpacked(stream, str(path)) if is_packed else _content(stream, str(path))
+        stream.seek(0)
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
     utf_16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
         text = content.decode("utf-16" if utf_16 else "utf-8-sig")
@@ -205,10 +202,14 @@ def _without_zeros(text: str, path: Path) -> str:
     return text
 
 
-def _unpacked(packed: bytes, path: str) -> bytes:
+def _content(stream: BinaryIO, path: str) -> bytes:
+    return read_bounded(stream, path, MOST_DATA_BYTES)
+
+
+def _unpacked(packed: BinaryIO, path: str) -> bytes:
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
-            return stream.read(MAX_SOURCE_BYTES + 1)
+        with gzip.GzipFile(fileobj=packed) as stream:
+            return _content(io.BufferedReader(stream), path)
     except (OSError, EOFError, zlib.error) as error:
         raise CorruptFile(f"{path}, line 1: the gzip file is damaged: {error}") from None
 

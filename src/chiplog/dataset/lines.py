@@ -62,6 +62,8 @@ def checked_body(line: bytes, where: Where) -> bytes:
     if len(line) > MAX_LINE_BYTES:
         raise where.corrupt(None, f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
     tail = _TAIL.fullmatch(line, max(0, len(line) - _TAIL_BYTES))
+    if tail is None and b"\0" in line:
+        raise where.corrupt(None, "the line holds a zero byte: it is no text")
     if tail is None:
         raise where.corrupt("crc32", "the line does not end with a checksum: it was cut or altered")
     body = line[: tail.start()]

@@ -6,9 +6,8 @@ A run file is JSON Lines, each with a checksum: one header, one record a request
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +15,6 @@ from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import (
     MAX_LINE_BYTES,
     Where,
@@ -36,6 +34,9 @@ from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.file_kind import RUN
+from chiplog.file_lock import open_locked, refuse_locked
+from chiplog.input_file import open_input, read_line
+from chiplog.output_file import STANDARD_OUTPUT, failed, replacing, synchronise
 
 
 def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:
@@ -91,7 +92,7 @@ def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
 
 
 def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
-    first = stream.readline(MAX_LINE_BYTES + 1)
+    first = read_line(stream, MAX_LINE_BYTES)
     if not first:
         raise CorruptFile(f"{name}, line 1: the file is empty; a run file begins with a header")
     where = Where(name, 1)
@@ -99,7 +100,7 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
     check_header(header, where)
     contents = _Contents(name, header, end_of_records=stream.tell())
     number = 1
-    while line := stream.readline(MAX_LINE_BYTES + 1):
+    while line := read_line(stream, MAX_LINE_BYTES):
         number += 1
         where = Where(name, number)
         if contents.footer is not None:
@@ -178,22 +179,20 @@ class RunWriter:
         self._elapsed_ns = 0
 
     @classmethod
-    def create(
-        cls, path: str | os.PathLike[str], header: Mapping[str, object], *, overwrite: bool = False
-    ) -> RunWriter:
+    def create(cls, path: str | os.PathLike[str], header: Mapping[str, object]) -> RunWriter:
         """Opens the file and writes its header, before anything is measured.
 
-        Raises UsageError where the file exists already (unless `overwrite`) or can't be made, and ValueError where
-        `header` lacks what a run file needs.
+        Raises UsageError where the file exists already or can't be made, and ValueError where `header` lacks what a
+        run file needs.
         """
         target = Path(path)
-        line = encode_line({"type": "header", **header})
-        check_header(decode_line(line, Where(str(target), 1)), Where(str(target), 1))
-        writer = cls(target, _open_new(target, overwrite=overwrite), 0, [])
+        line = _header_line(header, target)
+        writer = cls(target, _open_new(target), 0, [])
         try:
             writer._write(line)
         except BaseException:
             writer.close()
+            target.unlink(missing_ok=True)  # which nothing is in
             raise
         return writer
 
@@ -202,13 +201,19 @@ class RunWriter:
         """Goes on after the last whole record of a file that was cut or ended early.
 
         The torn line or the footer is dropped when the next line is written. A file that is complete stays as it is
-        and has `complete` true.
+        and has `complete` true. RunFailed where another process writes it.
         """
-        contents = _read(path, salvage=True)
+        with open_input(path):
+            pass  # it is there, and a file
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = open_locked(path, os.O_RDWR)
         except OSError as error:
             raise UsageError(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+        try:
+            contents = _read(path, salvage=True)
+        except BaseException:
+            os.close(descriptor)
+            raise
         writer = cls(Path(path), descriptor, contents.end_of_records, contents.finished)
         writer.kept = contents.dataset()
         writer.complete = writer.kept.complete
@@ -240,14 +245,10 @@ class RunWriter:
         raw = (line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line).rstrip(
             b"\n"
         )
-        where = Where(str(self.path), self.records + 2)
-        members = _decode_record(raw, where)
-        if line_type(members, where) != "record":
-            raise where.corrupt("type", "must be record")
-        series = record_series(members, where)
+        record, series = _checked_record(raw, Where(str(self.path), self.records + 2))
         self._write(raw + b"\n")
-        self._finished.append(Fields(members, where).integer("id"))
-        self._elapsed_ns = max(self._elapsed_ns, _ended_ns(Fields(members, where)))
+        self._finished.append(record.integer("id"))
+        self._elapsed_ns = max(self._elapsed_ns, _ended_ns(record))
         return series
 
     def finish(
@@ -266,16 +267,9 @@ class RunWriter:
         if self._closed:
             self.close()
             return
-        footer: dict[str, object] = {
-            "type": "footer",
-            "records": self.records,
-            "complete": complete,
-            "reason": reason,
-            "elapsed_ns": self._elapsed_ns if elapsed_ns is None else elapsed_ns,
-        }
-        if changes is not None:
-            footer["changes"] = changes
-        self._write(encode_line(footer))
+        duration_ns = self._elapsed_ns if elapsed_ns is None else elapsed_ns
+        footer = _footer(self.records, duration_ns, complete=complete, reason=reason)
+        self._write(encode_line(footer if changes is None else {**footer, "changes": changes}))
         self._synchronise()
         self.close()
 
@@ -324,29 +318,81 @@ class RunWriter:
 
     def _synchronise(self) -> None:
         try:
-            os.fsync(self._descriptor)
+            synchronise(self._descriptor)
         except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
-                raise self._failed(error) from error
+            raise self._failed(error) from error
 
     def _failed(self, error: OSError) -> RunFailed:
-        return RunFailed(
-            f"{self.path} can't be written: {error.strerror}; the {self.records} finished records are kept in it, "
-            "and --resume goes on from there."
+        kept = (
+            f"; the {self.records} finished records are kept in it, and --resume goes on from there"
         )
+        return failed(str(self.path), error, kept)
+
+
+def write_run(
+    path: str | os.PathLike[str],
+    header: Mapping[str, object],
+    records: Iterable[Mapping[str, object]],
+) -> None:
+    """Writes a complete run file in the place of an old one, which stays where that fails.
+
+    Raises CorruptFile where a record is not a valid one, and RunFailed where the file can't be written.
+    """
+    target = Path(path)
+    count = elapsed_ns = 0
+    with replacing(path) as stream:
+        stream.write(_header_line(header, target))
+        for count, members in enumerate(records, 1):
+            line = encode_line({"type": "record", **members})
+            record, _ = _checked_record(line.rstrip(b"\n"), Where(str(target), count + 1))
+            elapsed_ns = max(elapsed_ns, _ended_ns(record))
+            stream.write(line)
+        stream.write(encode_line(_footer(count, elapsed_ns, complete=True, reason="done")))
+
+
+def refuse_existing(path: Path) -> None:
+    """UsageError where a file is where a new run is to be written; RunFailed where another process writes it."""
+    if os.fspath(path) == STANDARD_OUTPUT:
+        raise UsageError(
+            "-o -: a run file grows, and --resume reads it, so that it can't go to standard output; name a file."
+        )
+    if path.exists():
+        refuse_locked(path)
+        raise UsageError(f"{path} exists already: go on with it by --resume, or remove it first.")
+
+
+def _header_line(header: Mapping[str, object], path: Path) -> bytes:
+    line = encode_line({"type": "header", **header})
+    check_header(decode_line(line, Where(str(path), 1)), Where(str(path), 1))
+    return line
+
+
+def _checked_record(line: bytes, where: Where) -> tuple[Fields, tuple[Series, ...]]:
+    """The members of a record's line and its series; CorruptFile where it is none."""
+    members = _decode_record(line, where)
+    if line_type(members, where) != "record":
+        raise where.corrupt("type", "must be record")
+    return Fields(members, where), record_series(members, where)
+
+
+def _footer(records: int, elapsed_ns: int, *, complete: bool, reason: str) -> dict[str, object]:
+    return {
+        "type": "footer",
+        "records": records,
+        "complete": complete,
+        "reason": reason,
+        "elapsed_ns": elapsed_ns,
+    }
 
 
 def _ended_ns(record: Fields) -> int:
     return record.integer("started_ns", default=0) + record.integer("elapsed_ns")
 
 
-def _open_new(path: Path, *, overwrite: bool) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL)
+def _open_new(path: Path) -> int:
+    refuse_existing(path)
     try:
-        return os.open(path, flags, 0o666)
-    except FileExistsError:
-        remedy = "go on with it by --resume, or remove it first"
-        raise UsageError(f"{path} exists already: {remedy}.") from None
+        return open_locked(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     except OSError as error:
         raise UsageError(f"{path} can't be made: {error.strerror}.") from error
 

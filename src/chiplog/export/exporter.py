@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chiplog.errors import RunFailed
+from chiplog.output_file import write_text
 from chiplog.plugins import Registry
 
 if TYPE_CHECKING:
@@ -52,14 +52,6 @@ def fits_as_text(
 ) -> Callable[[tuple[Fit, ...], Path, SizeRange | None], None]:
     """What writes the text that `make` makes of the fits of one target."""
     return lambda fits, out, sizes: write_text(out, make(fits, sizes))
-
-
-def write_text(out: Path, text: str) -> None:
-    """Writes a whole file; RunFailed, naming it, where that is not possible."""
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunFailed(f"{out} can't be written: {error.strerror}.") from error
 
 
 EXPORTERS: Registry[Exporter] = Registry(

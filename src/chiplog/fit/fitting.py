@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from chiplog.counts import seed_within
 from chiplog.dataset.disturbance import disturbance
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.oversubscription import oversubscription
@@ -109,6 +110,7 @@ def fit_each(
 
     Raises UsageError for an unknown model, method or statistic, and for a dataset without series.
     """
+    seed_within("--seed", seed)
     loaded = {name: load_model(name) for name in models}
     for name in loaded:
         methods_of(name, method)

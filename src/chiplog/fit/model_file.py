@@ -10,19 +10,18 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
-from chiplog.errors import RunFailed
 from chiplog.file_kind import MODEL
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fit.verdict import rejection
+from chiplog.input_file import open_input, read_bounded
+from chiplog.output_file import write_text
 
 SCHEMA = "chiplog.fit/1"
 MAX_MODEL_BYTES = 256 << 20
@@ -34,20 +33,14 @@ _CURVE_ARRAYS = ("measured_seconds", "low_seconds", "high_seconds", "predicted_s
 
 def write_model(path: str | os.PathLike[str], fits: Sequence[Fit]) -> None:
     """Writes `fits` as a model file; RunFailed where it can't be written."""
-    try:
-        Path(path).write_text(json_text(fits_to_json(fits)), encoding="utf-8")
-    except OSError as error:
-        raise RunFailed(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+    write_text(path, json_text(fits_to_json(fits)))
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Fit, ...]:
     """The fits of a model file; CorruptFile names file and field, UsageError says that it can't be opened."""
     where = Where(os.fspath(path))
-    with open_input(path) as stream:
-        text = stream.read(MAX_MODEL_BYTES + 1)
-    with expecting(MODEL, path):
-        if len(text) > MAX_MODEL_BYTES:
-            raise where.corrupt(None, f"the file is longer than {MAX_MODEL_BYTES >> 20} MiB")
+    with expecting(MODEL, path), open_input(path, MAX_MODEL_BYTES) as stream:
+        text = read_bounded(stream, where.path, MAX_MODEL_BYTES)
         return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.input_file import refuse_other_than_file
 from chiplog.optional import needed
 
 VERSION = "chiplog.history-file/1"
@@ -101,8 +102,9 @@ def read_facts(path: Path) -> HistoryFile:
     """
     pa, pq = needed("pyarrow", "a history"), needed("pyarrow.parquet", "a history")
     try:
+        refuse_other_than_file(str(path))
         metadata: Mapping[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UsageError, pa.ArrowException) as error:
         raise broken(path, error) from error
     version = metadata.get(VERSION_KEY, b"").decode(errors="replace")
     if version != VERSION:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +22,7 @@ from chiplog.history.layout import (
     path_of,
 )
 from chiplog.optional import needed
+from chiplog.output_file import replacing, synchronise_folder
 from chiplog.survey.job import run_file_of
 
 if TYPE_CHECKING:
@@ -86,15 +84,16 @@ def write_run(path: Path, tables: Sequence[pa.Table], facts: RunFacts) -> None:
     """Writes the file of a run, a row group for each of the `tables`; RunFailed where that is not possible."""
     import pyarrow as pa
 
+    as_it_was = "The history is as it was; add the survey again when that is mended."
     try:
         _make_folder(path.parent)
-        with _committed(path) as stream:
+        with replacing(path) as stream:
             _write(stream, tables, facts)
+    except RunFailed as error:
+        raise RunFailed(f"{error} {as_it_was}") from error
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RunFailed(
-            f"{path} can't be written: {reason}. The history is as it was; add the survey again when that is mended."
-        ) from error
+        raise RunFailed(f"{path} can't be written: {reason}. {as_it_was}") from error
 
 
 def _write(stream: Any, tables: Sequence[pa.Table], facts: RunFacts) -> None:
@@ -126,35 +125,10 @@ def _write(stream: Any, tables: Sequence[pa.Table], facts: RunFacts) -> None:
             writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
-@contextlib.contextmanager
-def _committed(path: Path) -> Iterator[Any]:
-    """A stream to a file that appears under its name when all of it is on the disk, or not at all."""
-    temporary = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(8)}.tmp"
-    try:
-        with temporary.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.rename(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(path.parent)
-
-
 def _make_folder(folder: Path) -> None:
     """A folder with all above it, each entry on the disk."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
-    _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+    synchronise_folder(folder.parent)

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chiplog.counts import MOST_RANKS, within
 from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.errors import ChiplogError, UsageError
+from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.deadline import OutOfTime
 from chiplog.measure.launchers import usable_cores
@@ -190,9 +191,9 @@ def ranks_of(header: Mapping[str, object], asked: int | None, *, launched: bool)
 
 
 def check_ranks(ranks: int | None) -> None:
-    """Raises UsageError for too few ranks: to ask before measuring begins."""
-    if ranks is not None and ranks < 2:
-        raise UsageError(f"--ranks: {ranks} is too small; it accepts whole numbers from 2 on.")
+    """Raises UsageError for too few or too many ranks: to ask before measuring begins."""
+    if ranks is not None:
+        within("--ranks", ranks, 2, MOST_RANKS)
 
 
 def plan_of(transport: str, pattern: str, ranks: int, options: ManyOptions) -> PlanOptions:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.dataset.lines import Where, as_object, parse_json
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import read_text
 from chiplog.jobs.simulated_model import fitted_parameters
 from chiplog.schedule import Schedule
 from chiplog.simulate.conditions import PairClasses
@@ -18,14 +19,10 @@ from chiplog.simulate.parameters import MessageTimes, Protocol
 def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairClasses:
     """The classes of a file for the ranks of a schedule; docs/reference/simulation-options.md has its form.
 
-    Raises CorruptFile where the file says something else, RunFailed where it can't be read.
+    Raises CorruptFile where the file says something else, UsageError where it can't be opened.
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise CorruptFile(f"{path} is no JSON: {error}.") from None
+    where = Where(os.fspath(path))
+    content: Mapping[str, Any] = as_object(parse_json(read_text(path).encode(), where), where)
     try:
         classes = tuple(_protocols(one, Path(path).parent, schedule) for one in content["classes"])
         groups = _groups(content, schedule.ranks)

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from chiplog import __version__
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.operations import operation_text
 from chiplog.dataset.parts import by_part
 from chiplog.dataset.run_file import read_run
@@ -19,6 +18,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import read_model
 from chiplog.fit.result import Cost
+from chiplog.input_file import open_input
 from chiplog.jobs.analysis import analyse
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 from chiplog.report.input import ReportInput, TargetReport

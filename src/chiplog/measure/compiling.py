@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from chiplog.counts import within
 from chiplog.errors import RunFailed
 from chiplog.measure.mpis import Mpi, first_error
 from chiplog.measure.objects import SharedObjects
@@ -55,6 +56,7 @@ class Compilation:
             self.tell(f"compiled {source.relative_to(self.native)}")
             return target
 
+        within("--jobs", 1 if jobs is None else jobs)
         workers = jobs or len(os.sched_getaffinity(0))
         with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
             try:

@@ -32,7 +32,7 @@ FLAGS = ("-std=c++20", "-fPIC", "-fvisibility=hidden")
 LINK_FLAGS = ("-shared", "-pthread")
 SHARED_HEADERS = tuple(
     f"core/{name}.hpp"
-    for name in ("barrier_algorithms", "cache_lines", "dissemination", "node_memory")
+    for name in ("barrier_algorithms", "cache_lines", "dissemination", "node_memory", "small_file")
 )
 """What the library has in common with the probe."""
 

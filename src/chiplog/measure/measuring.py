@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.run_file import RunWriter, refuse_existing
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import PrecisionNotMet, RunFailed, UsageError
 from chiplog.measure.deadline import OutOfTime, deadline
@@ -200,10 +200,7 @@ class _Run:
     def begin(self, *, resume: bool) -> None:
         """Open the file that is there, or make sure that there is none."""
         if not resume:
-            if self.out.exists():
-                raise UsageError(
-                    f"{self.out} exists already: go on with it by --resume, or remove it first."
-                )
+            refuse_existing(self.out)
             return
         self.writer = RunWriter.resume(self.out)
         kept = self.writer.kept

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from chiplog import __version__
+from chiplog.counts import MOST_RANKS, within
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import explain_start, launch_command
 from chiplog.measure.measuring import Launch
@@ -22,7 +23,6 @@ LEAST_TIME_LIMIT = 0.1
 MOST_TIME_LIMIT = 86400.0
 MPI_MARGIN_SECONDS = 1.0
 """What a record may take beyond its budget and the time limit where calls of an MPI wait, which have no limit."""
-RANKS = range(2, 4097)
 
 
 def launch_of(
@@ -50,10 +50,7 @@ def launch_of(
 
     Raises UsageError for a number of ranks or a launcher that can't be, RunFailed where no MPI is found.
     """
-    if ranks not in RANKS:
-        raise UsageError(
-            f"--ranks: {ranks} is out of range; it accepts {RANKS.start} to {RANKS.stop - 1}."
-        )
+    within("--ranks", ranks, 2, MOST_RANKS)
     if not LEAST_TIME_LIMIT <= time_limit <= MOST_TIME_LIMIT:
         raise UsageError(
             f"--time-limit: {time_limit:g} is out of range; it accepts {LEAST_TIME_LIMIT:g} to {MOST_TIME_LIMIT:g} s."

@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import product
 
+from chiplog.counts import MOST, MOST_RANKS, refuse_more, seed_within, within
 from chiplog.dataset.operations import (
     ATOMIC,
     ATOMIC_BYTES,
@@ -84,9 +86,10 @@ class PlanOptions:
     """Visits of sizes above `LARGE_BYTES` in each launch, at most."""
 
     def __post_init__(self) -> None:
-        _at_least("--visits", self.visits, 1)
-        _at_least("--launches", self.launches, 1)
-        _at_least("--ranks", self.ranks, 2)
+        within("--visits", self.visits)
+        within("--launches", self.launches)
+        within("--ranks", self.ranks, 2, MOST_RANKS)
+        seed_within("--seed", self.seed)
         _accept("--direction", self.direction or ROUND_TRIP, (ROUND_TRIP, ONE_WAY))
         for operation in self.operations:
             _accept("--operation", operation, tuple(OPERATIONS))
@@ -167,11 +170,13 @@ def make_plan(options: PlanOptions) -> Plan:
     """
     nominal = nominal_of(options.transport)
     shuffle = random.Random(options.seed)
-    records = {
-        (pattern, size): records_of(pattern, size, options.ranks, options.direction, options.ways)
-        for pattern in options.patterns
-        for size in options.sizes
-    }
+    records: dict[tuple[str, int], Sequence[_Series]] = {}
+    count = 0
+    for pattern, size in product(options.patterns, options.sizes):
+        found = records_of(pattern, size, options.ranks, options.direction, options.ways)
+        count += len(found) * visits_of(options, size) * options.all_launches
+        refuse_more("records of the run", count, MOST, "take fewer --visits, --launches or --sizes")
+        records[pattern, size] = found
     orders = [_order(options, records, shuffle) for _ in range(options.all_launches)]
     # Requests for the same series have the same stopping rule and the same cost, and launches differ in order only.
     rules = _rules([series for _, series, _ in orders[0]], options, nominal)
@@ -322,13 +327,6 @@ def _allowance(requests: Sequence[_Least], counts: Sequence[int], budget_bytes: 
         middle = (low + high) / 2
         low, high = (middle, high) if used(middle) <= budget_bytes else (low, middle)
     return low
-
-
-def _at_least(option: str, value: int, least: int) -> None:
-    if value < least:
-        raise UsageError(
-            f"{option}: {value} is too small; it accepts whole numbers from {least} on."
-        )
 
 
 def _accept(option: str, value: str, words: Sequence[str]) -> None:

@@ -8,9 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import MOST_RANKS, Algorithm, Task
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms, load
+from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import Evaluate, Span
@@ -60,8 +61,7 @@ def predict(
             anyway=anyway,
         )
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
-    if per_node < 1:
-        raise UsageError(f"--per-node: is {per_node}; it accepts 1 or more.")
+    within("--per-node", per_node, 1, MOST_RANKS)
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
     asked = {
         one.name: (one, _with_peers(speaker, one, task, peers))

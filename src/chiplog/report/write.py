@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import UsageError
+from chiplog.output_file import write_text
 from chiplog.report import html, markdown
 from chiplog.report.document import Document
 from chiplog.report.input import ReportInput
@@ -36,13 +36,7 @@ def write_document(document: Document, path: str | os.PathLike[str]) -> None:
     """Writes any document; names, files and errors as of write_report."""
     target = Path(path)
     check_suffix(target)
-    text = RENDERERS[target.suffix.lower()](document)
-    try:
-        _replace(target, text)
-    except OSError as error:
-        raise RunFailed(
-            f"{target}: the report can't be written: {error.strerror or error}."
-        ) from error
+    write_text(target, RENDERERS[target.suffix.lower()](document))
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
@@ -51,22 +45,3 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
     if suffix not in RENDERERS:
         known = ", ".join(RENDERERS)
         raise UsageError(f"{path}: a report's name ends in one of {known}, not in '{suffix}'.")
-
-
-def _replace(target: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        # A file's name may hold bytes that are no text: they must not cost us the report.
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

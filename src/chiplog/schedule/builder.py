@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chiplog.counts import refuse_more
 from chiplog.schedule.arrays import CALC, DEPENDENCY, OPERATION, RECEIVE, SEND, Schedule
 
+MOST_OPERATIONS = 10**8
+"""As many as are simulated in the memory of one computer: 4 GB, with what they wait for."""
 NONE = 2**32 - 1
 """In place of an operation: there is none to wait for."""
 
@@ -31,7 +34,12 @@ class ScheduleBuilder:
     6
     """
 
-    def __init__(self, ranks: int) -> None:
+    def __init__(self, ranks: int, operations: int = 0) -> None:
+        """Raises UsageError where there would be more operations than can be simulated.
+
+        `operations` is how many there will be at most, where that is known before; each rank has one at least.
+        """
+        _refuse_more(max(ranks, operations))
         self.ranks = ranks
         self._size = 0
         self._operations: list[NDArray[Any]] = []
@@ -97,17 +105,25 @@ class ScheduleBuilder:
         after: Sequence[Operations],
     ) -> Operations:
         rank_array = np.asarray(ranks)
+        _refuse_more(self._size + rank_array.size)
         made = np.zeros(rank_array.size, OPERATION)
         made["amount"], made["rank"], made["peer"] = amount, rank_array, peers
         made["tag"], made["kind"] = tag, kind
         indices = np.arange(self._size, self._size + made.size, dtype=np.uint32)
         self._size += made.size
-        if self._size >= NONE:
-            raise MemoryError
         self._operations.append(made)
         for required in after:
             self.require(indices, required)
         return indices
+
+
+def _refuse_more(operations: int) -> None:
+    refuse_more(
+        "--ranks: operations of the schedule",
+        operations,
+        MOST_OPERATIONS,
+        "take fewer ranks, or longer segments",
+    )
 
 
 def _joined(pieces: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:

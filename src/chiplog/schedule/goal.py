@@ -10,8 +10,10 @@ import os
 from typing import Any
 
 from chiplog import _native
-from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.errors import CorruptFile
 from chiplog.file_kind import GOAL, expecting
+from chiplog.input_file import open_input
+from chiplog.output_file import replacing
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
 
 
@@ -26,17 +28,8 @@ def _read(descriptor: int, path: str | os.PathLike[str]) -> tuple[Any, ...]:
 
 def read_goal(path: str | os.PathLike[str]) -> Schedule:
     """The schedule in the file `path`; CorruptFile names file, line and word, UsageError that it can't be opened."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
-    try:
-        with expecting(GOAL, path):
-            ranks, operations, ends, starts, lines = _read(descriptor, path)
-    except OSError as error:
-        raise UsageError(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
-    finally:
-        os.close(descriptor)
+    with open_input(path) as stream, expecting(GOAL, path):
+        ranks, operations, ends, starts, lines = _read(stream.fileno(), path)
     return Schedule(
         ranks,
         operations.view(OPERATION),
@@ -47,12 +40,9 @@ def read_goal(path: str | os.PathLike[str]) -> Schedule:
 
 
 def write_goal(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Writes `schedule` as GOAL text; RunFailed where it can't be written."""
-    try:
-        with open(path, "wb") as file:
-            write_goal_to(file.fileno(), schedule)
-    except OSError as error:
-        raise RunFailed(f"{os.fspath(path)} can't be written: {error.strerror}.") from error
+    """Writes `schedule` as GOAL text to a file, or to standard output for `-`; RunFailed where it can't be written."""
+    with replacing(path) as stream:
+        write_goal_to(stream.fileno(), schedule)
 
 
 def write_goal_to(descriptor: int, schedule: Schedule) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from chiplog.schedule.arrays import Schedule
 from chiplog.simulate.simulation import COMPUTING, RECEIVING, Simulation
@@ -12,15 +12,17 @@ from chiplog.simulate.simulation import COMPUTING, RECEIVING, Simulation
 PS_PER_US = 1_000_000
 
 
-def write_chrome_trace(schedule: Schedule, simulation: Simulation, file: IO[str]) -> None:
+def write_chrome_trace(schedule: Schedule, simulation: Simulation, file: BinaryIO) -> None:
     """Writes the busy times of `simulation`, and an arrow for each message, in the Trace Event Format.
 
     Source: Google, "Trace Event Format" (phases X, s and f; times in microseconds).
     """
-    file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
-    for index, event in enumerate(_events(schedule, simulation)):
-        file.write((",\n" if index else "") + json.dumps(event))
-    file.write("\n]}\n")
+    file.write(b'{"displayTimeUnit": "ns", "traceEvents": [\n')
+    file.writelines(
+        ((",\n" if index else "") + json.dumps(event)).encode()
+        for index, event in enumerate(_events(schedule, simulation))
+    )
+    file.write(b"\n]}\n")
 
 
 def _events(schedule: Schedule, simulation: Simulation) -> Iterator[dict[str, Any]]:

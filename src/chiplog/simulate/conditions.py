@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chiplog import _native
+from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.simulate.parameters import MessageTimes, Protocol
 
 DISTRIBUTIONS = ("none", "exponential", "half-normal", "pareto")
 """Of what noise adds to an interval of CPU time; pareto is Lomax's form of shape 2."""
 ATTOSECONDS_PER_SECOND = 10**18
+MOST_IN_NATIVE = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,10 @@ class Conditions:
     pairs: PairClasses | None = None
 
     def __post_init__(self) -> None:
-        if self.free_messages < 1:
-            raise UsageError(f"--free: is {self.free_messages}; it accepts 1 or more.")
-        if self.ranks_per_node < 0:
-            raise UsageError(f"--per-node: is {self.ranks_per_node}; it accepts 1 or more.")
+        within("--free", self.free_messages, 1, MOST_IN_NATIVE)
+        within("--per-node", self.ranks_per_node, 0, MOST_IN_NATIVE)
+        if 0 < self.node_bytes_per_second < 1:
+            raise UsageError("--node-rate: accepts 1 byte per second or more.")
         if (self.ranks_per_node > 0) != (self.node_bytes_per_second > 0):
             raise UsageError("--per-node and --node-rate: go together, and are above 0.")
 

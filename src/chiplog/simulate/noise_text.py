@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
-from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import MOST_DATA_BYTES, read_text
 from chiplog.simulate.conditions import DISTRIBUTIONS, Noise
 
 PS_PER_UNIT = {"ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
@@ -55,13 +55,10 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
 
     Netgauge's osnoise files hold several runs, whose times begin anew behind a header: they follow each other.
 
-    Raises CorruptFile, naming the line, unless they are numbers, ascend and lie apart; RunFailed where the file can't
-    be read.
+    Raises CorruptFile, naming the line, unless they are numbers, ascend and lie apart; UsageError where the file can't
+    be opened.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    lines = read_text(path, MOST_DATA_BYTES).splitlines()
     found: list[tuple[int, int]] = []
     end = begin = run_end = 0
     is_header = False

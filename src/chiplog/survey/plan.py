@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import all_pairs_round, rounds_of
 from chiplog.plan.cost import Nominal, nominal_of
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
+from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.survey.rounds import Pairs, rounds_by_leaf
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
@@ -93,20 +95,15 @@ class SurveyOptions:
     kind: str = KIND
 
     def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--ranks", self.ranks, 2),
-            ("--bandwidth-bytes", self.bandwidth_bytes, 1),
-            ("--sparse", 1 if self.sparse is None else self.sparse, 1),
-            ("--visits", self.visits, 1),
+        for option, value, least, most in (
+            ("--ranks", self.ranks, 2, MOST_RANKS),
+            ("--latency-bytes", self.latency_bytes, 0, MAX_MESSAGE_BYTES),
+            ("--bandwidth-bytes", self.bandwidth_bytes, 1, MAX_MESSAGE_BYTES),
+            ("--sparse", 1 if self.sparse is None else self.sparse, 1, MOST),
+            ("--visits", self.visits, 1, MOST_VISITS),
         ):
-            if value < least:
-                raise UsageError(
-                    f"{option}: {value} is too small; it accepts whole numbers from {least} on."
-                )
-        if self.visits > MOST_VISITS:
-            raise UsageError(
-                f"--visits: {self.visits} is too large; it accepts 1 to {MOST_VISITS}."
-            )
+            within(option, value, least, most)
+        seed_within("--seed", self.seed)
 
     @property
     def judges(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.run_file import RunWriter, refuse_existing
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import ChiplogError, RankLost, RunFailed, UsageError
 from chiplog.measure.interrupt import InterruptGuard
@@ -97,10 +97,7 @@ class _Run:
         """Open the file that is there, or make sure that there is none."""
         if not resume:
             _refuse_unwritable(self.out)
-            if self.out.exists():
-                raise UsageError(
-                    f"{self.out} exists already: go on with it by --resume, or remove it first."
-                )
+            refuse_existing(self.out)
             return
         self.writer = RunWriter.resume(self.out)
         kept = self.writer.kept

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.dataset.input_file import open_input
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import read_text
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 1_000_000
 """A file that names more nodes than this is refused."""
-MOST_BYTES = 64 << 20
 UNDECLARED = -1
 _KEYS = frozenset({"switchname", "nodes", "switches", "linkspeed"})
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
@@ -37,15 +36,7 @@ class Topology:
 
 def read_topology(path: str | os.PathLike[str]) -> Topology:
     """Reads a topology.conf; UsageError where it can't be opened, CorruptFile with the line where it is not one."""
-    with open_input(path) as stream:
-        raw = stream.read(MOST_BYTES + 1)
-    name = str(path)
-    if len(raw) > MOST_BYTES:
-        raise CorruptFile(f"{name} has more than {MOST_BYTES} bytes: it is no topology.conf.")
-    try:
-        return parse_topology(raw.decode(), name)
-    except UnicodeDecodeError as error:
-        raise CorruptFile(f"{name} is not UTF-8 text (byte {error.start}).") from error
+    return parse_topology(read_text(path), str(path))
 
 
 def parse_topology(text: str, name: str = "topology.conf") -> Topology:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chiplog.dataset.records import SCHEMA
-from chiplog.dataset.run_file import RunWriter
+from chiplog.dataset.run_file import write_run
 
 
 def example_header(**members: object) -> dict[str, object]:
@@ -78,10 +78,12 @@ def example_record(
 
 def write_example(path: Path, *, records: int = 3) -> Path:
     """A complete run file whose record i has a series of a train and one of bare round trips, of 2^i bytes."""
-    with RunWriter.create(path, example_header(), overwrite=True) as writer:
-        for number in range(records):
-            size = 1 << number
-            single = example_series((500, 100 + number, 111, 123), message_bytes=size)
-            train = example_series((900, 301, 322 + number), message_bytes=size, train=10, batch=7)
-            writer.append(example_record(number, single, train))
+    write_run(path, example_header(), map(_example, range(records)))
     return path
+
+
+def _example(number: int) -> dict[str, object]:
+    size = 1 << number
+    single = example_series((500, 100 + number, 111, 123), message_bytes=size)
+    train = example_series((900, 301, 322 + number), message_bytes=size, train=10, batch=7)
+    return example_record(number, single, train)

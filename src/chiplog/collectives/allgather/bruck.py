@@ -16,7 +16,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """The last round carries only the blocks that are missing."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks * len(list(distances(task.ranks))))
     everybody = all_ranks(task.ranks)
     for distance in distances(task.ranks):
         blocks = min(distance, task.ranks - distance)

@@ -32,7 +32,7 @@ def check(task: Task) -> None:
 def schedule(task: Task) -> Schedule:
     """Raises UsageError where the number of ranks is no power of two."""
     check(task)
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks * len(list(distances(task.ranks))))
     everybody = all_ranks(task.ranks)
     for distance in distances(task.ranks):
         steps.messages(everybody, everybody ^ distance, distance * task.message_bytes)

@@ -27,7 +27,7 @@ def pass_round(steps: Steps, block_bytes: NDArray[np.int64]) -> None:
 
 def schedule(task: Task) -> Schedule:
     """Blocks of `task.message_bytes`."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks * (task.ranks - 1))
     pass_round(steps, np.full(task.ranks, task.message_bytes))
     return steps.build()
 

@@ -20,7 +20,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """A run of `distance` shares passes between ranks `distance` apart, largest first, then the other way round."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, 2 * task.ranks * len(list(distances(task.ranks))))
     core = all_ranks(power_of_two_below(task.ranks))
     extra = all_ranks(task.ranks)[core.size :]
     steps.messages(extra, extra - core.size, task.message_bytes)

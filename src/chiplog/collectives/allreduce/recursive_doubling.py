@@ -20,7 +20,7 @@ from chiplog.schedule import Schedule
 
 def exchanges(ranks: int, message_bytes: int) -> Schedule:
     """Exchanges of `message_bytes` between pairs of growing distance."""
-    steps = Steps(ranks)
+    steps = Steps(ranks, ranks * len(list(distances(ranks))))
     core = all_ranks(power_of_two_below(ranks))
     extra = all_ranks(ranks)[core.size :]
     steps.messages(extra, extra - core.size, message_bytes)

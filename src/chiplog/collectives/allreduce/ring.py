@@ -16,7 +16,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """In step k rank p sends share p - k to p + 1; in the second half share p + 1 - k."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, 2 * task.ranks * (task.ranks - 1))
     everybody = all_ranks(task.ranks)
     shares = share_bytes(task.message_bytes, task.ranks)
     for first in (0, 1):

@@ -16,7 +16,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """The block for p + w goes w ranks far, in steps of the powers of two that make w."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks * len(list(distances(task.ranks))))
     everybody = all_ranks(task.ranks)
     for distance in distances(task.ranks):
         blocks = int(((everybody & distance) != 0).sum())

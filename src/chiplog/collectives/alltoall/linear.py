@@ -15,7 +15,7 @@ from chiplog.schedule import Schedule, ScheduleBuilder
 
 def schedule(task: Task) -> Schedule:
     """Rank p begins with p + 1, so that not all send to the same rank first."""
-    builder = ScheduleBuilder(task.ranks)
+    builder = ScheduleBuilder(task.ranks, 2 * task.ranks * (task.ranks - 1))
     everybody = all_ranks(task.ranks)
     size = task.message_bytes
     for step in range(1, task.ranks):

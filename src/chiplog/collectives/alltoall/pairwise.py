@@ -16,7 +16,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """A step begins when the one before has ended on this rank."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks * (task.ranks - 1))
     everybody = all_ranks(task.ranks)
     for step in range(1, task.ranks):
         steps.messages(everybody, (everybody + step) % task.ranks, task.message_bytes)

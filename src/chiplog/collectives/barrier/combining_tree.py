@@ -15,24 +15,42 @@ from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest, r
 from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import Ranks, all_ranks
 from chiplog.collectives.steps import Steps
+from chiplog.counts import within
 from chiplog.schedule import Schedule
 
 
 def _levels(ranks: int, children: int) -> list[Ranks]:
     """Ranks by depth: rank r's children are children·r + 1 … children·r + children."""
     levels, first, width = [], 0, 1
+    everybody = all_ranks(ranks)
     while first < ranks:
-        levels.append(all_ranks(ranks)[first : first + width])
+        levels.append(everybody[first : first + width])
         first, width = first + width, width * children
     return levels
 
 
+def _depth(ranks: int, children: int) -> int:
+    """How many levels there are below the root.
+
+    >>> _depth(7, 2), _depth(8, 2), _depth(5, 1)
+    (2, 3, 4)
+    """
+    if children == 1:
+        return ranks - 1
+    depth, nodes, width = 0, 1, 1
+    while nodes < ranks:
+        width *= children
+        depth, nodes = depth + 1, nodes + width
+    return depth
+
+
 def schedule(task: Task) -> Schedule:
     """`task.peers` is the number of children of a node."""
+    within("--ranks", task.ranks)
     steps = Steps(task.ranks)
     levels = _levels(task.ranks, task.peers)[1:]
     groups = [
-        [level[(level - 1) % task.peers == place] for place in range(task.peers)]
+        [level[place :: task.peers] for place in range(min(task.peers, level.size))]
         for level in levels
     ]
     for level in reversed(groups):
@@ -112,7 +130,7 @@ class _Trees:
 
 def fan_out(task: Task) -> FanOut:
     """As many rounds up and down as the tree has levels below its root, with n peers."""
-    return FanOut(task.peers, 2 * (len(_levels(task.ranks, task.peers)) - 1))
+    return FanOut(task.peers, 2 * _depth(task.ranks, task.peers))
 
 
 ALGORITHM = Algorithm(

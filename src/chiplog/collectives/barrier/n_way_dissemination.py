@@ -18,11 +18,14 @@ from chiplog.schedule.builder import Operations
 
 def rounds(ranks: int, peers: int, message_bytes: int) -> Schedule:
     """What a rank does in a round waits for all messages of the round before, not for its own sends."""
-    builder = ScheduleBuilder(ranks)
+    all_steps = [
+        range(distance, min(ranks, peers * distance + 1), distance)
+        for distance in distances(ranks, peers + 1)
+    ]
+    builder = ScheduleBuilder(ranks, 2 * ranks * sum(map(len, all_steps)))
     everybody = all_ranks(ranks)
     before: list[Operations] = []
-    for distance in distances(ranks, peers + 1):
-        steps = [i * distance for i in range(1, peers + 1) if i * distance < ranks]
+    for steps in all_steps:
         for step in steps:
             builder.send(
                 everybody, to=(everybody + step) % ranks, message_bytes=message_bytes, after=before

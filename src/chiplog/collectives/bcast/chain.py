@@ -14,22 +14,24 @@ from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
 
-def segments(message_bytes: int, segment_bytes: int) -> list[int]:
-    """Bytes of each segment; a message of 0 bytes is one segment.
+def segments(message_bytes: int, segment_bytes: int) -> tuple[int, int]:
+    """How many segments there are, and the bytes of the last one; a message of 0 bytes is one segment.
 
     >>> segments(20, 8)
-    [8, 8, 4]
+    (3, 4)
     """
-    whole, rest = divmod(message_bytes, segment_bytes)
-    return [segment_bytes] * whole + ([rest] if rest or not whole else [])
+    count = max(1, -(-message_bytes // segment_bytes))
+    return count, message_bytes - (count - 1) * segment_bytes
 
 
 def schedule(task: Task) -> Schedule:
     """A segment is sent on when it has been received; segments of `task.segment_bytes`, the last one shorter."""
-    builder = ScheduleBuilder(task.ranks)
+    count, last_bytes = segments(task.message_bytes, task.segment_bytes)
+    builder = ScheduleBuilder(task.ranks, 2 * (task.ranks - 1) * count)
     everybody = all_ranks(task.ranks)
     received = builder.nothing_yet()
-    for size in segments(task.message_bytes, task.segment_bytes):
+    for number in range(1, count + 1):
+        size = task.segment_bytes if number < count else last_bytes
         received[1:] = builder.receive(
             everybody[1:], source=everybody[:-1], message_bytes=size, after=[received[1:]]
         )
@@ -43,11 +45,12 @@ def seconds(task: Task, network: Network) -> Seconds:
     Rank 1 receives all segments and sends all but the last before the last one goes its way. Exact with one segment and
     with two ranks, and where the NIC is slower than a rank's CPU with a receive and a send.
     """
-    sizes = segments(task.message_bytes, task.segment_bytes)
-    first, last = network.message(sizes[0]), network.message(sizes[-1])
+    count, last_bytes = segments(task.message_bytes, task.segment_bytes)
+    first = network.message(min(task.message_bytes, task.segment_bytes))
+    last = network.message(last_bytes)
     if task.ranks == 1:
         return 0.0 * first.way
-    before = len(sizes) - 1
+    before = count - 1
     onward = (task.ranks - 2) * last.one_way
     by_sends = before * first.between_sends + last.one_way + onward
     by_receives = first.way + before * first.between_receives + last.receive_busy + onward

@@ -16,6 +16,7 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.shapes import Ranks, all_ranks
+from chiplog.counts import within
 from chiplog.schedule import Schedule, ScheduleBuilder
 
 
@@ -37,6 +38,7 @@ def parents(ranks: int, costs: TreeCosts) -> Ranks:
 
 def schedule(task: Task) -> Schedule:
     """`task.costs` shapes the tree; with both equal, as by default, it is the binomial one."""
+    within("--ranks", task.ranks)
     builder = ScheduleBuilder(task.ranks)
     children = all_ranks(task.ranks)[1:]
     sources = parents(task.ranks, task.costs or TreeCosts(1.0, 1.0))

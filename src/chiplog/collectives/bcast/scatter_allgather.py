@@ -18,7 +18,7 @@ from chiplog.schedule import Schedule
 
 def schedule(task: Task) -> Schedule:
     """Shares differ by one byte at most."""
-    steps = Steps(task.ranks)
+    steps = Steps(task.ranks, task.ranks**2)
     shares = share_bytes(task.message_bytes, task.ranks)
     scatter(steps, shares)
     pass_round(steps, shares)

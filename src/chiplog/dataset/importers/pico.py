@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -39,12 +39,13 @@ from chiplog.dataset.import_values import LONGEST_SECONDS, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
 
 NANOSECOND = 1e-9
 CONVENTION = (
     "the duration of each iteration of a collective operation in ns, the maximum over the ranks"
 )
-MAX_BYTES = 1 << 30
+MAX_BYTES = MOST_DATA_BYTES
 """Most bytes of all files of an archive together, unpacked."""
 WARMUP = 5
 """One in so many iterations, from the first, is warm-up: what PICO's own evaluation leaves out."""
@@ -93,9 +94,10 @@ def open_results(path: Path) -> Source:
             whole_text = "".join(f"{name}\0{text}" for name, text in sorted(found.items()))
             digest = hashlib.sha256(whole_text.encode())
         else:
-            packed = path.read_bytes()
-            digest = hashlib.sha256(packed)
-            found = dict(_unpacked(packed, path))
+            with open_input(path, MAX_BYTES) as packed:
+                digest = hashlib.file_digest(packed, "sha256")
+                packed.seek(0)
+                found = dict(_unpacked(packed, path))
         return Source(str(path), _metadata(path.absolute()), digest.hexdigest(), found)
     except (FileNotFoundError, PermissionError) as error:
         raise UsageError(f"{path} can't be opened: {error.strerror}.") from error
@@ -110,14 +112,14 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
     for one in found:
         total += one.stat().st_size
         _check_total(total, path)
-        yield "/".join(one.parts[-3:]), _text(one.read_bytes())
+        yield "/".join(one.parts[-3:]), _text_of(one)
 
 
-def _unpacked(packed: bytes, path: Path) -> Iterator[tuple[str, str]]:
+def _unpacked(packed: BinaryIO, path: Path) -> Iterator[tuple[str, str]]:
     """The texts of the CSV files of an archive, by their paths in it; nothing is written to the disk."""
     total = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        with tarfile.open(fileobj=packed) as archive:
             for member in archive:
                 if not member.isreg() or not member.name.endswith(".csv"):
                     continue
@@ -147,11 +149,16 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", errors="replace")
 
 
+def _text_of(path: Path) -> str:
+    with open_input(path, MAX_BYTES) as stream:
+        return _text(read_bounded(stream, str(path), MAX_BYTES))
+
+
 def _metadata(path: Path) -> str:
     """The text of the metadata files beside `path` and in the folders above: PICO's stands beside SYSTEM."""
     above = [path, *path.parents][: ABOVE + 1]
     found = [one for folder in above if folder.is_dir() for one in folder.glob("*_metadata.csv")]
-    return "\n".join(_text(one.read_bytes()) for one in sorted(found))
+    return "\n".join(_text_of(one) for one in sorted(found))
 
 
 def read(source: Source, options: Options) -> Imported:

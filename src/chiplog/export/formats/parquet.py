@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.errors import RunFailed
 from chiplog.export.exporter import Exporter
 from chiplog.optional import needed
+from chiplog.output_file import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,11 +42,8 @@ def write_parquet(dataset: Dataset, out: Path) -> None:
     """Writes `dataset` to `out`; RunFailed where it can't be written, UsageError where PyArrow is not installed."""
     pq = needed("pyarrow.parquet", PURPOSE)
     content = table(dataset)
-    try:
-        with out.open("wb") as stream:  # given a path instead, pyarrow removes it after an error
-            pq.write_table(content, stream, compression="zstd")
-    except OSError as error:
-        raise RunFailed(f"{out} can't be written: {error.strerror or error}.") from error
+    with replacing(out) as stream:
+        pq.write_table(content, stream, compression="zstd")
 
 
 def table(dataset: Dataset) -> pa.Table:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.input_file import read_text
 from chiplog.tune.choice import Tuning
 
 
@@ -30,7 +31,7 @@ def lines(settings: Mapping[str, object], *remarks: str) -> str:
 def read_lines(path: Path) -> Mapping[str, str]:
     """The settings in such a file; CorruptFile where a line is none."""
     found = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, equals, value = line.strip().partition("=")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.input_file import open_input
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.mpis import Mpi, find_mpis
 from chiplog.measure.programs import build_program
@@ -64,8 +65,10 @@ def lint(
         raise UsageError(f"--for {target}: is unknown; it accepts {', '.join(PROGRAMS)}.")
     path = Path(file)
     content = _read(path)
+    wrong = _no_rules(content)
     if target == "ucc":
-        return Lint("UCC's variables", "UCC", _by_line(lint_ucc(content.decode("latin-1"))))
+        rules = wrong or lint_ucc(content.decode("latin-1"))
+        return Lint("UCC's variables", "UCC", _by_line(rules))
     asked = parse_version(version) if version else None
     here = _mpi(target, mpi, launcher, asked)
     if here is None and asked is None:
@@ -76,16 +79,22 @@ def lint(
     where = (
         f"{here} at {here.mpicxx}" if here else f"{PROGRAMS[target]} {version}, which is not here"
     )
-    if len(content) > MOST_FILE_BYTES or b"\0" in content:
-        what = "it is binary" if b"\0" in content else f"it is larger than {MOST_FILE_BYTES} B"
-        wrong = Rule(1, "the file", False, False, f"{what}, so it is no tuning file")
-        return Lint("unknown", where, (wrong,))
+    if wrong:
+        return Lint("unknown", where, tuple(wrong))
     text = content.decode("latin-1")
     if target == "mpich":
         kind, rules = lint_mpich(path, text, here, asked, launcher)
     else:
         kind, rules = _openmpi(path, text, release_at(here, asked), launcher)
     return Lint(kind, where, _by_line(rules))
+
+
+def _no_rules(content: bytes) -> list[Rule]:
+    """What is wrong with a file that can't hold rules; nothing of others."""
+    if len(content) <= MOST_FILE_BYTES and b"\0" not in content:
+        return []
+    what = "it is binary" if b"\0" in content else f"it is larger than {MOST_FILE_BYTES} B"
+    return [Rule(1, "the file", False, False, f"{what}, so it is no tuning file")]
 
 
 def _openmpi(
@@ -132,11 +141,8 @@ def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | No
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(MOST_FILE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}.") from error
+    with open_input(path) as stream:
+        return stream.read(MOST_FILE_BYTES + 1)
 
 
 def _by_line(rules: list[Rule]) -> tuple[Rule, ...]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from chiplog import __version__
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
+from chiplog.file_lock import open_locked
+from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
@@ -36,10 +41,14 @@ class About:
 
 
 class SamplesFile:
-    """Appends launch by launch, so that a race that is interrupted keeps what it has."""
+    """Grows launch by launch in FILE.part, which a race that is interrupted leaves; FILE is replaced in the end."""
 
     def __init__(self, path: Path, about: About) -> None:
         self._path = path
+        is_replaced = path.is_file() or not path.exists()
+        self._part = path.with_name(f"{path.name}.part") if is_replaced else path
+        self._stream = self._open()
+        self._has_launches = False
         header = {
             "type": "header",
             "schema": SCHEMA,
@@ -47,7 +56,7 @@ class SamplesFile:
             **{name: value for name, value in asdict(about).items() if name != "candidates"},
             "candidates": [asdict(one) for one in about.candidates],
         }
-        self._write(header, "wb")
+        self._write(header)
 
     def add(self, stage: str, entries: Sequence[Entry], result: Result) -> None:
         """One launch."""
@@ -71,7 +80,8 @@ class SamplesFile:
         failure = None if result.failure is None else asdict(result.failure)
         times = {"seconds": result.wall_seconds, "overhead_seconds": overhead_of(result)}
         line = {"type": "launch", "stage": stage, **times, "failure": failure, "cells": cells}
-        self._write(line, "ab")
+        self._write(line)
+        self._has_launches = True
 
     def end(self, raced: Raced) -> None:
         """The last line: what was to be confirmed, and who was left out."""
@@ -80,14 +90,40 @@ class SamplesFile:
             for one in raced.confirmed
         ]
         line = {"type": "footer", "points": points, "dropped": raced.dropped}
-        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out}, "ab")
-
-    def _write(self, members: Mapping[str, object], mode: str) -> None:
+        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out})
         try:
-            with self._path.open(mode) as stream:
-                stream.write(encode_line(members))
+            synchronise(self._stream.fileno())
+            if self._part != self._path:
+                os.replace(self._part, os.path.realpath(self._path))
         except OSError as error:
-            raise RunFailed(f"{self._path} can't be written: {error.strerror}.") from error
+            raise self._failed(error) from error
+        self._stream.close()
+
+    def _open(self) -> BinaryIO:
+        """The file that grows; RunFailed where another process writes it."""
+        try:
+            stream = os.fdopen(open_locked(self._part, os.O_WRONLY | os.O_CREAT), "wb")
+            if self._part != self._path:
+                stream.truncate()
+        except OSError as error:
+            raise failed(str(self._path), error) from error
+        return stream
+
+    def _write(self, members: Mapping[str, object]) -> None:
+        try:
+            self._stream.write(encode_line(members))
+            self._stream.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> RunFailed:
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        if self._has_launches:
+            return failed(str(self._path), error, f"; the launches before are in {self._part}")
+        if self._part != self._path:
+            self._part.unlink(missing_ok=True)
+        return failed(str(self._path), error)
 
 
 def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
@@ -96,10 +132,8 @@ def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
 
 def read_samples(path: Path) -> tuple[About, Raced]:
     """What was raced, as the race itself knew it; CorruptFile where the file is not complete."""
-    try:
-        raw = path.read_bytes().splitlines()
-    except OSError as error:
-        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    with open_input(path, MOST_DATA_BYTES) as stream:
+        raw = read_bounded(stream, str(path), MOST_DATA_BYTES).splitlines()
     lines: list[Mapping[str, Any]] = [
         decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chiplog.collectives.algorithm import Task
+from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import of_target
@@ -149,6 +150,8 @@ def _written(asked: Asked, about: About, raced: Raced, left_out: Mapping[str, st
 
 
 def _check(asked: Asked) -> None:
+    within("--ranks", asked.ranks, 2, MOST_RANKS)
+    seed_within("--seed", asked.seed)
     if asked.program not in PROGRAMS:
         raise UsageError(f"--for {asked.program}: --measure accepts {', '.join(PROGRAMS)}.")
     if asked.operation not in OPERATIONS:

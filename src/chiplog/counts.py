@@ -1,0 +1,29 @@
+"""What numbers may be, said before any work is done with them."""
+
+from __future__ import annotations
+
+from chiplog.errors import UsageError
+
+MOST = 1_000_000
+"""Most of whatever takes time or memory each: visits, launches, samples, records of a plan."""
+MOST_RANKS = 4096
+"""Most ranks that are started."""
+MOST_SEED = 2**64 - 1
+
+
+def within(option: str, value: int, least: int = 1, most: int = MOST) -> None:
+    """UsageError, naming the option and what it accepts, where a number is out of range."""
+    if not least <= value <= most:
+        raise UsageError(f"{option}: {value} is out of range; it accepts {least} to {most}.")
+
+
+def seed_within(option: str, value: int) -> None:
+    """UsageError where a number can't be a seed."""
+    if not 0 <= value <= MOST_SEED:
+        raise UsageError(f"{option}: is {value}; it accepts whole numbers from 0 to 2^64 - 1.")
+
+
+def refuse_more(what: str, count: int, most: int, remedy: str) -> None:
+    """UsageError, saying how many there would be, where that is more than can be made."""
+    if count > most:
+        raise UsageError(f"{what} would be {count}, and at most {most} can be made: {remedy}.")

@@ -1,0 +1,59 @@
+"""All commands with their options, as the command line has them, and the files that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer.main
+from command import SIM
+
+from chiplog.cli import main
+from chiplog.cli.app import BELOW, app_for
+
+Option = tuple[str, str]
+"""A command, such as "survey verdict", and an option, such as "--json"."""
+
+
+def options() -> Iterator[tuple[str, Any]]:
+    """Each parameter of each command that is an option."""
+    tops: list[tuple[str, ...]] = [(), *BELOW]
+    for words in tops:
+        yield from _below(typer.main.get_command(app_for(words)), ())
+
+
+def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for name, one in getattr(command, "commands", {}).items():
+        yield from _below(one, (*words, name))
+    if words:
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                yield " ".join(words), parameter
+
+
+def quietly(*arguments: object) -> None:
+    """Runs a command that has to succeed."""
+    assert main([str(one) for one in arguments]) == 0, arguments
+
+
+class Inputs:
+    """A file of each kind that commands read, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.run = folder / "run.jsonl"
+        self.model = folder / "model.json"
+        self.goal = folder / "ring.goal"
+        self.survey = folder / "survey"
+        self.history = folder / "history"
+        self.csv = folder / "times.csv"
+        self.rules = folder / "rules.conf"
+        quietly("measure", SIM + ",noise=0.01", "--sizes", "1:4KiB:1", "-o", self.run)
+        quietly("fit", self.run, "-o", self.model)
+        quietly(
+            "schedule", "barrier", "--algorithm", "dissemination", "--ranks", 4, "-o", self.goal
+        )
+        quietly("survey", SIM, "--ranks", 4, "-o", self.survey)
+        quietly("export", self.run, "--to", "csv", "-o", self.csv)
+        self.rules.write_text("coll_tuned_use_dynamic_rules = 1\n")
