@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError
+from chiplog.quoting import for_terminal
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
@@ -115,5 +116,5 @@ def _prepare_completion() -> None:
 
 
 def _fail(sentence: str, exit_code: int) -> int:
-    print(f"chiplog: {sentence}", file=sys.stderr)
+    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
     return exit_code

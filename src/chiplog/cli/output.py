@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from chiplog.errors import RunFailed, UsageError
+from chiplog.errors import ChiplogError, RunFailed, UsageError
+from chiplog.quoting import for_terminal
 
 STANDARD_OUTPUT = "-"
 COLUMNS = 80
@@ -88,9 +90,28 @@ def rejected_text(reason: str) -> str:
     return f"not to be relied on (--anyway): {reason}."
 
 
+def say(text: str = "", end: str = "\n") -> None:
+    """Print a result, of whatever files, on standard output."""
+    print(for_terminal(text), end=end)
+
+
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
-    print(f"chiplog: {sentence}", file=sys.stderr)
+    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
+
+
+MOST_NAMED = 3
+"""Files that are named where several are left out."""
+
+
+def tell_left_out(errors: Sequence[ChiplogError]) -> None:
+    """Say which files a result is made without, and end as the first of them says; nothing where there are none."""
+    for error in errors[1:MOST_NAMED]:
+        note(str(error))
+    if len(errors) > MOST_NAMED:
+        note(f"{len(errors) - MOST_NAMED} more files are left out for such reasons.")
+    if errors:
+        raise errors[0]
 
 
 def note_build(sentence: str) -> None:

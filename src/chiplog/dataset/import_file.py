@@ -29,11 +29,11 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import RunWriter
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.files import open_input
 
 _Line = dict[str, object]
 

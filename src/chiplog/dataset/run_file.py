@@ -16,7 +16,6 @@ from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import (
     MAX_LINE_BYTES,
     Where,
@@ -36,6 +35,7 @@ from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.file_kind import RUN
+from chiplog.files import open_input
 
 
 def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:

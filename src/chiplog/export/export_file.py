@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
 from chiplog.export.exporter import EXPORTERS, SizeRange
 from chiplog.export.fits import usable_fits
+from chiplog.files import open_input
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import of_target
 from chiplog.fit.verdict import require_usable

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import RunFailed
 from chiplog.file_kind import MODEL
+from chiplog.files import open_input
 from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fit.verdict import rejection
 

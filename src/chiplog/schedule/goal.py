@@ -10,8 +10,9 @@ import os
 from typing import Any
 
 from chiplog import _native
-from chiplog.errors import CorruptFile, RunFailed, UsageError
+from chiplog.errors import CorruptFile, RunFailed
 from chiplog.file_kind import GOAL, expecting
+from chiplog.files import open_input
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
 
 
@@ -26,17 +27,8 @@ def _read(descriptor: int, path: str | os.PathLike[str]) -> tuple[Any, ...]:
 
 def read_goal(path: str | os.PathLike[str]) -> Schedule:
     """The schedule in the file `path`; CorruptFile names file, line and word, UsageError that it can't be opened."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise UsageError(f"{os.fspath(path)} can't be opened: {error.strerror}.") from error
-    try:
-        with expecting(GOAL, path):
-            ranks, operations, ends, starts, lines = _read(descriptor, path)
-    except OSError as error:
-        raise UsageError(f"{os.fspath(path)} can't be read: {error.strerror}.") from error
-    finally:
-        os.close(descriptor)
+    with open_input(path) as stream, expecting(GOAL, path):
+        ranks, operations, ends, starts, lines = _read(stream.fileno(), path)
     return Schedule(
         ranks,
         operations.view(OPERATION),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.dataset.input_file import open_input
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.files import open_input
 
 if TYPE_CHECKING:
     import os

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from chiplog.dataset.input_file import open_input
 from chiplog.dataset.run_file import read_run
+from chiplog.files import open_input
 from chiplog.survey.job import run_file_of
 from chiplog.survey.page.input import SurveyPage
 from chiplog.survey.pair_values import PATTERN

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
+from chiplog.files import read_text
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.programs import BARRIER_ONCE, build_program
 from chiplog.tune.check.launch import Runner
@@ -43,7 +44,7 @@ def check_tuning(
     if writer.proof is None:
         raise UsageError(f"--for: files for {target} can't be proved; it accepts {_proved()}.")
     path = Path(file)
-    text = _read(path)
+    text = read_text(path)
     found = find_mpi(writer.mpi, mpi, launcher)
     if writer.mpi not in (None, found.kind):
         raise UsageError(f"--mpi {mpi}: is {found}, not {writer.mpi}.")
@@ -62,10 +63,3 @@ def provable() -> tuple[TuningWriter, ...]:
 
 def _proved() -> str:
     return ", ".join(one.name for one in provable())
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} can't be read: {error}.") from error

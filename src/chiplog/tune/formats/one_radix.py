@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.files import read_text
+from chiplog.quoting import for_line
 from chiplog.tune.choice import Tuning
 
 
@@ -23,14 +25,15 @@ def radix(tuning: Tuning) -> int:
 def lines(settings: Mapping[str, object], *remarks: str) -> str:
     """The file."""
     return "".join(
-        [f"# {remark}\n" for remark in remarks] + [f"{k}={v}\n" for k, v in settings.items()]
+        [f"# {for_line(remark)}\n" for remark in remarks]
+        + [f"{k}={v}\n" for k, v in settings.items()]
     )
 
 
 def read_lines(path: Path) -> Mapping[str, str]:
-    """The settings in such a file; CorruptFile where a line is none."""
+    """The settings in such a file; CorruptFile where a line is none, UsageError where it can't be opened."""
     found = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, equals, value = line.strip().partition("=")

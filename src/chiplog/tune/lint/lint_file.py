@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.files import open_input
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.mpis import Mpi, find_mpis
 from chiplog.measure.programs import build_program
@@ -132,11 +133,8 @@ def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | No
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(MOST_FILE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}.") from error
+    with open_input(path) as stream:
+        return stream.read(MOST_FILE_BYTES + 1)
 
 
 def _by_line(rules: list[Rule]) -> tuple[Rule, ...]:

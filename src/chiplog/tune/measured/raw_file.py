@@ -12,6 +12,7 @@ import numpy as np
 from chiplog import __version__
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
+from chiplog.files import open_input
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
@@ -96,10 +97,8 @@ def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
 
 def read_samples(path: Path) -> tuple[About, Raced]:
     """What was raced, as the race itself knew it; CorruptFile where the file is not complete."""
-    try:
-        raw = path.read_bytes().splitlines()
-    except OSError as error:
-        raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
+    with open_input(path) as stream:
+        raw = stream.read().splitlines()
     lines: list[Mapping[str, Any]] = [
         decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
     ]
