@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 
+MOST_NAMED = 3
+"""Files that are named where several are left out; the others are counted."""
 OF_THE_SHELL = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """What a shell opened already, as `<(command)` does: there a pipe has a writer."""
 

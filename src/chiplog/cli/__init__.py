@@ -87,6 +87,7 @@ def _run(words: Sequence[str]) -> int:
     import typer
 
     from chiplog.cli.app import app_for, with_numbers
+    from chiplog.cli.numbers import check_numbers
 
     if COMPLETION in os.environ:
         _prepare_completion()
@@ -96,7 +97,9 @@ def _run(words: Sequence[str]) -> int:
         0
     ]  # click's, which typer may carry itself
     try:
-        code = app_for(words)(with_numbers(words), standalone_mode=False)
+        command = typer.main.get_command(app_for(words))
+        check_numbers(command)
+        code = command(with_numbers(words), standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except typer.Abort as aborted:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from chiplog.errors import ChiplogError, RunFailed, UsageError
+from chiplog.files import MOST_NAMED
 from chiplog.quoting import for_terminal
 
 STANDARD_OUTPUT = "-"
@@ -98,10 +99,6 @@ def say(text: str = "", end: str = "\n") -> None:
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
     print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
-
-
-MOST_NAMED = 3
-"""Files that are named where several are left out."""
 
 
 def tell_left_out(errors: Sequence[ChiplogError]) -> None:
