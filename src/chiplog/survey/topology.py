@@ -121,7 +121,7 @@ def expand_hosts(text: str) -> Iterator[str]:
     for part in _LIST_COMMA.split(text):
         pieces = re.split(r"\[([^\[\]]*)\]", part)
         if any(mark in piece for piece in pieces[::2] for mark in "[]") or not part:
-            raise ValueError(f"{part!r} is not a host list")
+            raise ValueError(f"{part[:40]!r} is not a host list")
         choices = [
             [piece] if place % 2 == 0 else _numbers(piece) for place, piece in enumerate(pieces)
         ]
@@ -129,7 +129,7 @@ def expand_hosts(text: str) -> Iterator[str]:
         for choice in choices:
             count *= len(choice)
         if count > MOST_NAMES:
-            raise ValueError(f"{part!r} stands for more than {MOST_NAMES} names")
+            raise ValueError(f"{part[:40]!r} stands for more than {MOST_NAMES} names")
         yield from ("".join(one) for one in itertools.product(*choices))
 
 
@@ -138,10 +138,12 @@ def _numbers(text: str) -> list[str]:
     for part in text.split(","):
         match = _RANGE.match(part.strip())
         if match is None or max(map(len, part.split("-"))) > 18:
-            raise ValueError(f"{part!r} is not a range of numbers")
+            raise ValueError(f"{part[:40]!r} is not a range of numbers")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first) or int(last) - int(first) >= MOST_NAMES - len(numbers):
-            raise ValueError(f"{part!r} is an empty range, or one of more than {MOST_NAMES} names")
+            raise ValueError(
+                f"{part[:40]!r} is an empty range, or one of more than {MOST_NAMES} names"
+            )
         numbers += [str(one).zfill(len(first)) for one in range(int(first), int(last) + 1)]
     return numbers
 

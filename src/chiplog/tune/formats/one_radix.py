@@ -38,6 +38,6 @@ def read_lines(path: Path) -> Mapping[str, str]:
             continue
         name, equals, value = line.strip().partition("=")
         if not equals or not name.isidentifier():
-            raise CorruptFile(f"{path}, line {number}: '{line}' is no NAME=VALUE.")
+            raise CorruptFile(f"{path}, line {number}: '{line[:40]}' is no NAME=VALUE.")
         found[name] = value
     return found
