@@ -154,7 +154,10 @@ def seeds(
     table.write_text(f"pattern,message_bytes,seconds\n{rows}")
     run = import_file("csv", table, folder / "run.jsonl", direction="round-trip")
     fits: list[Fit] = list(import_module("chiplog.fit.fitting").fit(read_run(run), ("hockney",)))
-    goal = b"num_ranks 2\nrank 0 {\nl1: calc 5\nl2: send 8b to 1 tag 3\nl2 requires l1\n}\nrank 1 {\nl1: recv 8b from 0 tag 3\n}\n"
+    goal = (
+        b"num_ranks 2\nrank 0 {\nl1: calc 5\nl2: send 8b to 1 tag 3\nl2 requires l1\n}\n"
+        b"rank 1 {\nl1: recv 8b from 0 tag 3\n}\n"
+    )
     (folder / "two.goal").write_bytes(goal)
     schedule = read_goal(folder / "two.goal")
     samples = b"".join(

@@ -63,7 +63,7 @@ def parse_topology(text: str, name: str = "topology.conf") -> Topology:
         fields = _fields(line, where)
         (switch,) = _names(fields["switchname"], where, 1)
         if _key(switch) in known:
-            raise CorruptFile(f"{where}: the switch {switch} is defined twice.")
+            raise CorruptFile(f"{where}: the switch {switch[:80]} is defined twice.")
         known[_key(switch)] = switch
         below[switch] = _names(fields.get("switches", ""), where, MOST_NAMES)
         # scontrol names all nodes below a switch of a higher level, too
@@ -182,7 +182,7 @@ def _fields(line: str, where: str) -> dict[str, str]:
                 f"{where}: {word[:80]!r} is not KEY=VALUE, as in SwitchName=leaf1 Nodes=n[01-32]."
             )
         if key in fields:
-            raise CorruptFile(f"{where}: {key} is given twice.")
+            raise CorruptFile(f"{where}: {key[:80]} is given twice.")
         if key not in _KEYS and key != "level":
             raise CorruptFile(
                 f"{where}: {key[:80]!r} is no key of it; there are SwitchName, Nodes, Switches, LinkSpeed."
@@ -214,7 +214,7 @@ def _refuse_two_leaves(leaves: Mapping[str, tuple[str, ...]], name: str) -> None
             other = home.setdefault(_key(member), leaf)
             if other != leaf:
                 raise CorruptFile(
-                    f"{name}: the node {member} is under two leaves, {other} and {leaf}; list it under one."
+                    f"{name}: the node {member[:80]} is under two leaves, {other[:80]} and {leaf[:80]}; list it under one."
                 )
 
 
@@ -226,14 +226,14 @@ def _parents(
         for child in children:
             if _key(child) not in known:
                 raise CorruptFile(
-                    f"{name}: the switch {child}, below {switch}, is defined nowhere."
+                    f"{name}: the switch {child[:80]}, below {switch[:80]}, is defined nowhere."
                 )
             parents[known[_key(child)]] = switch
     for switch in below:
-        seen, above = {switch}, parents.get(switch)
+        seen, above = {switch[:80]}, parents.get(switch)
         while above is not None:
             if above in seen:
-                raise CorruptFile(f"{name}: the switch {switch} is above itself.")
+                raise CorruptFile(f"{name}: the switch {switch[:80]} is above itself.")
             seen.add(above)
             above = parents.get(above)
     return parents
