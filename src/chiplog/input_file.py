@@ -21,6 +21,12 @@ PIECE_BYTES = 1 << 20
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+MOST_NAMED = 3
+"""Files that are named where several are left out; the others are counted."""
+OF_THE_SHELL = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+"""What a shell opened already, as `<(command)` does: there a pipe has a writer."""
+
+
 @contextlib.contextmanager
 def open_input(
     path: str | os.PathLike[str], most_bytes: int | None = None
@@ -32,10 +38,10 @@ def open_input(
     """
     name = os.fspath(path)
     try:
-        refuse_other_than_file(name)
-        stream = open(path, "rb")  # noqa: SIM115  # closed below, after other errors than its own
-    except OSError as error:
-        raise UsageError(f"{name} can't be opened: {error.strerror}.") from error
+        stream = os.fdopen(_opened(name), "rb")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no file has such a name"
+        raise UsageError(f"{name} can't be opened: {reason}.") from error
     with stream:
         if most_bytes is not None:
             _refuse_longer(os.fstat(stream.fileno()).st_size, most_bytes, name)
@@ -45,12 +51,18 @@ def open_input(
             raise RunFailed(f"{name} can't be read: {error.strerror}.") from error
 
 
-def refuse_other_than_file(name: str) -> None:
-    """UsageError for a pipe, a device or a socket; OSError where there is nothing. A folder is left to its reader."""
-    mode = os.stat(name).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
-        raise UsageError(f"{name} is {kind}, but a file is needed here: write its content to one.")
+def _opened(name: str) -> int:
+    """A descriptor of the file; OSError for a folder, UsageError for a pipe, a device or a socket."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(OF_THE_SHELL)):
+        os.set_blocking(descriptor, True)
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(0, "it is a folder")
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+    raise UsageError(f"{name} is {kind}, but a file is needed here: write its content to one.")
 
 
 def read_bounded(stream: BinaryIO, name: str, most_bytes: int) -> bytes:

@@ -8,7 +8,6 @@ from typing import Any
 from chiplog.errors import UsageError
 
 PACKAGES = {
-    "duckdb": "DuckDB",
     "matplotlib": "Matplotlib",
     "pandas": "pandas",
     "pyarrow": "PyArrow",

@@ -98,7 +98,7 @@ def test_leaves_are_classes_and_borders_of_the_matrix(
 def test_the_history_shows_the_node_that_changed(
     browser: sync_api.Browser, slow_node: Path, tmp_path: Path
 ) -> None:
-    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
     history = tmp_path / "history"
     values = 0.003 * np.random.default_rng(5).standard_normal((30, 2, RANKS))
     values[25:, :, SLOW] -= 0.1

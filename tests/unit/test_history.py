@@ -191,12 +191,12 @@ def test_python_asks_a_history_as_the_command_does(tmp_path: Path) -> None:
         chiplog_in_python.history(tmp_path, node="elsewhere")
 
 
-def test_without_duckdb_one_sentence_says_what_to_install(tmp_path: Path) -> None:
+def test_without_pyarrow_one_sentence_says_what_to_install(tmp_path: Path) -> None:
     add_run(tmp_path, noise(1, 4)[0], 0)
     (tmp_path / "none").mkdir()
-    (tmp_path / "none" / "duckdb.py").write_text("raise ImportError")
+    (tmp_path / "none" / "pyarrow.py").write_text("raise ImportError")
     finished = chiplog("history", tmp_path, environment={"PYTHONPATH": str(tmp_path / "none")})
-    assert finished.code == 2 and "pip install duckdb" in finished.stderr
+    assert finished.code == 2 and "pip install pyarrow" in finished.stderr
 
 
 def test_a_history_that_cannot_be_made_is_one_sentence(tmp_path: Path, survey: Path) -> None:

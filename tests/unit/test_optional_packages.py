@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-OPTIONAL = ("pyarrow", "duckdb", "matplotlib", "pandas", "jsonschema", "playwright")
+OPTIONAL = ("pyarrow", "matplotlib", "pandas", "jsonschema", "playwright")
 WITHOUT = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
 FLOOD = "pattern,message_bytes,pairs,seconds\nping_pong,8,1,1.5e-06\nping_pong,64,1,1.7e-06\n"
 

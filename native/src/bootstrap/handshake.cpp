@@ -13,7 +13,7 @@
 namespace chiplog {
 namespace {
 
-constexpr std::string_view protocol_mark = "CHIPLOG1";
+constexpr std::string_view protocol_mark = "CHIPLOG2";
 constexpr std::string_view caller_label = "caller";
 constexpr std::string_view listener_label = "listener";
 
@@ -45,16 +45,18 @@ void copy_from(const std::byte* from, std::array<std::byte, N>& to) {
   std::copy_n(from, N, to.begin());
 }
 
+// `judgement` is 0 in a caller's proof.
 Digest proof_of(std::string_view label, const Challenge& challenge, const Claim& claim, const Nonce& nonce,
-                std::string_view secret) {
-  std::vector<std::byte> signed_bytes(label.size() + challenge.nonce.size() + nonce.size() + 8);
+                std::uint32_t judgement, std::string_view key) {
+  std::vector<std::byte> signed_bytes(label.size() + challenge.nonce.size() + nonce.size() + 12);
   Writer(signed_bytes.data())
       .put(bytes_of(label))
       .put(challenge.nonce)
       .put(nonce)
       .put(static_cast<std::uint32_t>(claim.rank))
-      .put(static_cast<std::uint32_t>(claim.size));
-  return hmac_sha256(bytes_of(secret), signed_bytes);
+      .put(static_cast<std::uint32_t>(claim.size))
+      .put(judgement);
+  return hmac_sha256(bytes_of(key), signed_bytes);
 }
 
 }  // namespace
@@ -122,20 +124,28 @@ std::optional<Verdict> decode_verdict(std::span<const std::byte> bytes) {
   return verdict;
 }
 
-Answer answer_to(const Challenge& challenge, const Claim& claim, const Nonce& nonce, std::string_view secret) {
-  return {claim, nonce, proof_of(caller_label, challenge, claim, nonce, secret)};
+std::string connection_key(std::string_view secret, std::string_view listener, std::string_view caller) {
+  std::string ends = std::to_string(listener.size()) + " ";
+  ends.append(listener).append(caller);
+  const Digest key = hmac_sha256(bytes_of(secret), bytes_of(ends));
+  return {reinterpret_cast<const char*>(key.data()), key.size()};
 }
 
-bool knows_secret(const Answer& answer, const Challenge& challenge, std::string_view secret) {
-  return equal_in_constant_time(answer.proof, proof_of(caller_label, challenge, answer.claim, answer.nonce, secret));
+Answer answer_to(const Challenge& challenge, const Claim& claim, const Nonce& nonce, std::string_view key) {
+  return {claim, nonce, proof_of(caller_label, challenge, claim, nonce, 0, key)};
 }
 
-Verdict acceptance_of(const Answer& answer, const Challenge& challenge, std::string_view secret) {
-  return {Judgement::accepted, proof_of(listener_label, challenge, answer.claim, answer.nonce, secret)};
+bool is_proven(const Answer& answer, const Challenge& challenge, std::string_view key) {
+  return equal_in_constant_time(answer.proof, answer_to(challenge, answer.claim, answer.nonce, key).proof);
 }
 
-bool knows_secret(const Verdict& verdict, const Answer& answer, const Challenge& challenge, std::string_view secret) {
-  return equal_in_constant_time(verdict.proof, proof_of(listener_label, challenge, answer.claim, answer.nonce, secret));
+Verdict verdict_on(const Answer& answer, Judgement judgement, const Challenge& challenge, std::string_view key) {
+  return {judgement,
+          proof_of(listener_label, challenge, answer.claim, answer.nonce, static_cast<std::uint32_t>(judgement), key)};
+}
+
+bool is_proven(const Verdict& verdict, const Answer& answer, const Challenge& challenge, std::string_view key) {
+  return equal_in_constant_time(verdict.proof, verdict_on(answer, verdict.judgement, challenge, key).proof);
 }
 
 }  // namespace chiplog

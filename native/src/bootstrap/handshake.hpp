@@ -1,10 +1,12 @@
 // Two ranks prove to each other that they know the same secret. All functions are pure and work on bytes.
 //
 //   listener -> caller   Challenge   a fresh nonce
-//   caller -> listener   Answer      who it is, its own nonce, HMAC(secret, "caller" + both nonces + who)
-//   listener -> caller   Verdict     accepted, with HMAC(secret, "listener" + both nonces + who), or why not
+//   caller -> listener   Answer      who it is, its own nonce, HMAC(key, "caller" + both nonces + who)
+//   listener -> caller   Verdict     accepted or why not, with HMAC(key, "listener" + both nonces + who + verdict)
 //
-// All three messages have a fixed length, so nothing that a stranger sends is ever used as a length.
+// The key is HMAC(secret, both ends' addresses), so what a relay passes on proves nothing on another connection. A
+// verdict without proof says nothing: only "wrong secret" has none. All three messages have a fixed length, so nothing
+// that a stranger sends is ever used as a length.
 #pragma once
 
 #include <array>
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "bootstrap/hmac.hpp"
@@ -60,11 +63,15 @@ struct Verdict {
 [[nodiscard]] std::optional<Answer> decode_answer(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<Verdict> decode_verdict(std::span<const std::byte> bytes);
 
+// The key of one connection; `listener` and `caller` are the addresses of its ends, as each end sees them.
+[[nodiscard]] std::string connection_key(std::string_view secret, std::string_view listener, std::string_view caller);
+
 [[nodiscard]] Answer answer_to(const Challenge& challenge, const Claim& claim, const Nonce& nonce,
-                               std::string_view secret);
-[[nodiscard]] bool knows_secret(const Answer& answer, const Challenge& challenge, std::string_view secret);
-[[nodiscard]] Verdict acceptance_of(const Answer& answer, const Challenge& challenge, std::string_view secret);
-[[nodiscard]] bool knows_secret(const Verdict& verdict, const Answer& answer, const Challenge& challenge,
-                                std::string_view secret);
+                               std::string_view key);
+[[nodiscard]] bool is_proven(const Answer& answer, const Challenge& challenge, std::string_view key);
+[[nodiscard]] Verdict verdict_on(const Answer& answer, Judgement judgement, const Challenge& challenge,
+                                 std::string_view key);
+[[nodiscard]] bool is_proven(const Verdict& verdict, const Answer& answer, const Challenge& challenge,
+                             std::string_view key);
 
 }  // namespace chiplog

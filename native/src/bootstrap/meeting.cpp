@@ -20,6 +20,8 @@ namespace {
 
 constexpr auto retry_after = std::chrono::milliseconds(20);
 constexpr int backlog = 1024;
+constexpr std::string_view same_secret =
+    "all ranks need the same CHIPLOG_SECRET and addresses that no relay translates";
 
 FileDescriptor open_socket(int family) {
   FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -38,6 +40,26 @@ SocketAddress copy_of(const sockaddr* address, std::size_t bytes) {
   copy.bytes.resize(bytes);
   std::memcpy(copy.bytes.data(), address, bytes);
   return copy;
+}
+
+// What both ends of a connection call one of them: an Internet address without the interface, which each host names as
+// it likes, or the bytes of another family's. Empty where the connection is gone.
+std::string end_name(int fd, decltype(&getsockname) ask) {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof storage;
+  if (ask(fd, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) return {};
+  const SocketAddress address = copy_of(reinterpret_cast<const sockaddr*>(&storage), bytes);
+  const std::string host = numeric_host(address);
+  if (host.empty()) return {reinterpret_cast<const char*>(&storage), bytes};
+  return host.substr(0, host.find('%')) + " " + std::to_string(port_of(address));
+}
+
+std::string listeners_key(int fd, std::string_view secret) {
+  return connection_key(secret, end_name(fd, getsockname), end_name(fd, getpeername));
+}
+
+std::string callers_key(int fd, std::string_view secret) {
+  return connection_key(secret, end_name(fd, getpeername), end_name(fd, getsockname));
 }
 
 std::string numeric_name(const SocketAddress& address) {
@@ -122,19 +144,12 @@ void check_handshake(IoResult result, const SocketAddress& address, std::chrono:
   throw Corrupt("what listens at " + address.name + " is not a rank of this program");
 }
 
-void check_verdict(Judgement judgement, const SocketAddress& address, const Claim& self) {
+[[noreturn]] void throw_turned_away(Judgement judgement, const SocketAddress& address, const Claim& self) {
   const std::string who = "rank " + std::to_string(self.rank) + " of " + std::to_string(self.size);
-  switch (judgement) {
-    case Judgement::accepted:
-      return;
-    case Judgement::wrong_secret:
-      throw Error(ExitCode::run_failed,
-                  "wrong secret: " + address.name + " turned " + who + " away; all ranks need the same CHIPLOG_SECRET");
-    case Judgement::wrong_size:
-      throw TurnedAway(address.name + " turned " + who + " away: it expects another number of ranks");
-    case Judgement::wrong_rank:
-      throw TurnedAway(address.name + " turned " + who + " away: there is another process of this rank");
-  }
+  const std::string what = address.name + " turned " + who + " away: ";
+  if (judgement == Judgement::wrong_size) throw TurnedAway(what + "it expects another number of ranks");
+  if (judgement == Judgement::wrong_rank) throw TurnedAway(what + "there is another process of this rank");
+  throw Error(ExitCode::run_failed, "wrong secret: " + what + std::string(same_secret));
 }
 
 // A peer that has connected but not yet proved its identity.
@@ -233,24 +248,28 @@ class Reception {
   void judge(Visitor& visitor) {
     const std::optional<Answer> answer = decode_answer(visitor.received);
     if (!answer) return;
-    if (!knows_secret(*answer, visitor.challenge, member_.secret)) {
+    const std::string key = listeners_key(visitor.fd.get(), member_.secret);
+    if (!is_proven(*answer, visitor.challenge, key)) {
       ++wrong_secrets_;
-      refuse(visitor, Judgement::wrong_secret);
+      tell(visitor, {Judgement::wrong_secret, {}});
       return;
     }
+    const auto tell_judgement = [&](Judgement judgement) {
+      return tell(visitor, verdict_on(*answer, judgement, visitor.challenge, key));
+    };
     const Claim claim = answer->claim;
     if (claim.size != member_.self.size) {
-      refuse(visitor, Judgement::wrong_size);
+      tell_judgement(Judgement::wrong_size);
       throw Error(ExitCode::run_failed, "rank " + std::to_string(claim.rank) + " was started as one of " +
                                             std::to_string(claim.size) + " ranks, rank " +
                                             std::to_string(member_.self.rank) + " as one of " +
                                             std::to_string(member_.self.size));
     }
     if (claim.rank <= member_.self.rank || claim.rank >= claim.size || member_at(claim.rank).open()) {
-      refuse(visitor, Judgement::wrong_rank);
+      tell_judgement(Judgement::wrong_rank);
       throw Error(ExitCode::run_failed, "two processes say that they are rank " + std::to_string(claim.rank));
     }
-    if (!tell(visitor, acceptance_of(*answer, visitor.challenge, member_.secret))) return;
+    if (!tell_judgement(Judgement::accepted)) return;
     set_blocking(visitor.fd.get(), true);
     member_at(claim.rank) = std::move(visitor.fd);
     --missing_;
@@ -259,7 +278,6 @@ class Reception {
   static bool tell(const Visitor& visitor, const Verdict& verdict) {
     return send_all(visitor.fd.get(), encode(verdict), Deadline::in({})) == IoResult::done;
   }
-  static void refuse(const Visitor& visitor, Judgement judgement) { tell(visitor, {judgement, {}}); }
 
   FileDescriptor& member_at(Rank rank) { return members_[static_cast<std::size_t>(rank)]; }
 
@@ -270,8 +288,8 @@ class Reception {
     }
     std::string sentence = "no connection from rank " + absent + " within " + seconds_text(member_.time_limit);
     if (wrong_secrets_ > 0) {
-      sentence += "; a wrong secret was offered " + std::to_string(wrong_secrets_) +
-                  " times: all ranks need the same CHIPLOG_SECRET";
+      sentence +=
+          "; a wrong secret was offered " + std::to_string(wrong_secrets_) + " times: " + std::string(same_secret);
     }
     throw TimedOut(sentence);
   }
@@ -356,17 +374,18 @@ FileDescriptor call_rank(const SocketAddress& address, const Membership& member,
   const std::optional<Challenge> challenge = decode_challenge(challenge_bytes);
   if (!challenge) throw_not_a_rank(address);
 
-  const Answer answer = answer_to(*challenge, member.self, make_nonce(), member.secret);
+  const std::string key = callers_key(fd.get(), member.secret);
+  const Answer answer = answer_to(*challenge, member.self, make_nonce(), key);
   check_handshake(send_all(fd.get(), encode(answer), deadline), address, member.time_limit);
 
   std::array<std::byte, Verdict::bytes> verdict_bytes{};
   check_handshake(receive_all(fd.get(), verdict_bytes, deadline), address, member.time_limit);
   const std::optional<Verdict> verdict = decode_verdict(verdict_bytes);
   if (!verdict) throw_not_a_rank(address);
-  check_verdict(verdict->judgement, address, member.self);
-  if (!knows_secret(*verdict, answer, *challenge, member.secret)) {
+  if (verdict->judgement != Judgement::wrong_secret && !is_proven(*verdict, answer, *challenge, key)) {
     throw Error(ExitCode::run_failed, "wrong secret: what listens at " + address.name + " doesn't know it");
   }
+  if (verdict->judgement != Judgement::accepted) throw_turned_away(verdict->judgement, address, member.self);
   return fd;
 }
 

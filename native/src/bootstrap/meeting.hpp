@@ -60,7 +60,8 @@ class NobodyListens : public Error {
   explicit NobodyListens(const std::string& message) : Error(ExitCode::run_failed, message) {}
 };
 
-// The rank that listens has turned this one away: they belong to one run, but not as this one says.
+// The rank that listens has turned this one away and proved that it may: they belong to one run, but not as this one
+// says.
 class TurnedAway : public Error {
  public:
   explicit TurnedAway(const std::string& message) : Error(ExitCode::run_failed, message) {}

@@ -30,7 +30,7 @@ void feed_handshake(std::span<const std::byte> bytes) {
   check_round_trip(decode_challenge(bytes), bytes);
   check_round_trip(decode_answer(bytes), bytes);
   check_round_trip(decode_verdict(bytes), bytes);
-  if (const auto answer = decode_answer(bytes)) check(!knows_secret(*answer, Challenge{}, "a secret nobody knows"));
+  if (const auto answer = decode_answer(bytes)) check(!is_proven(*answer, Challenge{}, "a key nobody knows"));
 }
 
 void feed_frames(std::span<const std::byte> bytes) {

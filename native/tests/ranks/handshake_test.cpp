@@ -55,36 +55,47 @@ TEST(EqualInConstantTime, SeesADifferenceInAnyByte) {
 
 class Handshake : public ::testing::Test {
  protected:
+  std::string key = connection_key("secret", "here 1", "there 2");
   Challenge challenge{make_nonce()};
-  Answer answer = answer_to(challenge, {1, 4}, make_nonce(), "secret");
+  Answer answer = answer_to(challenge, {1, 4}, make_nonce(), key);
+  Verdict acceptance = verdict_on(answer, Judgement::accepted, challenge, key);
 };
 
 TEST_F(Handshake, ProvesTheSecretBothWays) {
-  EXPECT_TRUE(knows_secret(answer, challenge, "secret"));
-  EXPECT_TRUE(knows_secret(acceptance_of(answer, challenge, "secret"), answer, challenge, "secret"));
+  EXPECT_TRUE(is_proven(answer, challenge, key));
+  EXPECT_TRUE(is_proven(acceptance, answer, challenge, key));
 }
 
-TEST_F(Handshake, AnotherSecretProvesNothing) {
-  EXPECT_FALSE(knows_secret(answer, challenge, "Secret"));
-  EXPECT_FALSE(knows_secret(acceptance_of(answer, challenge, "Secret"), answer, challenge, "secret"));
+TEST_F(Handshake, AnotherSecretOrAnotherConnectionProvesNothing) {
+  for (const std::string& other :
+       {connection_key("Secret", "here 1", "there 2"), connection_key("secret", "here 3", "there 2"),
+        connection_key("secret", "here 1", "there 3"), connection_key("secret", "there 2", "here 1"),
+        connection_key("secret", "here 1t", "here 2")}) {
+    EXPECT_FALSE(is_proven(answer, challenge, other));
+    EXPECT_FALSE(is_proven(verdict_on(answer, Judgement::accepted, challenge, other), answer, challenge, key));
+  }
 }
 
 TEST_F(Handshake, AnAnswerThatWasOverheardDoesNotFitTheNextChallenge) {
-  EXPECT_FALSE(knows_secret(answer, Challenge{make_nonce()}, "secret"));
+  EXPECT_FALSE(is_proven(answer, Challenge{make_nonce()}, key));
 }
 
-TEST_F(Handshake, AProofDoesNotServeAnotherRank) {
+TEST_F(Handshake, AProofDoesNotServeAnotherRankOrVerdict) {
   Answer other = answer;
   other.claim.rank = 2;
-  EXPECT_FALSE(knows_secret(other, challenge, "secret"));
+  EXPECT_FALSE(is_proven(other, challenge, key));
   other = answer;
   other.claim.size = 5;
-  EXPECT_FALSE(knows_secret(other, challenge, "secret"));
+  EXPECT_FALSE(is_proven(other, challenge, key));
+  for (const auto judgement : {Judgement::wrong_secret, Judgement::wrong_size, Judgement::wrong_rank}) {
+    EXPECT_FALSE(is_proven(Verdict{judgement, acceptance.proof}, answer, challenge, key));
+    EXPECT_FALSE(is_proven(Verdict{judgement, {}}, answer, challenge, key));
+  }
 }
 
 // Otherwise a listener without the secret could send a caller's own proof back.
 TEST_F(Handshake, ACallersProofIsNoListenersProof) {
-  EXPECT_FALSE(knows_secret(Verdict{Judgement::accepted, answer.proof}, answer, challenge, "secret"));
+  EXPECT_FALSE(is_proven(Verdict{Judgement::accepted, answer.proof}, answer, challenge, key));
 }
 
 TEST_F(Handshake, MessagesComeBackFromTheirBytes) {
@@ -94,8 +105,7 @@ TEST_F(Handshake, MessagesComeBackFromTheirBytes) {
   EXPECT_EQ(decoded->claim, answer.claim);
   EXPECT_EQ(decoded->nonce, answer.nonce);
   EXPECT_EQ(decoded->proof, answer.proof);
-  const Verdict verdict = acceptance_of(answer, challenge, "secret");
-  EXPECT_EQ(decode_verdict(encode(verdict))->proof, verdict.proof);
+  EXPECT_EQ(decode_verdict(encode(acceptance))->proof, acceptance.proof);
 }
 
 TEST_F(Handshake, OtherBytesAreNoMessage) {

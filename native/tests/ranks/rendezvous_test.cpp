@@ -12,6 +12,7 @@
 
 #include "bootstrap/bootstraps.hpp"
 #include "bootstrap/meeting.hpp"
+#include "impostor.hpp"
 #include "processes.hpp"
 
 namespace chiplog::testing {
@@ -126,7 +127,7 @@ class Strangers : public ::testing::TestWithParam<int> {
     const std::string rubbish(100'000, 'r');
     if (kind == 1) connections.clear();
     if (kind == 2) send(fd, rubbish.data(), rubbish.size(), MSG_NOSIGNAL);
-    if (kind == 3) send(fd, "CHIPLOG1", 8, MSG_NOSIGNAL);
+    if (kind == 3) send(fd, "CHIPLOG2", 8, MSG_NOSIGNAL);
     if (kind == 5) {
       const linger reset{1, 0};
       setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -170,21 +171,43 @@ TEST(Rendezvous, AStrangerThatListensIsNotTakenForRankZero) {
   }
 }
 
-// It accepts anybody, but can't prove that it knows the secret.
+// It gives a verdict to anybody, but can't prove that it knows the secret.
 TEST(Rendezvous, AListenerWithoutTheSecretIsNotTakenForRankZero) {
-  const FileDescriptor listener = listen_at(resolve("127.0.0.1", 0));
-  const auto port = static_cast<std::uint16_t>(port_of(local_address(listener.get())));
-  const Process impostor([&]() -> std::string {
-    const FileDescriptor caller(accept(listener.get(), nullptr, nullptr));
-    const Challenge challenge{make_nonce()};
-    std::array<std::byte, Answer::bytes> bytes{};
-    send_all(caller.get(), encode(challenge), Deadline::in(patient));
-    receive_all(caller.get(), bytes, Deadline::in(patient));
-    send_all(caller.get(), encode(acceptance_of(*decode_answer(bytes), challenge, "a guess")), Deadline::in(patient));
+  for (const auto judgement :
+       {Judgement::accepted, Judgement::wrong_secret, Judgement::wrong_size, Judgement::wrong_rank}) {
+    const FileDescriptor listener = listen_at(resolve("127.0.0.1", 0));
+    const auto port = static_cast<std::uint16_t>(port_of(local_address(listener.get())));
+    const Process impostor([&] { return answer_without_the_secret(listener, judgement); });
+    const std::string outcome = outcome_of([&] { meet(port, 1, 2); });
+    EXPECT_TRUE(contains(outcome, "wrong secret")) << outcome;
+  }
+}
+
+// Who passes every byte on, between a caller that found it and the rank 0 that it found, hears what both say.
+TEST(Rendezvous, AnAnswerThroughARelayIsRefusedByBothEnds) {
+  const FileDescriptor relay = listen_at(resolve("127.0.0.1", 0));
+  const auto relay_port = static_cast<std::uint16_t>(port_of(local_address(relay.get())));
+  const std::uint16_t port = free_port();
+  const Process between([&]() -> std::string {
+    const FileDescriptor caller(accept(relay.get(), nullptr, nullptr));
+    const FileDescriptor called = connect_as_stranger(port);
+    const auto pass_on = [](const FileDescriptor& from, const FileDescriptor& to, std::size_t count) {
+      std::vector<std::byte> bytes(count);
+      receive_all(from.get(), bytes, Deadline::in(patient));
+      send_all(to.get(), bytes, Deadline::in(patient));
+    };
+    pass_on(called, caller, Challenge::bytes);
+    pass_on(caller, called, Answer::bytes);
+    pass_on(called, caller, Verdict::bytes);
     for (;;) pause();
   });
-  const std::string outcome = outcome_of([&] { meet(port, 1, 2); });
-  EXPECT_TRUE(contains(outcome, "wrong secret")) << outcome;
+  const auto texts = run_ranks(2, [&](int rank) {
+    meet(rank == 0 ? port : relay_port, rank, 2,
+         rank == 0 ? std::chrono::nanoseconds(std::chrono::seconds(2)) : patient);
+    return std::string("met");
+  });
+  EXPECT_EQ(kind_of(texts[0]), "TimedOut");
+  for (const std::string& text : texts) EXPECT_TRUE(contains(text, "wrong secret")) << text;
 }
 
 TEST(Rendezvous, RanksThatWereToldDifferentSizesHearOfIt) {

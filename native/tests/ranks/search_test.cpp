@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "impostor.hpp"
 #include "processes.hpp"
 
 namespace chiplog::testing {
@@ -94,6 +95,18 @@ TEST(Search, AProgramThatHasThePortIsPassedOver) {
   const FileDescriptor stranger = listen_at(resolve("127.0.0.1", where.first_port));
   const auto texts = run_ranks(2, [&](int rank) { return hear_all(where, rank, 2, "ours"); });
   for (const std::string& text : texts) EXPECT_EQ(text, "0 1 ");
+}
+
+// It says that the run is another one, or that it is rank 0 itself, but can't prove that it may say so.
+TEST(Search, AStrangersVerdictIsPassedOver) {
+  for (const auto judgement :
+       {Judgement::accepted, Judgement::wrong_secret, Judgement::wrong_size, Judgement::wrong_rank}) {
+    const RendezvousSearch where{free_ports(), {}};
+    const FileDescriptor listener = listen_at(resolve("127.0.0.1", where.first_port));
+    const Process stranger([&] { return answer_without_the_secret(listener, judgement); });
+    const auto texts = run_ranks(3, [&](int rank) { return hear_all(where, rank, 3, "ours"); });
+    for (const std::string& text : texts) EXPECT_EQ(text, "0 1 2 ");
+  }
 }
 
 // The ports that rank 1 would try are others than rank 0's.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.errors import RunFailed
+from chiplog.outside import as_json
 
 MODES = ("window", "barrier", "round")
 OWN = "mpi"
@@ -62,12 +62,9 @@ def read_launch(output: str, messages: str = "") -> Launched:
     for line in output.splitlines():
         if not line.startswith('{"type":"'):
             continue
-        try:
-            one = json.loads(line)
-        except ValueError as error:
-            raise RunFailed(
-                f"the bench program said something that is no JSON: {line[:80]}"
-            ) from error
+        one = as_json(line)
+        if not isinstance(one, dict):
+            raise RunFailed(f"the bench program said something that is no JSON: {line[:80]}")
         if one["type"] == "launch":
             about = one
         elif one["type"] == "samples":

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
+from chiplog.quoting import for_terminal
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
@@ -95,6 +96,7 @@ def _run(words: Sequence[str]) -> int:
     import typer
 
     from chiplog.cli.app import app_for, with_numbers
+    from chiplog.cli.numbers import check_numbers
 
     if COMPLETION in os.environ:
         _prepare_completion()
@@ -104,7 +106,9 @@ def _run(words: Sequence[str]) -> int:
         0
     ]  # click's, which typer may carry itself
     try:
-        code = app_for(words)(with_numbers(words), standalone_mode=False)
+        command = typer.main.get_command(app_for(words))
+        check_numbers(command)
+        code = command(with_numbers(words), standalone_mode=False)
     except typer.Exit as finished:
         code = finished.exit_code
     except typer.Abort as aborted:
@@ -124,5 +128,5 @@ def _prepare_completion() -> None:
 
 
 def _fail(sentence: str, exit_code: int) -> int:
-    print(f"chiplog: {sentence}", file=sys.stderr)
+    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
     return exit_code

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 
 from chiplog.bench.result import Bench
+from chiplog.cli.output import say
+from chiplog.cli.screen import Screen
 from chiplog.report import format
 
 MEANINGS = {
@@ -17,7 +18,7 @@ MEANINGS = {
 
 def print_bench(bench: Bench) -> None:
     """A row a mode and variant; the mode to believe is marked."""
-    print(
+    say(
         f"{bench.operation}, {bench.ranks} ranks, {format.exact_bytes(bench.bytes)}, {bench.launches} launches, "
         f"{bench.mpi}"
     )
@@ -30,19 +31,17 @@ def print_bench(bench: Bench) -> None:
         mark = " *" if row.mode == bench.mode else ""
         meaning = f"{row.mode}: {MEANINGS[row.mode]}{mark}"
         table.add_row(meaning, row.variant, seconds, interval, str(row.samples), str(row.invalid))
-    Console(width=140).print(table)
+    Screen(width=140).print(table)
     error, floor = (
         format.value_and_interval(one, one, one, "s")[0]
         for one in (bench.clock_error_seconds, bench.floor_seconds)
     )
-    print(
-        f"clocks agree within {error}, no operation at all takes {floor}; * is the mode to believe"
-    )
+    say(f"clocks agree within {error}, no operation at all takes {floor}; * is the mode to believe")
     if bench.library is not None:
-        print(f"library: {bench.library}")
+        say(f"library: {bench.library}")
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
         one = chosen.estimate
-        print(
+        say(
             f"library / MPI's own: {one.value:.3f} ({one.low:.3f} to {one.high:.3f}): {chosen.verdict}"
         )

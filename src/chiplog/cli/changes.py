@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.arguments import RunArgument
-from chiplog.cli.output import JsonOption, TargetOption, write_json
+from chiplog.cli.output import JsonOption, TargetOption, say, write_json
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -35,7 +35,7 @@ def changes(
 
     for name, part in by_part(dataset).items():
         if name is not None:
-            print(f"{name}:")
+            say(f"{name}:")
         print_changes(_by_way(part), details=details)
 
 

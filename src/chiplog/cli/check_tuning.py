@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.arguments import names_help
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, say, write_json
 
 NOT_IN_FORCE = 3
 
@@ -44,7 +44,7 @@ def check_tuning(
         write_json(json_file, content)
     else:
         answer = "in force" if verdict.in_force else "NOT in force"
-        print(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
+        say(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
     if not verdict.in_force:
         raise typer.Exit(NOT_IN_FORCE)
 

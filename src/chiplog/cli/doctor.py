@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, say, write_json
 
 
 def doctor(json_file: JsonOption = None) -> None:
@@ -18,6 +18,6 @@ def doctor(json_file: JsonOption = None) -> None:
         return
     width = max(len(fact.name) for fact in facts)
     for fact in facts:
-        print(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}")
+        say(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}")
         if fact.remedy:
-            print(f"  {'':<{width}}  -> {fact.remedy}")
+            say(f"  {'':<{width}}  -> {fact.remedy}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+from chiplog.cli.output import JsonOption, TargetOption, note, say, write_json
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def fit(
     else:
         from chiplog.cli.fit_text import fits_text
 
-        print(fits_text(fits))
+        say(fits_text(fits))
 
 
 def _holds(dataset: Dataset) -> str:

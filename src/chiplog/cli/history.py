@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+from chiplog.cli.output import JsonOption, TargetOption, say, tell_left_out, write_json
 from chiplog.errors import CorruptFile
 
 
@@ -56,8 +56,5 @@ def history(
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
-        print(history_text(result, most=None if details else 20))
-    for sentence in result.unread[1:]:
-        note(sentence)
-    if result.unread:
-        raise CorruptFile(result.unread[0])
+        say(history_text(result, most=None if details else 20))
+    tell_left_out([CorruptFile(sentence) for sentence in result.unread])

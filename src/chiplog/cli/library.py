@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import note_build
+from chiplog.cli.output import note_build, say
 
 library_app = typer.Typer(
     help="Build the barrier library, libchiplog_coll.so, for a site's own MPI.",
@@ -30,4 +30,4 @@ def build(
     """Build the barrier library and print its path; nothing to do where it is in the cache."""
     from chiplog.measure.library import build_library
 
-    print(build_library(mpi, jobs=jobs, progress=note_build).path)
+    say(str(build_library(mpi, jobs=jobs, progress=note_build).path))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, wrapped, write_json
+from chiplog.cli.output import JsonOption, say, wrapped, write_json
 from chiplog.errors import UsageError
 
 METHODS = {
@@ -146,4 +146,4 @@ def list_names(
     for name, meaning in found.items():
         row = f"{name:<{width}}  {meaning}"
         # A line a name for programs, as much as fits one for people.
-        print(wrapped(row, " " * (width + 2)) if sys.stdout.isatty() else row)
+        say(wrapped(row, " " * (width + 2)) if sys.stdout.isatty() else row)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import JsonOption, note, say, write_json
 from chiplog.errors import UsageError
 
 SHOWING_SECONDS = 1.0
@@ -145,7 +145,7 @@ def measure(
         if json_file:
             write_json(json_file, plan_json(target, plan))
         else:
-            print(plan_text(target, plan))
+            say(plan_text(target, plan))
         return
     if out is None:
         raise UsageError("-o: is missing; it names the run file to write, e.g. -o run.jsonl.")
@@ -194,7 +194,7 @@ def _show(out: Path) -> None:
     from chiplog.dataset.run_file import read_run
 
     dataset = read_run(out)
-    print("\n".join(measured_lines(dataset)))
+    say("\n".join(measured_lines(dataset)))
     for warning in header_warnings(dataset):
         note(f"! {warning}")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
+from chiplog.cli.output import say
+from chiplog.cli.screen import Screen
 from chiplog.report import format
 from chiplog.tune.measured.choices import Verdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
@@ -24,31 +25,31 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
     """At most MOST_ROWS sizes without `details`, those that leave the default first."""
     one = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
-    print(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
+    say(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
     shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
-    Console(width=WIDTH).print(_table(shown))
+    Screen(width=WIDTH).print(_table(shown))
     if len(shown) < len(cells):
-        print(f"{len(cells) - len(shown)} more sizes keep the default (--details)")
+        say(f"{len(cells) - len(shown)} more sizes keep the default (--details)")
     if any(verdict.candidate and not verdict.is_changed for verdict in cells):
-        print("NAME?: seemed faster, but that is not sure")
+        say("NAME?: seemed faster, but that is not sure")
     if one.held_out:
         worst = (
             ""
             if one.worst_held_out is None
             else f", slower than the default by at most {_worse(one.worst_held_out)}"
         )
-        print(f"held out: {one.held_out_passed} of {one.held_out} sizes inside a range{worst}")
+        say(f"held out: {one.held_out_passed} of {one.held_out} sizes inside a range{worst}")
     share = "" if math.isnan(one.share) else f", {one.share:.0%} of trying everything as thoroughly"
-    print(f"measured {format.duration(one.seconds)} in {measured.raced.launches} launches{share}")
+    say(f"measured {format.duration(one.seconds)} in {measured.raced.launches} launches{share}")
     _print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
-            print(f"left out: {name}: {reason}"[:WIDTH])
+            say(f"left out: {name}: {reason}"[:WIDTH])
     if measured.raced.ran_out:
-        print("The budget ended first: sizes that are not sure keep the default (--budget).")
+        say("The budget ended first: sizes that are not sure keep the default (--budget).")
         if wanted := wanted_budget(measured.raced):
-            print(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
+            say(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
 
 
 def wanted_budget(raced: Raced) -> str:
@@ -62,7 +63,7 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
     if not found:
         return
     shown = found if details else found[:MOST_MISTAKES]
-    print(f"The default takes {FAR} times as long as it could, or longer, at:")
+    say(f"The default takes {FAR} times as long as it could, or longer, at:")
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "bytes", "default", "times as long as", "factor", "beside"):
         table.add_column(title, no_wrap=True)
@@ -76,9 +77,9 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
             f"{one.factor:.1f}",
             "" if one.least_beside is None else f"{one.least_beside:.1f}",
         )
-    Console(width=WIDTH).print(table)
+    Screen(width=WIDTH).print(table)
     if len(shown) < len(found):
-        print(f"{len(found) - len(shown)} more ranges (--details)")
+        say(f"{len(found) - len(shown)} more ranges (--details)")
 
 
 def _answer(measured: Measured) -> str:

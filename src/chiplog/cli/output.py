@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from chiplog.errors import UsageError
+from chiplog.errors import ChiplogError, UsageError
+from chiplog.input_file import MOST_NAMED
 from chiplog.output_file import write_text
+from chiplog.quoting import for_terminal
 
 COLUMNS = 80
 """What a screen is wide."""
@@ -76,9 +79,24 @@ def rejected_text(reason: str) -> str:
     return f"not to be relied on (--anyway): {reason}."
 
 
+def say(text: str = "", end: str = "\n") -> None:
+    """Print a result, of whatever files, on standard output."""
+    print(for_terminal(text), end=end)
+
+
 def note(sentence: str) -> None:
     """Say something on standard error that is no result."""
-    print(f"chiplog: {sentence}", file=sys.stderr)
+    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
+
+
+def tell_left_out(errors: Sequence[ChiplogError]) -> None:
+    """Say which files a result is made without, and end as the first of them says; nothing where there are none."""
+    for error in errors[1:MOST_NAMED]:
+        note(str(error))
+    if len(errors) > MOST_NAMED:
+        note(f"{len(errors) - MOST_NAMED} more files are left out for such reasons.")
+    if errors:
+        raise errors[0]
 
 
 def note_build(sentence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.cli.output import note, rejected_text
+from chiplog.cli.output import note, rejected_text, say
 from chiplog.predict.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 
@@ -27,10 +27,10 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
                 ("" if is_bound else row.method) + (" *" if row.extrapolated else ""),
             )
         )
-    print(
+    say(
         f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
-    print(_aligned(table))
+    say(_aligned(table))
     if first.rejected is not None:
         note(rejected_text(first.rejected))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):

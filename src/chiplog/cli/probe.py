@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, note_build, write_json
+from chiplog.cli.output import JsonOption, note, note_build, say, write_json
 
 probe_app = typer.Typer(
     help="Build the probe with a site's own MPI, and list what is built.",
@@ -32,7 +32,7 @@ def build(
 
     found = find_mpi(None, mpi, None)
     note(f"the MPI is {found}, by {found.mpicxx}.")
-    print(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path)
+    say(str(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path))
 
 
 @probe_app.command("list")
@@ -58,8 +58,8 @@ def list_built(json_file: JsonOption = None) -> None:
         }
         write_json(json_file, content)
         return
-    print(f"base   {base or 'missing: install chiplog again'}")
+    say(f"base   {base or 'missing: install chiplog again'}")
     for one in built:
-        print(f"built  {one.path}  {one.mpi}")
+        say(f"built  {one.path}  {one.mpi}")
     for mpi in mpis:
-        print(f"mpi    {mpi.mpicxx}  {mpi}")
+        say(f"mpi    {mpi.mpicxx}  {mpi}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import note
-from chiplog.errors import UsageError
+from chiplog.cli.output import note, tell_left_out
+from chiplog.errors import ChiplogError, CorruptFile, UsageError
 
 
 def report(
@@ -36,16 +37,18 @@ def report(
     from chiplog.survey.page.of_file import is_survey
 
     command = ("chiplog", *sys.argv[1:])
+    left_out: Sequence[ChiplogError]
     if any(is_survey(one) for one in files):
-        _survey(files, out, history, topology, command)
+        left_out = _survey(files, out, history, topology, command)
     else:
         for name, given in (("--history", history), ("--topology", topology)):
             if given is not None:
                 raise UsageError(f"{name} goes with a survey, and {files[0]} is none.")
         from chiplog.jobs.report import report as write_report
 
-        write_report(files, out, command=command)
+        _, left_out = write_report(files, out, command=command)
     note(f"the report is {out}.")
+    tell_left_out(left_out)
 
 
 def _survey(
@@ -54,7 +57,8 @@ def _survey(
     history: Path | None,
     topology: Path | None,
     command: tuple[str, ...],
-) -> None:
+) -> list[ChiplogError]:
+    """Writes the page, and returns what was left out of the history."""
     from chiplog.report.write import check_suffix, write_document
     from chiplog.survey.page import survey_page
     from chiplog.survey.page.of_file import page_of_file
@@ -63,10 +67,13 @@ def _survey(
     if len(files) > 1:
         raise UsageError("a survey has a page of its own: name one survey and nothing else.")
     page = page_of_file(files[0], topology=topology, command=command)
+    unread: tuple[str, ...] = ()
     if history is not None:
         from dataclasses import replace
 
         from chiplog.history.months import months_of
 
-        page = replace(page, months=months_of(history, page.result.target))
+        months, unread = months_of(history, page.result.target)
+        page = replace(page, months=months)
     write_document(survey_page(page), out)
+    return [CorruptFile(one) for one in unread]

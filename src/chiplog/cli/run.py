@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import note
+from chiplog.cli.output import note, say
 from chiplog.jobs import defaults
 
 
@@ -72,24 +72,23 @@ def run(
         began=process_start(),
     )
     if details:
-        from rich.console import Console
-
+        from chiplog.cli.screen import Screen
         from chiplog.report.terminal import print_report
 
-        print_report(result.report, Console())
+        print_report(result.report, Screen())
     else:
         from chiplog.report.summary import summary_lines
 
-        print("\n".join([*summary_lines(result.report), ""]))
+        say("\n".join([*summary_lines(result.report), ""]))
     if result.files:
-        print(f"report     {result.directory / 'report.html'}")
-    print(f"raw data   {result.directory / 'runs'}")
+        say(f"report     {result.directory / 'report.html'}")
+    say(f"raw data   {result.directory / 'runs'}")
     if result.files:
         model = result.directory / "model.json"
         if all(not_usable(target) for target in result.report.targets):
-            print("next       run again when nothing else runs  (or: chiplog run --details)")
+            say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
-            print(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
+            say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
     if result.failures:
         for failure in result.failures:
             note(f"no result for {failure}")

@@ -16,6 +16,7 @@ from chiplog.cli.output import (
     TargetOption,
     note,
     rejected_text,
+    say,
     write_json,
 )
 from chiplog.counts import seed_within
@@ -218,10 +219,10 @@ def _print(simulation: Simulation, found: Range | None) -> None:
     if found is not None:
         low, high = (f"{end / 1000:.6g}" for end in (found.low_ps, found.high_ps))
         interval = f"  ({low} to {high} ns, 95 %, with the model's error)" if low != high else ""
-    print(f"makespan  {max(finish)} ns{interval}")
+    say(f"makespan  {max(finish)} ns{interval}")
     for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
-        print(f"rank {rank}  {time_ns} ns")
+        say(f"rank {rank}  {time_ns} ns")
     if len(finish) > MOST_RANKS_SHOWN:
-        print(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks: --json FILE has all")
+        say(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks: --json FILE has all")
     rate = simulation.events / simulation.wall_seconds / 1e6
     note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import JsonOption, note, write_json
+from chiplog.cli.output import JsonOption, note, say, write_json
 from chiplog.errors import RunFailed, UsageError
 
 
@@ -119,7 +119,7 @@ def survey(
         if json_file:
             write_json(json_file, sweep_json(target, sweep))
         else:
-            print(sweep_text(target, sweep))
+            say(sweep_text(target, sweep))
         return
     result = survey_target(
         target,
@@ -138,7 +138,7 @@ def survey(
         write_json(json_file, result.to_json())
     if json_file != "-":
         command = shlex.join(["chiplog", *sys.argv[1:]])
-        print(survey_text(result, again=command, launcher=launcher))
+        say(survey_text(result, again=command, launcher=launcher))
     if result.note:
         note(result.note)
     if result.lost:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, write_json
+from chiplog.cli.output import JsonOption, say, write_json
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
@@ -49,7 +49,7 @@ def survey_verdict(
     if to is not None:
         write_text(out, _text(to, verdict))
     if json_file != "-" and (to is None or not is_standard_output(out)):
-        print("\n".join([_sentence(verdict), *_others(verdict), *drain_lines(verdict)]))
+        say("\n".join([_sentence(verdict), *_others(verdict), *drain_lines(verdict)]))
 
 
 def _text(to: str, verdict: SurveyVerdict) -> str:

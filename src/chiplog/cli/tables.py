@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
-from chiplog.cli.output import wrapped
+from chiplog.cli.output import say, wrapped
+from chiplog.cli.screen import Screen
 from chiplog.compare.best import best_rows
 from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.dataset.operations import NORMAL, operation_text
@@ -35,28 +35,28 @@ def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
         consensus=fits[0].changes,
         raw_files=(str(run),),
     )
-    print_report(report_input([target]), Console())
+    print_report(report_input([target]), Screen())
 
 
 def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bool = False) -> None:
     """Of each operation and posting the consensus; with `details` what each series shows, too."""
     for way, result in found.items():
         of_what = f" of {operation_text(*way)}" if len(found) > 1 else ""
-        print(wrapped(f"consensus{of_what}: {_changes(result.consensus)}", INDENT))
+        say(wrapped(f"consensus{of_what}: {_changes(result.consensus)}", INDENT))
         if details:
             for one in result.series:
                 what = f"{one.label} ({one.pattern}, {one.operation})"
-                print(wrapped(f"{what}: {_changes(one.changes)}", INDENT))
+                say(wrapped(f"{what}: {_changes(one.changes)}", INDENT))
         unsure = sorted({size for one in result.series for size in one.would_tell})
         if unsure:
             sizes = ", ".join(map(format.exact_bytes, unsure))
             said = f"The sizes are too far apart to tell jumps from slopes; measure {sizes}."
-            print(wrapped(said, INDENT))
+            say(wrapped(said, INDENT))
         for end in result.ends:
             sizes = ", ".join(map(format.exact_bytes, end.would_tell))
-            print(wrapped(f"{end} Measure {sizes}.", INDENT))
+            say(wrapped(f"{end} Measure {sizes}.", INDENT))
     if not details:
-        print("What each series shows: --details")
+        say("What each series shows: --details")
 
 
 def _changes(changes: tuple[Change, ...]) -> str:
@@ -81,11 +81,11 @@ def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False
     of_models = [row for row in rows if isinstance(row, ModelRow)]
     for alike in dict.fromkeys(map(_said_above, of_models)):
         for sentence in alike:
-            Console(highlight=False).print(sentence)
+            Screen(highlight=False).print(sentence)
         table = [row for row in of_models if _said_above(row) == alike]
-        Console().print(_model_table(table))
+        Screen().print(_model_table(table))
         for best in best_rows(table):
-            print(f"best: {best.model} by {best.method}")
+            say(f"best: {best.model} by {best.method}")
 
 
 def _said_above(row: ModelRow) -> tuple[str, ...]:
@@ -129,10 +129,10 @@ def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
     lines = _by_range(differs)
     shown = [[row] for row in parts] if details else _worst(lines)
     if shown:
-        Console().print(_run_table(shown))
+        Screen().print(_run_table(shown))
     if len(shown) < len(lines):
-        print(f"{len(lines) - len(shown)} more differ: --details shows all.")
-    print(wrapped(f"Over all sizes, B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
+        say(f"{len(lines) - len(shown)} more differ: --details shows all.")
+    say(wrapped(f"Over all sizes, B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
 
 
 VERDICT_WORDS = {

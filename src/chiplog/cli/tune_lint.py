@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, wrapped, write_json
+from chiplog.cli.output import JsonOption, say, wrapped, write_json
 
 if TYPE_CHECKING:
     from chiplog.tune.lint.lint_file import Lint
@@ -79,21 +79,21 @@ def _print(file: Path, found: Lint, *, details: bool) -> None:
     counts = [f"{len(found.rules)} rules", f"{len(found.wrong)} wrong"]
     if found.unproved:
         counts.append(f"{len(found.unproved)} not proved")
-    print(f"{file}: {', '.join(counts)}.")
-    print(f"{found.format}, for {found.mpi}.")
+    say(f"{file}: {', '.join(counts)}.")
+    say(f"{found.format}, for {found.mpi}.")
     for one in found.rules if details else found.wrong[:MOST_WRONG]:
-        print(wrapped(_line(one)))
+        say(wrapped(_line(one)))
     if details:
         return
     if len(found.wrong) > MOST_WRONG:
-        print(f"{len(found.wrong) - MOST_WRONG} more wrong rules: --details")
+        say(f"{len(found.wrong) - MOST_WRONG} more wrong rules: --details")
     reasons: dict[str, list[int]] = {}
     for one in found.unproved:
         reasons.setdefault(one.reason or "not proved", []).append(one.line)
     for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
-        print(wrapped(f"{_places(lines)}: {reason}."))
+        say(wrapped(f"{_places(lines)}: {reason}."))
     if len(reasons) > MOST_UNPROVED:
-        print(f"{len(reasons) - MOST_UNPROVED} more reasons: --details")
+        say(f"{len(reasons) - MOST_UNPROVED} more reasons: --details")
 
 
 def _places(lines: list[int]) -> str:

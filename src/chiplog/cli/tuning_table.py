@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.console import Console
 from rich.table import Table
 
-from chiplog.cli.output import note, rejected_text
+from chiplog.cli.output import note, rejected_text, say
+from chiplog.cli.screen import Screen
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
@@ -33,15 +33,15 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     shown = blocks if details else blocks[:MOST_ROWS]
     for block in shown:
         table.add_row(*(_row(block) if details else _short_row(block)))
-    print(f"{tuning.operation}, by the fit of {tuning.model}")
-    Console(width=160).print(table)
+    say(f"{tuning.operation}, by the fit of {tuning.model}")
+    Screen(width=160).print(table)
     if not details:
         left = len(blocks) - len(shown)
-        print(f"{left} more rows, intervals" if left else "Intervals", end="")
-        print(" and what would be best: --details, or --json FILE")
+        say(f"{left} more rows, intervals" if left else "Intervals", end="")
+        say(" and what would be best: --details, or --json FILE")
     if details:
-        print("\nAll algorithms, by the time in the middle of what the data leave:")
-        Console(width=160).print(_rankings(tuning))
+        say("\nAll algorithms, by the time in the middle of what the data leave:")
+        Screen(width=160).print(_rankings(tuning))
     if tuning.rejected is not None:
         note(rejected_text(tuning.rejected))
     reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]

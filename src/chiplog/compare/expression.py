@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from chiplog.dataset.series import Series
 from chiplog.errors import UsageError
+from chiplog.outside import as_float
 
 FIELDS = ("message_bytes", "pairs", "peers", "train", "launch", "visit")
 TAGS = ("hops", "distance")
@@ -43,23 +45,25 @@ def parse_expression(text: str, option: str = "--hold-out") -> Callable[[Series]
 
 def _term(part: str, text: str, option: str) -> Callable[[Series], bool]:
     match = _TERM.fullmatch(part)
-    if match is None or match[1] not in (*FIELDS, *TAGS) or match[4].upper() not in UNITS:
+    number = as_float(match[3]) if match else None
+    if (
+        match is None
+        or number is None
+        or match[1] not in (*FIELDS, *TAGS)
+        or match[4].upper() not in UNITS
+    ):
         raise UsageError(
             f"{option}: '{text}' is not understood at '{part.strip()}'; it accepts terms such as "
             f"message_bytes>64KiB, joined by 'and', of {', '.join((*FIELDS, *TAGS))} with "
             f"{', '.join(OPERATORS)} and a number."
         )
     field, compare = match[1], OPERATORS[match[2]]
-    value = float(match[3]) * UNITS[match[4].upper()]
+    value = number * UNITS[match[4].upper()]
     if field in FIELDS:
         return lambda series: compare(float(getattr(series, field)), value)
-    return lambda series: _has_far(series, field) and compare(_far(series, field), value)
+    return lambda series: _tag_holds(series.tag.get(field), compare, value)
 
 
-def _has_far(series: Series, name: str) -> bool:
-    """Does the tag of a series have this number?"""
-    return isinstance(series.tag.get(name), int | float)
-
-
-def _far(series: Series, name: str) -> float:
-    return float(str(series.tag[name]))
+def _tag_holds(tag: object, compare: Callable[[Any, Any], bool], value: float) -> bool:
+    """Is a tag a number that compares so with `value`?"""
+    return isinstance(tag, int | float) and compare(tag, value)

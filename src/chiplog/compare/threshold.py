@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from chiplog.compare.result import RunRow
 from chiplog.errors import PrecisionNotMet, ThresholdHit, UsageError
+from chiplog.outside import as_float
 
 _TEXT = re.compile(r"(slower|faster):(\d+(?:\.\d+)?)\s*%")
 
@@ -31,11 +32,12 @@ def parse_threshold(text: str, option: str = "--fail-on") -> Threshold:
     Threshold(verdict='slower', share=0.05)
     """
     match = _TEXT.fullmatch(text.strip())
-    if match is None:
+    percent = as_float(match[2]) if match else None
+    if match is None or percent is None:
         raise UsageError(
-            f"{option}: '{text}' is not understood; it accepts slower:5% or faster:5%."
+            f"{option}: '{text[:40]}' is not understood; it accepts slower:5% or faster:5%."
         )
-    return Threshold(match[1], float(match[2]) / 100.0)
+    return Threshold(match[1], percent / 100.0)
 
 
 def over_threshold(rows: Sequence[RunRow], threshold: Threshold) -> tuple[RunRow, ...]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from chiplog.outside import as_float
+
 COLLECTIVES: Mapping[str, str] = {
     "all_reduce": "allreduce",
     "all_gather": "allgather",
@@ -57,12 +59,10 @@ def candidates(
 
 def _by_ratio(algorithm_rate: str, bus_rate: str, ranks: int) -> set[str]:
     everything = set(COLLECTIVES.values())
-    try:
-        rate, ratio = float(algorithm_rate), float(bus_rate) / float(algorithm_rate)
-    except (ValueError, ZeroDivisionError):
+    rate, bus = as_float(algorithm_rate), as_float(bus_rate)
+    if rate is None or bus is None or rate < LEAST_RATE:
         return everything
-    if not rate >= LEAST_RATE:
-        return everything
+    ratio = bus / rate
     share = (ranks - 1) / ranks if ranks else None
     fits = {
         "allreduce": abs(ratio - 2 * share) < SLACK if share else 1 - SLACK < ratio < 2 + SLACK,

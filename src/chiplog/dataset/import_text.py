@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from chiplog.dataset.importer import Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile
+from chiplog.outside import as_integer, as_number
 
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 _TIME = r"[A-Z][a-z]{2} +\d{1,2} (?:\d\d:){2}\d\d(?:[.,]\d+)?(?: [A-Z]{3,4})?"
@@ -142,11 +143,7 @@ def _decimals(words: Sequence[str]) -> list[int]:
 
 def is_number(word: str) -> bool:
     """Is `word` a number as a table prints it, which may be nan?"""
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return word.isascii() and "_" not in word
+    return as_number(word) is not None
 
 
 def is_row(words: Sequence[str]) -> bool:
@@ -156,8 +153,8 @@ def is_row(words: Sequence[str]) -> bool:
 
 def lacks_value(word: str) -> bool:
     """Is `word` what tools print where they have no time: zero, or no finite number?"""
-    value = float(word)
-    return value == 0.0 or not math.isfinite(value)
+    value = as_number(word)
+    return value is None or value == 0.0 or not math.isfinite(value)
 
 
 @dataclass
@@ -257,7 +254,7 @@ class Paths:
             self.last_place = "intra-node" if nodes == 1 else "inter-node"
         if _COMMAND_TEST.search(line):
             match = _COMMAND_RANKS.search(line)
-            self.last_ranks = int(match[1]) if match and int(match[1]) > 0 else None
+            self.last_ranks = as_integer(match[1], 1) if match else None
 
 
 def _nodes_of_command(line: str) -> int | None:
@@ -267,5 +264,5 @@ def _nodes_of_command(line: str) -> int | None:
     (2, None)
     """
     matches = list(_COMMAND_NODES.finditer(line))
-    numbers = [int(one["nodes"]) for one in matches if one["nodes"]]
+    numbers = [as_integer(one["nodes"]) for one in matches if one["nodes"]]
     return numbers[0] if numbers and len(numbers) < len(matches) else None

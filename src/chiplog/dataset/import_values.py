@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from chiplog.dataset.lines import Where
+from chiplog.outside import as_integer, as_number
 
 LONGEST_SECONDS = 1e6
 """No single time may be longer: it would not fit the storage in picoseconds, and is surely in another unit."""
@@ -18,10 +19,9 @@ ROUNDING = 1e-15
 
 def number(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     """`text` as a finite number that is not negative, times `factor`."""
-    try:
-        value = float(text) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        raise where.corrupt(name, f"{text[:40]!r} is not a number") from None
+    value = as_number(text)
+    if value is None:
+        raise where.corrupt(name, f"{text[:40]!r} is not a number")
     if not math.isfinite(value):
         raise where.corrupt(name, f"{text[:40]!r} is not a finite number")
     if value < 0:
@@ -39,17 +39,16 @@ def time(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     seconds = number(text, name, where, factor=factor)
     if too_long(seconds):
         raise where.corrupt(name, f"{text[:40]!r} is more than {LONGEST_SECONDS:g} s")
-    if seconds < SHORTEST_SECONDS * (1 - ROUNDING) and float(text) > 0:
+    if seconds < SHORTEST_SECONDS * (1 - ROUNDING) and seconds > 0:
         raise where.corrupt(name, f"{text[:40]!r} is less than {SHORTEST_SECONDS:g} s")
     return seconds
 
 
 def whole(text: str, name: str, where: Where, *, minimum: int = 0, maximum: int = 1 << 48) -> int:
     """`text` as an integer from `minimum` to `maximum`."""
-    digits = text.strip()
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
-        raise where.corrupt(name, f"{text[:40]!r} is not a whole number")
-    value = int(digits)
+    value = as_integer(text.strip())
+    if value is None or text.strip()[:1] in "+-":
+        raise where.corrupt(name, f"{text[:40]!r} is not a whole number below 2^63")
     if not minimum <= value <= maximum:
         raise where.corrupt(name, f"must be from {minimum} to {maximum}, but is {value}")
     return value

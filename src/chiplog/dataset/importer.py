@@ -29,6 +29,8 @@ class Source:
     sha256: str
     members: Mapping[str, str] = field(default_factory=dict)
     """Of an archive or a folder: the text of each file in it, by its path there."""
+    left_out: tuple[str, ...] = ()
+    """A sentence for each file that can't be read."""
 
     def lines(self) -> list[str]:
         """Its lines without their ends; the line with index i has the number i + 1."""

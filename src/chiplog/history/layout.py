@@ -6,23 +6,30 @@ dot, and gets its own name when it is complete; readers take no notice of names 
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from chiplog.dataset.fields import Fields
+from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.input_file import refuse_other_than_file
+from chiplog.input_file import open_input
 from chiplog.optional import needed
+from chiplog.outside import parse_time
 
 VERSION = "chiplog.history-file/1"
 VERSION_KEY = b"chiplog.history"
 RUN_KEY = b"chiplog.run"
 FINGERPRINT_KEY = b"chiplog.fingerprint"
+CHECKSUM_KEY = b"chiplog.crc32"
 SUFFIX = ".parquet"
+NODE, PAIR = "node", "pair"
+"""The scopes of rows."""
 _DAY = re.compile(r"\d{4}/\d{2}/\d{2}")
 
 
@@ -50,17 +57,6 @@ def path_of(history: Path, facts: RunFacts) -> Path:
     """Where the file of a run is."""
     time = facts.time.astimezone(UTC)
     return history / f"{time:%Y/%m/%d}" / f"{time:%H%M%S}Z-{facts.run_id}{SUFFIX}"
-
-
-def parse_time(text: str, what: str) -> datetime:
-    """A time as in 2026-11-23T13:37:19Z; UsageError, naming `what`, for anything else."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(
-            f"{what}: '{text}' is not understood; it accepts a time such as 2026-11-23T13:37:19Z."
-        ) from None
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
@@ -100,12 +96,8 @@ def read_facts(path: Path) -> HistoryFile:
 
     CorruptFile where it is broken or of another version, UsageError where PyArrow is not installed.
     """
-    pa, pq = needed("pyarrow", "a history"), needed("pyarrow.parquet", "a history")
-    try:
-        refuse_other_than_file(str(path))
-        metadata: Mapping[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    except (OSError, UsageError, pa.ArrowException) as error:
-        raise broken(path, error) from error
+    with open_parquet(path) as file:
+        metadata: Mapping[bytes, bytes] = file.metadata.metadata or {}
     version = metadata.get(VERSION_KEY, b"").decode(errors="replace")
     if version != VERSION:
         known = f"is of version '{version}'" if version else "is not of a history"
@@ -113,19 +105,48 @@ def read_facts(path: Path) -> HistoryFile:
             f"{path} {known}, and this chiplog reads '{VERSION}': take the chiplog that wrote it, or move the file "
             "elsewhere."
         )
-    try:
-        run: Mapping[str, Any] = json.loads(metadata[RUN_KEY])
-        fingerprint = json.loads(metadata[FINGERPRINT_KEY])
-        time = datetime.fromisoformat(run["time_utc"])
-        facts = RunFacts(str(run["run_id"]), time, str(run["target"]), dict(fingerprint))
-    except (KeyError, ValueError, TypeError) as error:
-        raise broken(path, error) from error
+    given = metadata.get(CHECKSUM_KEY)
+    if given is not None and given != checksum_of(metadata):
+        raise broken(path, "its metadata don't have the checksum that they were written with")
+    run = _members(path, metadata, RUN_KEY)
+    fingerprint = _members(path, metadata, FINGERPRINT_KEY)
+    names = [Fields(run, Where(str(path))).text(name) for name in ("run_id", "time_utc", "target")]
+    facts = RunFacts(
+        names[0],
+        parse_time(names[1], f"{path}, time_utc", CorruptFile),
+        names[2],
+        {name: Fields(fingerprint, Where(str(path))).text(name) for name in fingerprint},
+    )
     return HistoryFile(path, facts)
 
 
-def broken(path: Path, error: Exception) -> CorruptFile:
+def _members(path: Path, metadata: Mapping[bytes, bytes], key: bytes) -> dict[str, object]:
+    where = Where(f"{path}, {key.decode()}")
+    return as_object(parse_json(metadata.get(key, b""), where), where)
+
+
+def checksum_of(metadata: Mapping[bytes, bytes]) -> bytes:
+    """The CRC-32 of what a file's metadata say, in hexadecimal digits; pages of values have their own."""
+    known = (metadata.get(key, b"") for key in (VERSION_KEY, RUN_KEY, FINGERPRINT_KEY))
+    return b"%08x" % zlib.crc32(b"\0".join(known))
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file that checks what it reads; whatever is wrong with it is a CorruptFile that names it."""
+    pa, pq = needed("pyarrow", "a history"), needed("pyarrow.parquet", "a history")
+    try:
+        with open_input(path) as stream:
+            yield pq.ParquetFile(stream, page_checksum_verification=True)
+    except (UsageError, RunFailed) as error:
+        raise CorruptFile(str(error)) from error
+    except (OSError, ValueError, KeyError, OverflowError, pa.ArrowException) as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise broken(path, lines[0]) from error
+
+
+def broken(path: Path, reason: str) -> CorruptFile:
     """What is said of a file that can't be read."""
-    lines = str(error).splitlines() or [type(error).__name__]
     return CorruptFile(
-        f"{path} is broken ({lines[0].rstrip('.')}): write it again by `chiplog history add`, or move it elsewhere."
+        f"{path} is broken ({reason.rstrip('.')}): write it again by `chiplog history add`, or move it elsewhere."
     )

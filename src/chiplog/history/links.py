@@ -1,17 +1,18 @@
-"""The values of a pair, or of a class of links, over the runs of a history, by DuckDB."""
+"""The values of a pair, or of a class of links, over the runs of a history."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from chiplog.errors import UsageError
-from chiplog.history.layout import broken
+from chiplog.history.layout import PAIR
 from chiplog.history.names import node_keys, short_name
-from chiplog.history.read import NodeSeries
-from chiplog.optional import needed
+from chiplog.history.read import NodeSeries, of_each, read_rows
 from chiplog.survey.leaves import infer_leaves
 from chiplog.survey.pair_values import PairValues
 
@@ -19,26 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chiplog.history.layout import HistoryFile
-    from chiplog.survey.pair_values import IntArray, Kind
+    from chiplog.history.read import Rows
+    from chiplog.survey.pair_values import FloatArray, IntArray, Kind
 
+KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
+Slowness = TypeVar("Slowness", float, "FloatArray")
 ALL, LEAF, SPINE = "all", "leaf", "spine"
 CLASSES = {ALL: "all pairs", LEAF: "pairs within a leaf", SPINE: "pairs between leaves"}
-_VALUE = "ln(coalesce(latency_seconds, bandwidth_bytes_per_second)::double)"
-_NAMES = "select distinct client from read_parquet(?) where scope = 'node'"
-_MEDIANS = f"""
-select run_id, median({_VALUE}) as value from read_parquet(?) where scope = 'pair' and kind = ? group by run_id
-"""
-_OF_NODES = f"""
-select run_id, client, server, {_VALUE} as value from read_parquet(?)
-where scope = 'pair' and kind = ? and (client in (select unnest(?)) or server in (select unnest(?)))
-"""
-_ONE_RUN = f"select client, server, {_VALUE} as value from read_parquet(?) where scope = 'pair' and kind = ?"
-_BY_CLASS = f"""
-with known as (select unnest(?) as name, unnest(?) as leaf)
-select run_id, one.leaf = other.leaf as is_leaf, median({_VALUE}) as value
-from read_parquet(?) join known one on client = one.name join known other on server = other.name
-where scope = 'pair' and kind = ? group by all
-"""
 
 
 def parse_pair(text: str) -> tuple[str, str]:
@@ -60,126 +48,155 @@ def streams_of_pairs(nodes: int) -> int:
     return max(2, nodes * (nodes - 1))
 
 
-def pair_series(runs: Sequence[HistoryFile], kind: Kind, pair: tuple[str, str]) -> NodeSeries:
-    """The figures of a pair against the median pair of each run; then those of its nodes' other pairs.
+def links_of(
+    runs: Sequence[HistoryFile],
+    names: Sequence[str],
+    pair: tuple[str, str] | None,
+    link_class: str | None,
+) -> tuple[list[HistoryFile], list[NodeSeries], list[str]]:
+    """The runs whose pairs can be read, what they say of a pair or of a class, and a sentence for each other file.
 
-    The others tell how noisy such figures are. Both directions of a bandwidth are taken together. No series where no
-    run has the pair.
+    `names` are all nodes of the runs. Of a pair there are its figures against the median pair of each run, both
+    directions of a bandwidth together; then those of its nodes' other pairs, which tell how noisy such figures are. Of
+    a class there is the median figure of its pairs: `all`, `leaf` (within one) or `spine` (between two); which nodes
+    share a leaf is what the newest run's pairs show. A series without nodes is of what no run has.
+
+    Raises UsageError for another name of a class, and where the pairs show no leaves.
     """
-    paths = _paths(runs)
-    names = _query(_NAMES, [paths], runs)["client"].astype(str).tolist()
     key_of = dict(zip(names, node_keys(names), strict=True))
-    wanted = [_key_in(key_of, name) for name in pair]
-    if wanted[0] is None or wanted[1] is None:
+    if pair is not None:
+        kept, found, unread = of_each(
+            runs, lambda one: _of_pair(read_rows(one, PAIR), key_of, pair)
+        )
+        return kept, [_pair_series(found, kind, key_of, pair) for kind in KINDS], unread
+    if link_class not in CLASSES:
+        known = ", ".join(f"{one} ({meaning})" for one, meaning in CLASSES.items())
+        raise UsageError(f"--class: '{link_class}' is not known; it accepts {known}.")
+    leaf_of = None if link_class == ALL else _leaves(runs, key_of)
+    kept, medians, unread = of_each(
+        runs, lambda one: _medians(read_rows(one, PAIR), link_class, key_of, leaf_of)
+    )
+    return kept, [_class_series(medians, kind, link_class) for kind in KINDS], unread
+
+
+Ends = tuple[str, str]
+"""The keys of a pair's nodes, sorted."""
+
+
+def _of_pair(
+    found: Mapping[Kind, Rows], key_of: Mapping[str, str], pair: tuple[str, str]
+) -> dict[Kind, dict[Ends, float]]:
+    """How much slower the pairs of a pair's nodes are than the median pair, by kind."""
+    wanted = {_key_in(key_of, name) for name in pair}
+    return {kind: _slowness_of(rows, kind, key_of, wanted) for kind, rows in found.items()}
+
+
+def _slowness_of(
+    rows: Rows, kind: Kind, key_of: Mapping[str, str], wanted: Collection[str | None]
+) -> dict[Ends, float]:
+    clients, servers = _keys(rows.clients, key_of), _keys(rows.servers, key_of)
+    is_wanted = np.isin(clients, list(filter(None, wanted))) | np.isin(
+        servers, list(filter(None, wanted))
+    )
+    slow = _slow(kind, rows.values - _median(rows.values))
+    by_ends: dict[Ends, list[float]] = defaultdict(list)
+    for place in np.flatnonzero(is_wanted & np.isfinite(slow)).tolist():
+        one, other = sorted((str(clients[place]), str(servers[place])))
+        by_ends[one, other].append(float(slow[place]))
+    return {ends: float(np.mean(values)) for ends, values in by_ends.items()}
+
+
+def _keys(
+    names: tuple[tuple[str, ...], IntArray] | None, key_of: Mapping[str, str]
+) -> NDArray[np.object_]:
+    """(m,) the node of each row."""
+    words, codes = names or ((), np.zeros(0, dtype=np.int64))
+    return np.array([key_of.get(word, word) for word in words], dtype=object)[codes]
+
+
+def _pair_series(
+    found: Sequence[Mapping[Kind, Mapping[Ends, float]]],
+    kind: Kind,
+    key_of: Mapping[str, str],
+    pair: tuple[str, str],
+) -> NodeSeries:
+    runs = [one.get(kind, {}) for one in found]
+    first = sorted(_key_in(key_of, name) or "" for name in pair)
+    all_ends = dict.fromkeys([(first[0], first[1]), *(ends for run in runs for ends in run)])
+    if not any((first[0], first[1]) in run for run in runs):
         return NodeSeries(kind, (), np.zeros((len(runs), 0)), "pair")
-    full = [name for name, key in key_of.items() if key in wanted]
-    found = _query(_OF_NODES, [paths, kind, full, full], runs)
-    middle = _query(_MEDIANS, [paths, kind], runs)
-    shared = dict(zip(middle["run_id"].tolist(), middle["value"].tolist(), strict=True))
-    ends = [
-        tuple(sorted((key_of.get(one, one), key_of.get(other, other))))
-        for one, other in zip(found["client"].tolist(), found["server"].tolist(), strict=True)
-    ]
-    first = tuple(sorted((wanted[0], wanted[1])))
-    if first not in ends:
-        return NodeSeries(kind, (), np.zeros((len(runs), 0)), "pair")
-    places = {one: number for number, one in enumerate(dict.fromkeys([first, *ends]))}
-    row_of = {one.facts.run_id: number for number, one in enumerate(runs)}
-    total, count = np.zeros((2, len(runs), len(places)))
-    for one, run, value in zip(
-        ends, found["run_id"].tolist(), found["value"].tolist(), strict=True
-    ):
-        if value is not None and np.isfinite(value):
-            total[row_of[run], places[one]] += _slow(kind, value - shared[run])
-            count[row_of[run], places[one]] += 1
-    values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    shown = tuple(f"{one} with {other}" for one, other in [pair, *list(places)[1:]])
+    values = np.array([[run.get(ends, np.nan) for ends in all_ends] for run in runs])
+    shown = tuple(f"{one} with {other}" for one, other in [pair, *list(all_ends)[1:]])
     return NodeSeries(kind, shown, values, "pair")
 
 
-def class_series(runs: Sequence[HistoryFile], kind: Kind, name: str) -> NodeSeries:
-    """The median figure of the pairs of a class in each run: `all`, `leaf` (within one) or `spine` (between two).
+def _medians(
+    found: Mapping[Kind, Rows],
+    name: str,
+    key_of: Mapping[str, str],
+    leaf_of: Mapping[str, int] | None,
+) -> dict[Kind, float]:
+    """The median slowness of the pairs of a class, by kind; NaN without any."""
+    if leaf_of is None:
+        return {kind: _slow(kind, _median(rows.values)) for kind, rows in found.items()}
 
-    Which nodes share a leaf is what the newest run's pairs show. Raises UsageError for another name, and where the
-    pairs show no leaves.
-    """
-    if name not in CLASSES:
-        known = ", ".join(f"{one} ({meaning})" for one, meaning in CLASSES.items())
-        raise UsageError(f"--class: '{name}' is not known; it accepts {known}.")
-    paths = _paths(runs)
-    if name == ALL:
-        found = _query(_MEDIANS, [paths, kind], runs)
-    else:
-        leaf_of = _leaves(runs)
-        found = _query(_BY_CLASS, [list(leaf_of), list(leaf_of.values()), paths, kind], runs)
-        chosen = found["is_leaf"].astype(bool) == (name == LEAF)
-        found = {column: values[chosen] for column, values in found.items()}
-    row_of = {one.facts.run_id: number for number, one in enumerate(runs)}
-    values = np.full((len(runs), 1), np.nan)
-    for run, value in zip(found["run_id"].tolist(), found["value"].tolist(), strict=True):
-        if value is not None and np.isfinite(value):
-            values[row_of[run], 0] = _slow(kind, value)
+    def leaves(names: tuple[tuple[str, ...], IntArray] | None) -> IntArray:
+        return np.array([leaf_of.get(key, -1) for key in _keys(names, key_of)], dtype=np.int64)
+
+    medians = {}
+    for kind, rows in found.items():
+        one, other = leaves(rows.clients), leaves(rows.servers)
+        chosen = (one >= 0) & (other >= 0) & ((one == other) == (name == LEAF))
+        medians[kind] = _slow(kind, _median(rows.values[chosen]))
+    return medians
+
+
+def _class_series(found: Sequence[Mapping[Kind, float]], kind: Kind, name: str) -> NodeSeries:
+    values = np.array([[one.get(kind, np.nan)] for one in found])
     if not np.isfinite(values).any():
-        return NodeSeries(kind, (), np.zeros((len(runs), 0)), "class")
+        return NodeSeries(kind, (), np.zeros((len(found), 0)), "class")
     return NodeSeries(kind, (CLASSES[name],), values, "class")
 
 
-def _leaves(runs: Sequence[HistoryFile]) -> dict[str, int]:
-    """The leaf of each name of a node, as the pairs of the newest run show it."""
-    names = _query(_NAMES, [_paths(runs)], runs)["client"].astype(str).tolist()
-    key_of = dict(zip(names, node_keys(names), strict=True))
-    kinds: tuple[Kind, ...] = ("latency", "bandwidth")
-    for kind in kinds:
-        found = _query(_ONE_RUN, [str(runs[-1].path), kind], runs)
-        nodes = sorted({*found["client"].tolist(), *found["server"].tolist()})
+def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str, int]:
+    """The leaf of each node, as the pairs of the newest run that can be read show it."""
+    newest: dict[Kind, Rows] = {}
+    for run in reversed(runs):
+        _, found, _ = of_each([run], lambda one: read_rows(one, PAIR))
+        if found:
+            newest = found[0]
+            break
+    for kind, rows in newest.items():
+        clients, servers = _keys(rows.clients, key_of), _keys(rows.servers, key_of)
+        nodes = sorted({*clients.tolist(), *servers.tolist()})
         number = {node: place for place, node in enumerate(nodes)}
         values = PairValues(
             tuple(nodes),
-            _numbers(found["client"], number),
-            _numbers(found["server"], number),
-            np.exp(found["value"].astype(np.float64)),
+            np.array([number[one] for one in clients.tolist()], dtype=np.int64),
+            np.array([number[one] for one in servers.tolist()], dtype=np.int64),
+            np.exp(rows.values),
             kind,
-            np.zeros(len(found["client"]), dtype=np.int64),
+            np.zeros(clients.size, dtype=np.int64),
         )
         leaves = infer_leaves(values) if nodes else None
         if leaves is not None:
-            leaf_of = {key_of.get(node, node): int(leaves[number[node]]) for node in nodes}
-            return {name: leaf_of[key] for name, key in key_of.items() if leaf_of.get(key, -1) >= 0}
+            return {node: int(leaves[number[node]]) for node in nodes}
     raise UsageError(
         "--class: the pairs of the newest run show no leaves, as with --sparse or a single switch; "
         f"--class {ALL} takes all pairs."
     )
 
 
-def _numbers(names: NDArray[Any], number: dict[str, int]) -> IntArray:
-    return np.array([number[name] for name in names.tolist()], dtype=np.int64)
+def _median(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else math.nan
 
 
-def _key_in(key_of: dict[str, str], name: str) -> str | None:
+def _key_in(key_of: Mapping[str, str], name: str) -> str | None:
     """The node that a user's name means; None where there is none."""
     keys = set(key_of.values())
     return next((one for one in (name.lower(), short_name(name)) if one in keys), None)
 
 
-def _slow(kind: Kind, value: float) -> float:
+def _slow(kind: Kind, value: Slowness) -> Slowness:
     return value if kind == "latency" else -value
-
-
-def _paths(runs: Sequence[HistoryFile]) -> list[str]:
-    return [str(one.path) for one in runs]
-
-
-def _query(text: str, words: list[Any], runs: Sequence[HistoryFile]) -> dict[str, NDArray[Any]]:
-    duckdb = needed("duckdb", "a history")
-    try:
-        with duckdb.connect() as connection:
-            connection.execute("set threads = 2")
-            found = dict(connection.execute(text, words).fetchnumpy())
-    except duckdb.Error as error:
-        raise broken(runs[0].path.parent, error) from error
-    return {
-        name: np.ma.filled(one, np.nan)
-        if np.ma.isMaskedArray(one) and one.dtype.kind == "f"
-        else one
-        for name, one in found.items()
-    }

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chiplog.history.result import DEFAULT_AGAINST, judge_history, parse_days, series_of
+from chiplog.history.result import DEFAULT_AGAINST, judge_history, parse_days, rows_of, series_of
 from chiplog.survey.page.input import Months, NodeLines, ShiftRow, change_of
 
 if TYPE_CHECKING:
     from chiplog.history.result import HistoryRow
 
 
-def months_of(history: str | Path, target: str, *, against: str = DEFAULT_AGAINST) -> Months:
-    """The runs of `target` in a history; errors as of `judge_history`."""
+def months_of(
+    history: str | Path, target: str, *, against: str = DEFAULT_AGAINST
+) -> tuple[Months, tuple[str, ...]]:
+    """The runs of `target` in a history, and a sentence for each file left out; errors as of `judge_history`."""
     result = judge_history(history, against=against, target=target)
-    runs, series, _ = series_of(Path(history), target, parse_days(against))
-    return Months(
+    runs, nodes, _ = rows_of(Path(history), target, parse_days(against))
+    months = Months(
         str(history),
         tuple(one.facts.time for one in runs),
         tuple(
@@ -24,10 +26,11 @@ def months_of(history: str | Path, target: str, *, against: str = DEFAULT_AGAINS
         ),
         tuple(
             NodeLines(one.kind, one.nodes, change_of(one.kind, one.slowness))
-            for one in series
+            for one in series_of(nodes)
             if one.nodes
         ),
     )
+    return months, result.unread
 
 
 _WORDS = {"changed": "changed", "same": "same", "no-verdict": "no verdict"}

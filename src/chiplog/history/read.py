@@ -1,31 +1,48 @@
-"""The values of nodes over the runs of a history, by DuckDB."""
+"""The values of nodes and pairs over the runs of a history."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.history.layout import HistoryFile, broken, history_files
+from chiplog.history.layout import NODE, PAIR, HistoryFile, history_files, open_parquet
 from chiplog.history.names import node_keys
 from chiplog.optional import needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from chiplog.history.layout import RunFacts
     from chiplog.survey.pair_values import Kind
 
     FloatArray = NDArray[np.float64]
 
-_QUERY = """
-select run_id, client, effect from read_parquet(?) where scope = 'node' and kind = ? and effect is not null
-"""
-_CHECK = "select kind, client, effect, run_id from read_parquet(?) where scope = 'node'"
+    IntArray = NDArray[np.int64]
+
+Found = TypeVar("Found")
+_FACTS = ("scope", "kind", "run_id", "target", "time_utc")
+_OF_SCOPE = {
+    NODE: ("kind", "client", "effect"),
+    PAIR: ("kind", "client", "server", "latency_seconds", "bandwidth_bytes_per_second"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a file says of one kind of figure, of its nodes or of its pairs."""
+
+    clients: tuple[tuple[str, ...], IntArray]
+    """Names, and the (n,) number of each row's name among them."""
+    servers: tuple[tuple[str, ...], IntArray] | None
+    """Of nodes None."""
+    values: FloatArray
+    """(n,) the logarithm of 1 + the effect of a node, or of the figure of a pair; NaN where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,47 +86,112 @@ def runs_of(history: Path, target: str | None, days: float) -> tuple[list[Histor
     return [one for one in chosen if one.facts.time >= first], unread
 
 
-def readable(runs: Sequence[HistoryFile]) -> tuple[list[HistoryFile], list[str]]:
-    """The runs whose values of nodes can be read, and a sentence for each of the others."""
-    duckdb = needed("duckdb", "a history")
-    left: list[HistoryFile] = []
+def of_each(
+    runs: Sequence[HistoryFile], read: Callable[[HistoryFile], Found]
+) -> tuple[list[HistoryFile], list[Found], list[str]]:
+    """The runs that can be read, what `read` makes of each, and a sentence for each of the others."""
+    kept: list[HistoryFile] = []
+    found: list[Found] = []
     unread: list[str] = []
     for one in runs:
         try:
-            duckdb.execute(_CHECK, [str(one.path)]).fetchall()
-            left.append(one)
-        except duckdb.Error as error:
-            unread.append(str(broken(one.path, error)))
-    return left, unread
+            found.append(read(one))
+            kept.append(one)
+        except CorruptFile as error:
+            unread.append(str(error))
+    return kept, found, unread
 
 
-def node_series(runs: Sequence[HistoryFile], kind: Kind) -> NodeSeries:
-    """The values of all nodes in the `runs`; CorruptFile if a file can't be read: `readable` leaves those out."""
-    place = {one.facts.run_id: number for number, one in enumerate(runs)}
-    found = _query(runs, kind)
-    run_ids, run_of_row = np.unique(found["run_id"].astype(str), return_inverse=True)
-    rows = np.array([place[one] for one in run_ids.tolist()], dtype=np.int64)[run_of_row]
-    names, name_of_row = np.unique(found["client"].astype(str), return_inverse=True)
-    nodes, keys = np.unique(node_keys(names.tolist()), return_inverse=True)
-    effects = found["effect"].astype(np.float64)
-    slowness = np.full((len(runs), len(nodes)), np.nan)
+def read_rows(run: HistoryFile, scope: str) -> dict[Kind, Rows]:
+    """The rows of a scope by kind; CorruptFile where any of the file's values that were read is not as written."""
+    pa, pc = needed("pyarrow", "a history"), needed("pyarrow.compute", "a history")
+    from chiplog.history.table import check_columns
+
+    with open_parquet(run.path) as file:
+        check_columns(file.schema_arrow)
+        parts = []
+        for group in range(file.num_row_groups):
+            facts = _checked(file.read_row_group(group, columns=list(_FACTS)))
+            _check_facts(facts, run.facts)
+            is_of_scope = pc.equal(facts["scope"], scope)
+            if pc.any(is_of_scope).as_py():
+                rows = _checked(file.read_row_group(group, columns=list(_OF_SCOPE[scope])))
+                parts.append(rows.filter(is_of_scope))
+        if not parts:
+            return {}
+        table = pa.concat_tables(parts)
+        kinds = table["kind"].unique().to_pylist()
+        return {kind: _rows(table.filter(pc.equal(table["kind"], kind)), scope) for kind in kinds}
+
+
+def _checked(table: Any) -> Any:
+    table.validate(full=True)
+    return table
+
+
+def _check_facts(facts: Any, told: RunFacts) -> None:
+    """ValueError where columns say something else of the run than the file's metadata."""
+    known = {
+        "run_id": told.run_id,
+        "target": told.target,
+        "time_utc": told.time.replace(microsecond=0),
+    }
+    for name, value in known.items():
+        if facts[name].unique().to_pylist() not in ([value], []):
+            raise ValueError(f"its column {name} is not the {name} of its metadata")
+
+
+def _rows(table: Any, scope: str) -> Rows:
+    pc = needed("pyarrow.compute", "a history")
+    if scope == NODE:
+        table = table.filter(pc.is_valid(table["effect"]))
+        effects = table["effect"].to_numpy().astype(np.float64)
+        if not (np.isfinite(effects) & (effects > -1)).all():
+            raise ValueError("an effect is no relative change")
+        return Rows(_names(table["client"]), None, np.log1p(effects))
+    figures = pc.coalesce(table["latency_seconds"], table["bandwidth_bytes_per_second"])
+    values = figures.to_numpy().astype(np.float64)
+    if (values <= 0).any() or np.isinf(values).any():
+        raise ValueError("a figure is not above 0")
+    return Rows(_names(table["client"]), _names(table["server"]), np.log(values))
+
+
+def _names(column: Any) -> tuple[tuple[str, ...], IntArray]:
+    pa = needed("pyarrow", "a history")
+    if column.null_count:
+        raise ValueError("a row has no name of a node")
+    text = column.cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
+    whole = (
+        text if isinstance(text, pa.DictionaryArray) else text.chunk(0) if text.num_chunks else None
+    )
+    if whole is None:
+        return (), np.zeros(0, dtype=np.int64)
+    return tuple(whole.dictionary.to_pylist()), whole.indices.to_numpy().astype(np.int64)
+
+
+def names_in(nodes: Sequence[Mapping[Kind, Rows]]) -> list[str]:
+    """All names of nodes in the rows of some runs, each once, sorted."""
+    return sorted({name for one in nodes for rows in one.values() for name in rows.clients[0]})
+
+
+def node_series(nodes: Sequence[Mapping[Kind, Rows]], kind: Kind) -> NodeSeries:
+    """The values of all nodes, from the rows of each run."""
+    names = sorted({name for one in nodes if kind in one for name in one[kind].clients[0]})
+    keys = node_keys(names)
+    place = {key: number for number, key in enumerate(sorted(set(keys)))}
+    number_of = {name: place[key] for name, key in zip(names, keys, strict=True)}
+    slowness = np.full((len(nodes), len(place)), np.nan)
+    latest = [""] * len(place)
     sign = 1.0 if kind == "latency" else -1.0
-    slowness[rows, keys[name_of_row]] = sign * np.log1p(effects)
-    latest = np.full(len(nodes), "", dtype=object)
-    order = np.argsort(rows, kind="stable")
-    latest[keys[name_of_row[order]]] = names[name_of_row[order]]
-    return NodeSeries(kind, tuple(str(one) for one in latest), slowness)
-
-
-def _query(runs: Sequence[HistoryFile], kind: str) -> dict[str, NDArray[Any]]:
-    duckdb = needed("duckdb", "a history")
-    paths = [str(one.path) for one in runs]
-    try:
-        with duckdb.connect() as connection:
-            connection.execute("set threads = 2")
-            return dict(connection.execute(_QUERY, [paths, kind]).fetchnumpy())
-    except duckdb.Error as error:
-        raise broken(runs[0].path.parent, error) from error
+    for run, one in enumerate(nodes):
+        if kind not in one:
+            continue
+        words, codes = one[kind].clients
+        numbers = np.array([number_of[word] for word in words], dtype=np.int64)
+        slowness[run, numbers[codes]] = sign * one[kind].values
+        for code in np.unique(codes).tolist():
+            latest[numbers[code]] = words[code]
+    return NodeSeries(kind, tuple(latest), slowness)
 
 
 def window_starts(runs: Sequence[HistoryFile], days: float) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,25 +14,27 @@ import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.history.fingerprint import differences
-from chiplog.history.links import (
-    CLASSES,
-    class_series,
-    pair_series,
-    parse_pair,
-    streams_of_pairs,
-)
+from chiplog.history.layout import NODE
+from chiplog.history.links import CLASSES, KINDS, links_of, parse_pair, streams_of_pairs
 from chiplog.history.names import short_name
-from chiplog.history.read import node_series, readable, runs_of, window_starts
+from chiplog.history.read import (
+    names_in,
+    node_series,
+    of_each,
+    read_rows,
+    runs_of,
+    window_starts,
+)
 from chiplog.history.sequential import IN_A_ROW, LEAST_PAST, LOOKS_A_YEAR, Watched, watch
+from chiplog.outside import as_float
 
 if TYPE_CHECKING:
     from chiplog.history.layout import HistoryFile
-    from chiplog.history.read import NodeSeries
+    from chiplog.history.read import NodeSeries, Rows
     from chiplog.history.sequential import Change
     from chiplog.survey.pair_values import Kind
 
 Word = Literal["changed", "same", "no-verdict"]
-KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
 DEFAULT_AGAINST = "30d"
 _DAYS_OF = {"d": 1.0, "w": 7.0, "h": 1.0 / 24}
 _ORDER: dict[Word, int] = {"changed": 0, "no-verdict": 1, "same": 2}
@@ -98,11 +100,13 @@ def parse_days(text: str) -> float:
     14.0
     """
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)([dwh])", text)
-    if parts is None or not 0 < float(parts[1]) * _DAYS_OF[parts[2]] <= 36500:
+    number = as_float(parts[1]) if parts else None
+    days = 0.0 if parts is None or number is None else number * _DAYS_OF[parts[2]]
+    if not 0 < days <= 36500:
         raise UsageError(
-            f"--against: '{text}' is not understood; it accepts such as 30d, 2w or 12h."
+            f"--against: '{text[:40]}' is not understood; it accepts such as 30d, 2w or 12h."
         )
-    return float(parts[1]) * _DAYS_OF[parts[2]]
+    return days
 
 
 def judge_history(
@@ -120,17 +124,22 @@ def judge_history(
     median figure of the pairs of a class: `leaf` (within a leaf), `spine` (between leaves) or `all`.
 
     Raises UsageError for a node, a pair, a class or a target that it lacks, for two of these at once, where it has no
-    run, or without DuckDB; CorruptFile where no file can be read. Files that are broken or of another version are in
+    run, or without PyArrow; CorruptFile where no file can be read. Files that are broken or of another version are in
     `unread` of the result.
     """
     if sum(one is not None for one in (node, pair, link_class)) > 1:
         raise UsageError("--node, --pair and --class: give one of them at a time.")
     days = parse_days(against)
     ends = None if pair is None else parse_pair(pair)
-    runs, series, unread = series_of(Path(history), target, days)
+    runs, nodes, unread = rows_of(Path(history), target, days)
+    series = series_of(nodes)
     if ends is not None or link_class is not None:
-        rows = _rows_of_links(runs, series, days, ends, link_class)
-        return _result(runs, rows, days, unread)
+        runs, links, others = links_of(runs, names_in(nodes), ends, link_class)
+        if not runs:
+            raise CorruptFile(others[0])
+        most_nodes = max(len(one.nodes) for one in series)
+        rows = _rows_of_links(runs, links, most_nodes, days, ends)
+        return _result(runs, rows, days, unread + others)
     streams = sum(len(one.nodes) for one in series)
     rows = [row for one in series if one.nodes for row in _rows(one, streams, runs, days)]
     if node is not None:
@@ -161,21 +170,23 @@ def _result(
     )
 
 
-def series_of(
+def rows_of(
     history: Path, target: str | None, days: float
-) -> tuple[list[HistoryFile], list[NodeSeries], list[str]]:
-    """The runs of the last twice `days`, their values of each kind, and a sentence for each file that can't be read.
+) -> tuple[list[HistoryFile], list[dict[Kind, Rows]], list[str]]:
+    """The runs of the last twice `days`, the rows of their nodes, and a sentence for each file that can't be read.
 
     Errors as of `judge_history`.
     """
     runs, unread = runs_of(history, target, days)
-    try:
-        return runs, [node_series(runs, kind) for kind in KINDS], unread
-    except CorruptFile:
-        runs, others = readable(runs)
-        if not runs:
-            raise
-        return runs, [node_series(runs, kind) for kind in KINDS], unread + others
+    kept, found, others = of_each(runs, lambda one: read_rows(one, NODE))
+    if not kept:
+        raise CorruptFile(others[0])
+    return kept, found, unread + others
+
+
+def series_of(nodes: Sequence[Mapping[Kind, Rows]]) -> list[NodeSeries]:
+    """The values of each kind of figure, from the rows of the nodes of each run."""
+    return [node_series(nodes, kind) for kind in KINDS]
 
 
 def _worst_first(row: HistoryRow) -> tuple[object, ...]:
@@ -187,18 +198,13 @@ def _worst_first(row: HistoryRow) -> tuple[object, ...]:
 
 def _rows_of_links(
     runs: Sequence[HistoryFile],
-    of_nodes: Sequence[NodeSeries],
+    series: Sequence[NodeSeries],
+    most_nodes: int,
     days: float,
     pair: tuple[str, str] | None,
-    link_class: str | None,
 ) -> list[HistoryRow]:
     """One row for each kind of figure, of a pair or of a class."""
-    if pair is not None:
-        series = [pair_series(runs, kind, pair) for kind in KINDS]
-        streams = streams_of_pairs(max(len(one.nodes) for one in of_nodes))
-    else:
-        series = [class_series(runs, kind, str(link_class)) for kind in KINDS]
-        streams = len(KINDS) * len(CLASSES)
+    streams = streams_of_pairs(most_nodes) if pair else len(KINDS) * len(CLASSES)
     rows = [_rows(one, streams, runs, days)[0] for one in series if one.nodes]
     if not rows:
         asked = (

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binom
 
+from chiplog.history.layout import NODE, PAIR
 from chiplog.survey.of_run import KINDS
 from chiplog.survey.pair_values import PATTERN, pair_values
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
 
-NODE, PAIR = "node", "pair"
 KEPT_BITS = 14
 KEPT_BITS_OF_RATIOS = 8
 COLUMN_OF = {"latency": "latency_seconds", "bandwidth": "bandwidth_bytes_per_second"}
@@ -54,6 +54,23 @@ SCHEMA = pa.schema(
 """The columns of a file; null is unknown.
 
 `low_ratio` and `high_ratio` are the ends of a pair's interval over its figure."""
+
+
+def check_columns(schema: pa.Schema) -> None:
+    """Raises ValueError unless all columns are there, with their types."""
+    for one in SCHEMA:
+        place = schema.get_field_index(one.name)
+        if place < 0:
+            raise ValueError(f"it has not one column {one.name}")
+        if _plain(schema.field(place).type) != _plain(one.type):
+            raise ValueError(f"its column {one.name} has the type {schema.field(place).type}")
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of the values; Parquet has no dictionaries, nor times in whole seconds."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("s", kind.tz)
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def rounded(values: FloatArray, bits: int = KEPT_BITS) -> NDArray[np.float32]:

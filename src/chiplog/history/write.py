@@ -13,16 +13,18 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.history.fingerprint import fingerprint_of
 from chiplog.history.layout import (
+    CHECKSUM_KEY,
     FINGERPRINT_KEY,
     RUN_KEY,
     VERSION,
     VERSION_KEY,
     RunFacts,
-    parse_time,
+    checksum_of,
     path_of,
 )
 from chiplog.optional import needed
 from chiplog.output_file import replacing, synchronise_folder
+from chiplog.outside import parse_time
 from chiplog.survey.job import run_file_of
 
 if TYPE_CHECKING:
@@ -104,13 +106,12 @@ def _write(stream: Any, tables: Sequence[pa.Table], facts: RunFacts) -> None:
         "time_utc": facts.time.isoformat(),
         "target": facts.target,
     }
-    schema = tables[0].schema.with_metadata(
-        {
-            VERSION_KEY: VERSION.encode(),
-            RUN_KEY: json.dumps(run).encode(),
-            FINGERPRINT_KEY: json.dumps(dict(facts.fingerprint)).encode(),
-        }
-    )
+    metadata = {
+        VERSION_KEY: VERSION.encode(),
+        RUN_KEY: json.dumps(run).encode(),
+        FINGERPRINT_KEY: json.dumps(dict(facts.fingerprint)).encode(),
+    }
+    schema = tables[0].schema.with_metadata({**metadata, CHECKSUM_KEY: checksum_of(metadata)})
     floats = [one.name for one in schema if str(one.type) == "float"]
     with pq.ParquetWriter(
         stream,

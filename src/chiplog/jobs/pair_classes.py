@@ -22,13 +22,13 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
     Raises CorruptFile where the file says something else, UsageError where it can't be opened.
     """
     where = Where(os.fspath(path))
-    content: Mapping[str, Any] = as_object(parse_json(read_text(path).encode(), where), where)
+    content: Any = as_object(parse_json(read_text(path).encode(), where), where)
     try:
         classes = tuple(_protocols(one, Path(path).parent, schedule) for one in content["classes"])
         groups = _groups(content, schedule.ranks)
         between = _between(content, max(groups) + 1, len(classes))
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptFile(f"{path} does not hold classes of pairs: {error!r}.") from None
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise CorruptFile(f"{path} does not hold classes of pairs: {str(error)[:200]}.") from None
     except UsageError as error:
         raise CorruptFile(f"{path}: {error}") from None
     return PairClasses(classes, groups, between)
@@ -47,19 +47,26 @@ def _protocols(
 
 def _groups(content: Mapping[str, Any], ranks: int) -> tuple[int, ...]:
     if "group_of_rank" in content:
-        groups = tuple(int(group) for group in content["group_of_rank"])
+        groups = tuple(_whole(group) for group in content["group_of_rank"])
     else:
-        groups = tuple(rank // int(content["ranks_per_group"]) for rank in range(ranks))
+        per_group = _whole(content["ranks_per_group"], minimum=1)
+        groups = tuple(rank // per_group for rank in range(ranks))
     if len(groups) != ranks or not 0 <= min(groups) <= max(groups) < 2**16:
         raise ValueError(f"{len(groups)} ranks have groups, the schedule has {ranks} ranks")
     return groups
+
+
+def _whole(value: object, minimum: int = 0) -> int:
+    if type(value) is not int or not minimum <= value < 2**31:
+        raise ValueError(f"{str(value)[:40]} is no whole number from {minimum} on")
+    return value
 
 
 def _between(content: Mapping[str, Any], groups: int, classes: int) -> tuple[tuple[int, ...], ...]:
     """Without a matrix the first class is within a group, the second one between two."""
     inside_and_outside = [[int(a != b) for b in range(groups)] for a in range(groups)]
     rows = content.get("between", inside_and_outside)
-    between = tuple(tuple(int(number) for number in row) for row in rows)
+    between = tuple(tuple(_whole(number) for number in row) for row in rows)
     if len(between) != groups or any(len(row) != groups for row in between):
         raise ValueError(f"'between' must have {groups} rows and columns")
     if not all(0 <= number < classes for row in between for number in row):

@@ -15,7 +15,7 @@ from chiplog.dataset.operations import operation_text
 from chiplog.dataset.parts import by_part
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.errors import UsageError
+from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.fit.model_file import read_model
 from chiplog.fit.result import Cost
 from chiplog.input_file import open_input
@@ -33,21 +33,29 @@ def report(
     out: str | os.PathLike[str],
     *,
     command: Sequence[str] = (),
-) -> ReportInput:
+) -> tuple[ReportInput, list[ChiplogError]]:
     """Analyse run files, read model files, and write the report `out` (.html or .md) of them all.
 
     A run of `one_to_many` or `pairs` alone belongs to another run of the same target.
 
-    Raises UsageError for another suffix and files that can't be opened, CorruptFile for damaged ones.
+    Also returns an error for each file that is left out: one that is damaged or can't be opened. Raises the first of
+    them where nothing else is left, and UsageError for another suffix.
     """
     check_suffix(out)
     if not files:
         raise UsageError("FILE: is missing; name at least one run file or model file.")
-    made = report_input(
-        joined([one for file in files for one in target_reports(file)]), command=command
-    )
+    targets: list[TargetReport] = []
+    left_out: list[ChiplogError] = []
+    for file in files:
+        try:
+            targets += target_reports(file)
+        except (CorruptFile, UsageError) as error:
+            left_out.append(error)
+    if left_out and not targets:
+        raise left_out[0]
+    made = report_input(joined(targets), command=command)
     write_report(made, out)
-    return made
+    return made, left_out
 
 
 def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:

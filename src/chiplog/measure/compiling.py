@@ -17,6 +17,7 @@ from chiplog.counts import within
 from chiplog.errors import RunFailed
 from chiplog.measure.mpis import Mpi, first_error
 from chiplog.measure.objects import SharedObjects
+from chiplog.measure.trust import OTHERS_WRITE, make_private_folder
 
 SKIP_CXX_BINDINGS = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
 """The C++ bindings that MPI-3 removed only cost time to compile."""
@@ -114,7 +115,7 @@ def include_flags(native: Path) -> tuple[str, ...]:
 def scratch_directory(parent: Path) -> Iterator[Path]:
     """A new directory below `parent`, which goes with all that is still in it."""
     try:
-        parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(parent, parent)
         scratch = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
     except OSError as error:
         raise RunFailed(f"the cache {parent} can't be written: {error.strerror}.") from error
@@ -127,6 +128,8 @@ def scratch_directory(parent: Path) -> Iterator[Path]:
 def publish(scratch: Path, final: Path, is_complete: Callable[[], bool]) -> None:
     """Move a finished build to its place at once; where another process was faster, its build is as good."""
     scratch.chmod(0o755)
+    for path in scratch.iterdir():
+        path.chmod(path.stat().st_mode & ~OTHERS_WRITE)
     if final.exists() and not is_complete():
         shutil.rmtree(final, ignore_errors=True)
     try:

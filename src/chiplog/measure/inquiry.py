@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from chiplog.errors import RunFailed
 from chiplog.measure.probes import base_probe
+from chiplog.outside import as_json
 
 PATIENCE_SECONDS = 20.0
 
@@ -90,9 +90,9 @@ def ask(probe: Path, question: str) -> Mapping[str, Any]:
             check=True,
             timeout=PATIENCE_SECONDS,
         )
-        answer = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
         raise RunFailed(f"the probe does not answer: {probe} {question}: {error}.") from error
+    answer = as_json(done.stdout)
     if not isinstance(answer, dict):
         raise RunFailed(f"{probe} {question} answers with something else than an object.")
     return answer

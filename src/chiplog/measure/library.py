@@ -22,6 +22,7 @@ from chiplog.measure.compiling import (
 from chiplog.measure.mpis import Mpi, identify_mpi
 from chiplog.measure.objects import SharedObjects
 from chiplog.measure.probes import cache_directory, native_sources
+from chiplog.measure.trust import check_trusted
 
 LIBRARY_NAME = "libchiplog_coll.so"
 LIBRARY_VARIABLE = "CHIPLOG_COLL_LIBRARY"
@@ -97,7 +98,8 @@ def build_library(
     """The barrier library for the MPI of the C++ compiler wrapper `mpicxx`; from the cache if it is there already.
 
     The cache's key is the compiler, the MPI and the sources. `jobs` compilers run at a time; `progress` is told what is
-    being done. Raises UsageError where there is no such wrapper, RunFailed where it can't compile the library.
+    being done. Raises UsageError where there is no such wrapper, RunFailed where it can't compile the library and where
+    others may have written what the cache has.
     """
     mpi = identify_mpi(mpicxx)
     native = native_sources()
@@ -107,6 +109,7 @@ def build_library(
     key = _key(mpi, flags, sources)
     final = directory / key
     library = final / (ARCHIVE_NAME if mpi.simulated else LIBRARY_NAME)
+    check_trusted(library, directory)
     if library.is_file():
         return BuiltLibrary(library, mpi)
     tell = progress or (lambda _: None)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chiplog.measure.mpis import Mpi
+from chiplog.measure.trust import check_trusted, make_private_folder
 
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _OF_AN_MPI = re.compile(r"<mpi\.h>|\bCHIPLOG_SMPI\b")
@@ -25,14 +26,19 @@ class SharedObjects:
     ) -> None:
         identity = json.dumps([mpi.compiler, list(flags), sources])
         name = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        self._cache = cache
         self._directory = cache / "objects" / name
         self._native = native
         self._simulated = mpi.simulated
 
     def find(self, source: Path, target: Path) -> bool:
-        """Whether `source` was compiled before; then it is copied to `target`."""
+        """Whether `source` was compiled before; then it is copied to `target`.
+
+        Raises RunFailed where others may have written what it was compiled to.
+        """
         if not self._is_shared(source):
             return False
+        check_trusted(self._path(source), self._cache)
         try:
             shutil.copyfile(self._path(source), target)
         except OSError:
@@ -44,7 +50,7 @@ class SharedObjects:
         if not self._is_shared(source):
             return
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._directory, self._cache)
             handle, name = tempfile.mkstemp(dir=self._directory)
             os.close(handle)
             shutil.copyfile(compiled, name)

@@ -25,6 +25,7 @@ from chiplog.measure.compiling import (
 )
 from chiplog.measure.mpis import Mpi, identify_mpi
 from chiplog.measure.objects import SharedObjects
+from chiplog.measure.trust import check_trusted
 
 PROBE_NAME = "chiplog-probe"
 PROBE_VARIABLE = "CHIPLOG_PROBE"
@@ -116,10 +117,10 @@ def cache_directory() -> Path:
 
 
 def list_probes(cache_dir: Path | None = None) -> tuple[BuiltProbe, ...]:
-    """The built probes in the cache whose program and MPI are still there, the latest first."""
+    """The built probes in the cache that may be run and whose MPI is still there, the latest first."""
     directory = cache_dir or cache_directory()
     manifests = sorted(directory.glob(f"*/{MANIFEST_NAME}"), key=_modified_ns, reverse=True)
-    probes = (_read_manifest(manifest) for manifest in manifests)
+    probes = (_read_if_trusted(manifest, directory) for manifest in manifests)
     return tuple(probe for probe in probes if probe is not None and probe.mpi.mpicxx.exists())
 
 
@@ -135,7 +136,7 @@ def build_probe(
     The cache's key is the compiler, the MPI and the sources. It is safe to build the same probe in several processes
     at once. `jobs` compilers run at a time, as many as this process may use cores by default; `progress` is told what
     is being done. Raises UsageError where there is no such wrapper, RunFailed where it can't compile the probe (with
-    the path of the compiler's whole output).
+    the path of the compiler's whole output), and where others may have written what the cache has.
     """
     mpi = identify_mpi(mpicxx)
     sources = native_sources()
@@ -143,7 +144,7 @@ def build_probe(
     key = _key(mpi, flags, sources)
     directory = cache_dir or cache_directory()
     final = directory / key
-    built = _read_manifest(final / MANIFEST_NAME)
+    built = _read_manifest(final / MANIFEST_NAME, directory)
     if built is not None:
         return built
     tell = progress or (lambda _: None)
@@ -156,9 +157,11 @@ def build_probe(
         objects = compilation.compile(files, jobs, _optimisation(sources))
         compilation.link(objects, ["-pthread"], PROBE_NAME)
         _write_manifest(scratch, key, mpi, flags)
-        publish(scratch, final, lambda: _read_manifest(final / MANIFEST_NAME) is not None)
+        publish(
+            scratch, final, lambda: _read_manifest(final / MANIFEST_NAME, directory) is not None
+        )
         log.unlink(missing_ok=True)
-    published = _read_manifest(final / MANIFEST_NAME)
+    published = _read_manifest(final / MANIFEST_NAME, directory)
     if published is None:
         raise RunFailed(f"the probe just built in {final} can't be read back.")
     return published
@@ -223,8 +226,17 @@ def _write_manifest(directory: Path, key: str, mpi: Mpi, flags: tuple[str, ...])
     (directory / MANIFEST_NAME).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
-def _read_manifest(path: Path) -> BuiltProbe | None:
+def _read_if_trusted(path: Path, cache: Path) -> BuiltProbe | None:
+    try:
+        return _read_manifest(path, cache)
+    except RunFailed:
+        return None
+
+
+def _read_manifest(path: Path, cache: Path) -> BuiltProbe | None:
     program = path.with_name(PROBE_NAME)
+    check_trusted(path, cache)
+    check_trusted(program, cache)
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         if stored["schema"] != MANIFEST_SCHEMA or not os.access(program, os.X_OK):

@@ -13,6 +13,7 @@ from pathlib import Path
 from chiplog.errors import RunFailed
 from chiplog.measure.mpis import Mpi, first_error, identify_mpi
 from chiplog.measure.probes import BuiltProbe, cache_directory, compile_flags, native_sources
+from chiplog.measure.trust import check_trusted, make_private_folder
 
 BARRIER_ONCE = "chiplog-barrier-once"
 BENCH = "chiplog-bench"
@@ -33,7 +34,8 @@ def build_program(
     """The program in native/apps/`name`, built with the MPI of the wrapper `mpicxx`; from the cache if it is there.
 
     It is one compilation of all files of its folder, of its PARTS and of SHARED_WITH_PROBE. Raises UsageError where
-    there is no such wrapper, RunFailed where it can't compile the program.
+    there is no such wrapper, RunFailed where it can't compile the program and where others may have written what the
+    cache has.
     """
     mpi = identify_mpi(mpicxx)
     native = native_sources()
@@ -42,6 +44,7 @@ def build_program(
     files = sorted([*folder.iterdir(), *_parts(name, native), *_shared_files(native)])
     key = _key(mpi, flags, files)
     target = cache_directory().parent / "programs" / f"{name}-{key}"
+    check_trusted(target, target.parent)
     if not os.access(target, os.X_OK):
         if tell is not None:
             tell(f"building {name} with {mpi.mpicxx} ({mpi})")
@@ -75,7 +78,7 @@ def _key(mpi: Mpi, flags: tuple[str, ...], files: list[Path]) -> str:
 def _build(mpi: Mpi, flags: list[str], sources: list[Path], target: Path) -> None:
     """Compiled beside its place and moved there at once, so that several processes may build it."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(target.parent, target.parent)
         handle, scratch = tempfile.mkstemp(dir=target.parent)
     except OSError as error:
         raise RunFailed(f"the cache {target.parent} can't be written: {error.strerror}.") from error

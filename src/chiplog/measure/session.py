@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -18,6 +17,7 @@ from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, Usage
 from chiplog.measure.first_words import first_words
 from chiplog.measure.meeting import SECRET_VARIABLE
 from chiplog.measure.process import ProcessGroup
+from chiplog.outside import as_json
 from chiplog.plan.request import Request
 
 MAX_LINE_BYTES = 256 * 2**20
@@ -164,10 +164,7 @@ class Session:
         except ChiplogError:
             self._is_over = True
             raise
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
+        answer = as_json(line)
         if isinstance(answer, dict) and answer.get("type") == "footer":
             raise self._ended_from_outside(answer)
         if not isinstance(answer, dict) or answer.get("type") not in (wanted, "error"):

@@ -17,6 +17,7 @@ from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measure.session import MARGIN_SECONDS, Session
 from chiplog.plan.plan import PLACEMENTS
+from chiplog.quoting import for_terminal
 
 MPI = "mpi"
 LEAST_TIME_LIMIT = 0.1
@@ -121,7 +122,7 @@ def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> Bui
 
 def _tell(sentence: str) -> None:
     if sentence.startswith("building"):
-        print(f"chiplog: {sentence}", file=sys.stderr)
+        print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
 
 
 def _words(launcher: str | None) -> list[str]:

@@ -21,7 +21,7 @@ from chiplog.models.colours import ORANGE
 from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 Seconds = NDArray[np.float64]
-_ENTRY = re.compile(r"(g|o_s|o_r)\((\d+)\)")
+_ENTRY = re.compile(r"(g|o_s|o_r)\(([0-9]{1,18})\)")
 
 
 def table(theta: Theta, symbol: str) -> tuple[NDArray[np.float64], Seconds]:

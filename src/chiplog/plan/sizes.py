@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from chiplog.errors import UsageError
+from chiplog.outside import as_integer
 from chiplog.plan.units import format_bytes, parse_bytes
 
 POINTS_PER_OCTAVE = 2
@@ -67,9 +68,10 @@ def _size(text: str, option: str) -> int:
 
 
 def _density(text: str, option: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_POINTS_PER_OCTAVE:
+    density = as_integer(text, 1, MAX_POINTS_PER_OCTAVE)
+    if density is None:
         raise UsageError(
-            f"{option}: '{text}' is not a number of points per octave; "
+            f"{option}: '{text[:40]}' is not a number of points per octave; "
             f"it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
         )
-    return int(text)
+    return density

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from chiplog.errors import UsageError
+from chiplog.outside import LARGEST_INTEGER, as_float
 
 BYTE_UNITS = {
     "": 1,
@@ -31,11 +33,12 @@ def parse_bytes(text: str, option: str) -> int:
     if match is None or match["unit"] not in BYTE_UNITS:
         units = ", ".join(unit for unit in BYTE_UNITS if unit)
         raise UsageError(
-            f"{option}: '{text}' is not a size; it accepts a number with one of {units}, e.g. 64KiB."
+            f"{option}: '{text[:40]}' is not a size; it accepts a number with one of {units}, e.g. 64KiB."
         )
-    size = float(match["number"]) * BYTE_UNITS[match["unit"]]
-    if size != int(size):
-        raise UsageError(f"{option}: '{text}' is not a whole number of bytes.")
+    number = as_float(match["number"])
+    size = math.inf if number is None else number * BYTE_UNITS[match["unit"]]
+    if size > LARGEST_INTEGER or size != int(size):
+        raise UsageError(f"{option}: '{text[:40]}' is not a whole number of bytes below 2^63.")
     return int(size)
 
 

@@ -7,6 +7,7 @@ import io
 import math
 
 from chiplog.fit.result import Fit, Parameter
+from chiplog.quoting import for_csv
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import is_known, mark
 
@@ -30,12 +31,13 @@ def csv_table(fit: Fit) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_CSV_COLUMNS)
     for segment in fit.segments:
-        place = (fit.model, fit.method, segment.first_bytes, segment.last_bytes)
+        place = (for_csv(fit.model), for_csv(fit.method), segment.first_bytes, segment.last_bytes)
         for name, one in segment.parameters.items():
             value = one.value if is_known(one) else None
             ends = (_csv_number(end) for end in (value, one.low, one.high))
             reason = "" if is_known(one) else one.reason or ""
-            writer.writerow((*place, name, *ends, one.unit, str(is_known(one)).lower(), reason))
+            cells = (one.unit, str(is_known(one)).lower(), reason)
+            writer.writerow((*place, for_csv(name), *ends, *map(for_csv, cells)))
     return out.getvalue()
 
 

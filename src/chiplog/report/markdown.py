@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from chiplog.quoting import code_for_markdown, for_markdown
 from chiplog.report.document import (
     Block,
     Bullets,
@@ -26,8 +25,6 @@ from chiplog.report.document import (
 from chiplog.report.input import ReportInput
 from chiplog.report.sections import build
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-
 
 def render_markdown(report: ReportInput) -> str:
     """The whole report as text."""
@@ -36,7 +33,7 @@ def render_markdown(report: ReportInput) -> str:
 
 def render_document(document: Document) -> str:
     """Any document as Markdown."""
-    parts = [f"# {_escaped(document.title)}", _inline(document.subtitle)]
+    parts = [f"# {for_markdown(document.title)}", _inline(document.subtitle)]
     for section in document.sections:
         parts.extend(_section(section, 2))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -81,20 +78,20 @@ def _figure(figure: Figure) -> str:
 
 def _heat_map(shown: HeatMap) -> str:
     rows = [
-        _row([_escaped(shown.corner), *map(_escaped, shown.columns)]),
+        _row([for_markdown(shown.corner), *map(for_markdown, shown.columns)]),
         _row(["---:"] * (1 + len(shown.columns))),
         *(
-            _row([_escaped(title), *(_escaped(cell.text) for cell in cells)])
+            _row([for_markdown(title), *(for_markdown(cell.text) for cell in cells)])
             for title, cells in shown.rows
         ),
     ]
-    return f"{_escaped(shown.title)}: {_inline(shown.caption)}\n\n" + "\n".join(rows)
+    return f"{for_markdown(shown.title)}: {_inline(shown.caption)}\n\n" + "\n".join(rows)
 
 
 def _notices(notices: Notices) -> str:
     shown = []
     for notice in notices.items:
-        number = f" ({_escaped(notice.number)})" if notice.number else ""
+        number = f" ({for_markdown(notice.number)})" if notice.number else ""
         remedy = f" *{_inline(notice.remedy)}*" if notice.remedy else ""
         shown.append(f"> ⚠ {_inline(notice.fact)}{number}{remedy}")
     return "\n>\n".join(shown)
@@ -132,11 +129,11 @@ def _inline(content: Inline) -> str:
 def _span(span: Span) -> str:
     match span.style:
         case Style.CODE | Style.SYMBOL:
-            return _code(span.text)
+            return code_for_markdown(span.text)
         case Style.STRONG | Style.BAD:
             return _wrapped(span.text, "**")
         case Style.PLAIN | Style.MUTED | Style.DETAIL:
-            return _escaped(span.text)
+            return for_markdown(span.text)
 
 
 def _wrapped(text: str, mark: str) -> str:
@@ -145,18 +142,4 @@ def _wrapped(text: str, mark: str) -> str:
     if not core:
         return text
     start = text.index(core)
-    return f"{text[:start]}{mark}{_escaped(core)}{mark}{text[start + len(core) :]}"
-
-
-def _code(text: str) -> str:
-    """A code span that holds any text, backquotes and table separators too."""
-    flat = " ".join(text.split()).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
-    if longest == 0:
-        return f"`{flat}`"
-    fence = "`" * (longest + 1)
-    return f"{fence} {flat} {fence}"
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", re.sub(r"\s*[\r\n]+\s*", " ", text))
+    return f"{text[:start]}{mark}{for_markdown(core)}{mark}{text[start + len(core) :]}"

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from chiplog.quoting import for_terminal
 from chiplog.report.document import (
     Block,
     Bullets,
@@ -90,7 +91,7 @@ class _Writer:
         return made
 
     def printable(self, words: str) -> str:
-        cleaned = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in words)
+        cleaned = for_terminal(words)
         if not self.plain:
             return cleaned
         encoding = self.console.encoding or "ascii"

@@ -7,6 +7,7 @@ import re
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import MOST_DATA_BYTES, read_text
+from chiplog.outside import LARGEST_INTEGER, as_float
 from chiplog.simulate.conditions import DISTRIBUTIONS, Noise
 
 PS_PER_UNIT = {"ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
@@ -30,11 +31,8 @@ def parse_noise(text: str, *, seed: int = 0) -> Noise:
     found = _NOISE.fullmatch(text)
     if found is None or found["kind"] not in DISTRIBUTIONS[1:]:
         raise wrong
-    try:
-        mean, percent = float(found["mean"]), float(found["percent"] or 100)
-    except ValueError:
-        raise wrong from None
-    if not (0 <= mean < float("inf") and 0 <= percent <= 100):
+    mean, percent = as_float(found["mean"]), as_float(found["percent"] or "100")
+    if mean is None or percent is None or mean < 0 or not 0 <= percent <= 100:
         raise wrong
     share = found["unit"] == "%"
     return Noise(
@@ -67,9 +65,11 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
         if not words:
             is_header = is_header or line.lstrip().startswith("#")
             if match := _PERIOD.fullmatch(line.strip()):
-                run_end = begin + round(1e12 * float(match[1]))
+                run_end = begin + _picoseconds(match[1], 1e12, path, number)
             continue
-        start, length = _lost_time(words, path, number)
+        if len(words) != 2:
+            raise _no_lost_time(path, number)
+        start, length = (_picoseconds(word, 1e3, path, number) for word in words)
         if begin + start < end and is_header:
             begin = max(end, run_end)
         is_header = False
@@ -85,12 +85,14 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _lost_time(words: list[str], path: str | os.PathLike[str], number: int) -> tuple[int, int]:
-    """Start and length of one lost time in picoseconds."""
-    try:
-        start, length = (round(1000 * float(word)) for word in words)
-    except (ValueError, OverflowError):
-        raise CorruptFile(
-            f"{path}, line {number}: accepts the start and the length of a lost time, in ns."
-        ) from None
-    return start, length
+def _picoseconds(word: str, factor: float, path: str | os.PathLike[str], number: int) -> int:
+    found = as_float(word)
+    if found is None or abs(found) * factor > LARGEST_INTEGER:
+        raise _no_lost_time(path, number)
+    return round(found * factor)
+
+
+def _no_lost_time(path: str | os.PathLike[str], number: int) -> CorruptFile:
+    return CorruptFile(
+        f"{path}, line {number}: accepts the start and the length of a lost time, in ns."
+    )

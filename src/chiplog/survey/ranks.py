@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from chiplog.outside import as_integer
+
 TASKS = ("-n", "-np", "--ntasks", "--n")
 NODES = ("-N", "--nodes")
 VARIABLES = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")
@@ -35,8 +37,9 @@ def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) 
                 return found
     if words and os.path.basename(words[0]) == "srun":
         for variable in VARIABLES:
-            if environment.get(variable, "").isdecimal():
-                return int(environment[variable])
+            number = as_integer(environment.get(variable, ""), 1)
+            if number is not None:
+                return number
     return None
 
 
@@ -47,6 +50,7 @@ def _number_after(name: str, words: list[str]) -> int | None:
         following = words[at + 1] if word == name and at + 1 < len(words) else ""
         match = re.fullmatch(rf"{name}{joint}(\d+)", word)
         text = match[1] if match else following
-        if text.isdecimal():
-            return int(text)
+        number = as_integer(text, 0)
+        if number is not None:
+            return number
     return None

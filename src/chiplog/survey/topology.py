@@ -54,7 +54,7 @@ def parse_topology(text: str, name: str = "topology.conf") -> Topology:
         fields = _fields(line, where)
         (switch,) = _names(fields["switchname"], where, 1)
         if _key(switch) in known:
-            raise CorruptFile(f"{where}: the switch {switch} is defined twice.")
+            raise CorruptFile(f"{where}: the switch {switch[:80]} is defined twice.")
         known[_key(switch)] = switch
         below[switch] = _names(fields.get("switches", ""), where, MOST_NAMES)
         # scontrol names all nodes below a switch of a higher level, too
@@ -112,7 +112,7 @@ def expand_hosts(text: str) -> Iterator[str]:
     for part in _LIST_COMMA.split(text):
         pieces = re.split(r"\[([^\[\]]*)\]", part)
         if any(mark in piece for piece in pieces[::2] for mark in "[]") or not part:
-            raise ValueError(f"{part!r} is not a host list")
+            raise ValueError(f"{part[:40]!r} is not a host list")
         choices = [
             [piece] if place % 2 == 0 else _numbers(piece) for place, piece in enumerate(pieces)
         ]
@@ -120,7 +120,7 @@ def expand_hosts(text: str) -> Iterator[str]:
         for choice in choices:
             count *= len(choice)
         if count > MOST_NAMES:
-            raise ValueError(f"{part!r} stands for more than {MOST_NAMES} names")
+            raise ValueError(f"{part[:40]!r} stands for more than {MOST_NAMES} names")
         yield from ("".join(one) for one in itertools.product(*choices))
 
 
@@ -129,10 +129,12 @@ def _numbers(text: str) -> list[str]:
     for part in text.split(","):
         match = _RANGE.match(part.strip())
         if match is None or max(map(len, part.split("-"))) > 18:
-            raise ValueError(f"{part!r} is not a range of numbers")
+            raise ValueError(f"{part[:40]!r} is not a range of numbers")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first) or int(last) - int(first) >= MOST_NAMES - len(numbers):
-            raise ValueError(f"{part!r} is an empty range, or one of more than {MOST_NAMES} names")
+            raise ValueError(
+                f"{part[:40]!r} is an empty range, or one of more than {MOST_NAMES} names"
+            )
         numbers += [str(one).zfill(len(first)) for one in range(int(first), int(last) + 1)]
     return numbers
 
@@ -171,7 +173,7 @@ def _fields(line: str, where: str) -> dict[str, str]:
                 f"{where}: {word[:80]!r} is not KEY=VALUE, as in SwitchName=leaf1 Nodes=n[01-32]."
             )
         if key in fields:
-            raise CorruptFile(f"{where}: {key} is given twice.")
+            raise CorruptFile(f"{where}: {key[:80]} is given twice.")
         if key not in _KEYS and key != "level":
             raise CorruptFile(
                 f"{where}: {key[:80]!r} is no key of it; there are SwitchName, Nodes, Switches, LinkSpeed."
@@ -203,7 +205,8 @@ def _refuse_two_leaves(leaves: Mapping[str, tuple[str, ...]], name: str) -> None
             other = home.setdefault(_key(member), leaf)
             if other != leaf:
                 raise CorruptFile(
-                    f"{name}: the node {member} is under two leaves, {other} and {leaf}; list it under one."
+                    f"{name}: the node {member[:80]} is under two leaves, {other[:80]} and {leaf[:80]}; "
+                    "list it under one."
                 )
 
 
@@ -215,14 +218,14 @@ def _parents(
         for child in children:
             if _key(child) not in known:
                 raise CorruptFile(
-                    f"{name}: the switch {child}, below {switch}, is defined nowhere."
+                    f"{name}: the switch {child[:80]}, below {switch[:80]}, is defined nowhere."
                 )
             parents[known[_key(child)]] = switch
     for switch in below:
-        seen, above = {switch}, parents.get(switch)
+        seen, above = {switch[:80]}, parents.get(switch)
         while above is not None:
             if above in seen:
-                raise CorruptFile(f"{name}: the switch {switch} is above itself.")
+                raise CorruptFile(f"{name}: the switch {switch[:80]} is above itself.")
             seen.add(above)
             above = parents.get(above)
     return parents

@@ -9,6 +9,7 @@ from pathlib import Path
 from chiplog.errors import UsageError
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import of_target
+from chiplog.outside import as_integer
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning
 from chiplog.tune.choose import choose
@@ -74,13 +75,12 @@ def parse_ranks(text: str, *, every: bool) -> Sequence[int]:
     (2, 4, 8, 9)
     """
     first, _, last = text.partition(":")
-    last = last or first
-    if not first.isdecimal() or not last.isdecimal():
-        raise UsageError(f"--ranks: '{text}' is not understood; it accepts 64 or 2:1024.")
-    low, high = int(first), int(last)
+    low, high = as_integer(first), as_integer(last or first)
+    if low is None or high is None:
+        raise UsageError(f"--ranks: '{text[:40]}' is not understood; it accepts 64 or 2:1024.")
     if not 2 <= low <= high <= MOST_RANKS:
         raise UsageError(
-            f"--ranks: '{text}' is out of range; it accepts 2 to {MOST_RANKS}, ascending."
+            f"--ranks: '{text[:40]}' is out of range; it accepts 2 to {MOST_RANKS}, ascending."
         )
     if every:
         return tuple(range(low, high + 1))

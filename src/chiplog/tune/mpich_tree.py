@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import UsageError
+from chiplog.input_file import open_input
 from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.outside import as_json
 from chiplog.tune.version import Version, parse_version, version_text
 
 Tree = dict[str, Any]
@@ -113,7 +115,7 @@ def _tree_of(library: Path) -> Tree | None:
 
 @contextmanager
 def _mapped(library: Path) -> Iterator[mmap.mmap | bytes]:
-    with library.open("rb") as stream:
+    with open_input(library) as stream:
         if stream.seek(0, 2) == 0:
             yield b""
             return
@@ -124,10 +126,7 @@ def _mapped(library: Path) -> Iterator[mmap.mmap | bytes]:
 def _trees(content: mmap.mmap | bytes) -> Iterator[Tree]:
     for match in re.finditer(rb'\{"collective=', content):
         end = content.find(b"\0", match.start(), match.start() + MOST_TREE_BYTES)
-        try:
-            found = json.loads(content[match.start() : end])
-        except ValueError:
-            continue
+        found = as_json(content[match.start() : end])
         if isinstance(found, dict):
             yield found
 

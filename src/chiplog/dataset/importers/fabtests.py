@@ -45,6 +45,7 @@ from chiplog.dataset.importer import (
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
+from chiplog.outside import as_integer
 
 MICROSECOND = 1e-6
 PRINTED_STEP_SECONDS = 1e-8
@@ -263,7 +264,8 @@ def _one_sided(test: str, operation: str, transfers: int, table: _Table) -> _Kin
 
 def _window(options: str) -> int:
     match = _WINDOW.search(options)
-    return max(int(match[1]), 1) if match else DEFAULT_WINDOW
+    found = as_integer(match[1]) if match else None
+    return DEFAULT_WINDOW if found is None else max(found, 1)
 
 
 def _transfers(table: _Table) -> int:

@@ -31,6 +31,7 @@ from chiplog.dataset.importer import (
 )
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
+from chiplog.outside import as_number
 
 COLUMNS = (
     "size",
@@ -139,10 +140,9 @@ def _row(words: list[str], where: Where) -> tuple[_Key, dict[str, float | None]]
 
 def _answer(word: str, name: str, where: Where) -> float | None:
     """One of Netgauge's own answers in seconds; it may be negative, and None stands for NaN."""
-    try:
-        value = float(word)
-    except ValueError:
-        raise where.corrupt(name, f"{word[:40]!r} is not a number") from None
+    value = as_number(word)
+    if value is None:
+        raise where.corrupt(name, f"{word[:40]!r} is not a number")
     return value * MICROSECOND if math.isfinite(value) else None
 
 

@@ -21,7 +21,7 @@ import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,7 +39,7 @@ from chiplog.dataset.import_values import LONGEST_SECONDS, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.input_file import MOST_DATA_BYTES, MOST_NAMED, open_input, read_bounded
 
 NANOSECOND = 1e-9
 CONVENTION = (
@@ -88,9 +88,10 @@ def open_results(path: Path) -> Source:
 
     Raises UsageError where it can't be opened, and RunFailed where it can't be read.
     """
+    left_out: list[str] = []
     try:
         if path.is_dir() or path.suffix == ".csv":
-            found = dict(_files(path.absolute()))
+            found = dict(_files(path.absolute(), left_out))
             whole_text = "".join(f"{name}\0{text}" for name, text in sorted(found.items()))
             digest = hashlib.sha256(whole_text.encode())
         else:
@@ -98,21 +99,32 @@ def open_results(path: Path) -> Source:
                 digest = hashlib.file_digest(packed, "sha256")
                 packed.seek(0)
                 found = dict(_unpacked(packed, path))
-        return Source(str(path), _metadata(path.absolute()), digest.hexdigest(), found)
+        metadata = _metadata(path.absolute(), left_out)
+        return Source(str(path), metadata, digest.hexdigest(), found, tuple(left_out))
     except (FileNotFoundError, PermissionError) as error:
         raise UsageError(f"{path} can't be opened: {error.strerror}.") from error
     except OSError as error:
         raise RunFailed(f"{path} can't be read: {error.strerror}.") from error
 
 
-def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """The texts of a CSV file, or of those below a folder, by their paths from the folder above the job's."""
+def _files(path: Path, left_out: list[str]) -> Iterator[tuple[str, str]]:
+    """The texts of a CSV file, or of those below a folder, by their paths from the folder above the job's.
+
+    Of a folder, what can't be opened is `left_out`.
+    """
     total = 0
     found = sorted(path.rglob("*.csv")) if path.is_dir() else [path]
     for one in found:
-        total += one.stat().st_size
+        try:
+            text = _text_of(one)
+        except (RunFailed, UsageError) as error:
+            if one == path:
+                raise
+            left_out.append(str(error))
+            continue
+        total += len(text)
         _check_total(total, path)
-        yield "/".join(one.parts[-3:]), _text_of(one)
+        yield "/".join(one.parts[-3:]), text
 
 
 def _unpacked(packed: BinaryIO, path: Path) -> Iterator[tuple[str, str]]:
@@ -154,11 +166,17 @@ def _text_of(path: Path) -> str:
         return _text(read_bounded(stream, str(path), MAX_BYTES))
 
 
-def _metadata(path: Path) -> str:
+def _metadata(path: Path, left_out: list[str]) -> str:
     """The text of the metadata files beside `path` and in the folders above: PICO's stands beside SYSTEM."""
     above = [path, *path.parents][: ABOVE + 1]
     found = [one for folder in above if folder.is_dir() for one in folder.glob("*_metadata.csv")]
-    return "\n".join(_text_of(one) for one in sorted(found))
+    texts = []
+    for one in sorted(found):
+        try:
+            texts.append(_text_of(one))
+        except (RunFailed, UsageError) as error:
+            left_out.append(str(error))
+    return "\n".join(texts)
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -171,31 +189,20 @@ def read(source: Source, options: Options) -> Imported:
     skipped = Skipped()
     visits: Counter[tuple[object, ...]] = Counter()
     records = []
+    odd: list[CorruptFile] = []
     for name in sorted(source.members, key=_order):
-        if (match := _MEMBER.fullmatch(name)) is None:
+        match = _MEMBER.fullmatch(name)
+        try:
+            found = None if match is None else _of_member(source, match, known, skipped)
+        except CorruptFile as error:
+            odd.append(error)
             continue
-        stamp, test, count, algorithm, segment, kind = match.groups()
-        about = known.get((stamp, int(test)))
-        where = Where(f"{source.path}, {name}", 1)
-        if about is None:
-            what = (
-                f"nothing says which collective operation test {test} of {stamp} is: put PICO's SYSTEM_metadata.csv "
-                "beside the folder SYSTEM that holds the archive, or beside the archive"
-            )
-            raise where.corrupt("test_id", what)
-        record = _record(
-            source.members[name], about, int(count) * TYPE_BYTES[kind], algorithm, skipped, where
-        )
-        if record is not None:
-            one = record.series[0]
-            key = (one.pattern, one.operation, one.message_bytes, segment, about.part)
-            tag = {**record.tag, "pico": name, "algorithm": algorithm}
-            if segment:
-                tag["segment_bytes"] = int(segment)
-            records.append(
-                ImportedRecord(record.series, visit=visits[key], tag=tag, placement=about.part)
-            )
+        if found is not None:
+            key, record = found
+            records.append(replace(record, visit=visits[key]))
             visits[key] += 1
+    if odd and not records:
+        raise odd[0]
     skipped.refuse_if_empty(records)
     if not records:
         what = "the archive holds no file TIMESTAMP/TEST/COUNT_ALGORITHM_TYPE.csv"
@@ -205,8 +212,57 @@ def read(source: Source, options: Options) -> Imported:
         records,
         CONVENTION,
         ranks=ranks,
-        warnings=(*parts_warning(records), *_warnings(records), *skipped.warnings()),
+        warnings=(
+            *parts_warning(records),
+            *_warnings(records),
+            *skipped.warnings(),
+            *_left_out([*source.left_out, *map(str, odd)]),
+        ),
     )
+
+
+def _left_out(sentences: list[str]) -> Iterator[Mapping[str, object]]:
+    """A warning for each of the first files that are left out, and one for the others."""
+    named = sentences[:MOST_NAMED]
+    for sentence in named:
+        yield {
+            "fact": sentence.rstrip("."),
+            "number": 1,
+            "unit": "files",
+            "remedy": "it is left out",
+        }
+    if len(sentences) > len(named):
+        yield {
+            "fact": "further files can't be read either",
+            "number": len(sentences) - len(named),
+            "unit": "files",
+            "remedy": "they are left out",
+        }
+
+
+def _of_member(
+    source: Source, match: re.Match[str], known: Mapping[tuple[str, int], _Test], skipped: Skipped
+) -> tuple[tuple[object, ...], ImportedRecord] | None:
+    """The record of one file of the job, and what its visits have in common; None where no time is usable."""
+    stamp, test, count, algorithm, segment, kind = match.groups()
+    about = known.get((stamp, int(test)))
+    where = Where(f"{source.path}, {match[0]}", 1)
+    if about is None:
+        what = (
+            f"nothing says which collective operation test {test} of {stamp} is: put PICO's SYSTEM_metadata.csv "
+            "beside the folder SYSTEM that holds the archive, or beside the archive"
+        )
+        raise where.corrupt("test_id", what)
+    size = int(count) * TYPE_BYTES[kind]
+    record = _record(source.members[match[0]], about, size, algorithm, skipped, where)
+    if record is None:
+        return None
+    one = record.series[0]
+    tag = {**record.tag, "pico": match[0], "algorithm": algorithm}
+    if segment:
+        tag["segment_bytes"] = int(segment)
+    key = (one.pattern, one.operation, one.message_bytes, segment, about.part)
+    return key, ImportedRecord(record.series, tag=tag, placement=about.part)
 
 
 def _order(name: str) -> tuple[object, ...]:

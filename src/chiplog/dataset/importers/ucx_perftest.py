@@ -45,6 +45,7 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 from chiplog.dataset.operations import ATOMIC, ATOMIC_BYTES
 from chiplog.errors import UsageError
+from chiplog.outside import as_integer
 
 PRINTED_STEP_SECONDS = 1e-9
 CONVENTION = (
@@ -195,10 +196,10 @@ def _asked(command: str) -> _About:
     send = memory[1] if memory else "host"
     return _About(
         test=test[1] if test else None,
-        size=int(size[1]) if size else None,
+        size=as_integer(size[1]) if size else None,
         send_memory=send,
         receive_memory=(memory[2] or send) if memory else "host",
-        window=max(int(window[1]), 1) if window else 1,
+        window=max(as_integer(window[1]) or 1, 1) if window else 1,
     )
 
 

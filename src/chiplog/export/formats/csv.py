@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from chiplog.dataset.importers.csv import COLUMNS
 from chiplog.dataset.series import Dataset, Series
 from chiplog.export.exporter import Exporter, runs_as_text
+from chiplog.quoting import for_csv
 
 
 def csv_text(dataset: Dataset) -> str:
@@ -25,12 +26,9 @@ def csv_text(dataset: Dataset) -> str:
 
 
 def _rows(series: Series, transport: str) -> Iterator[tuple[object, ...]]:
+    texts = (series.pattern, series.operation, series.posting, series.direction, transport)
     constant = (
-        series.pattern,
-        series.operation,
-        series.posting,
-        series.direction,
-        transport,
+        *map(for_csv, texts),
         series.message_bytes,
         series.pairs,
         series.peers,

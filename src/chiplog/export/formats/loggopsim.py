@@ -22,6 +22,7 @@ from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes
 from chiplog.export.pieces import HOLDS, TRAIN, Measured, pieces_of
 from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
+from chiplog.quoting import for_line
 
 UNITS = {"ns": 1e9, "ps": 1e12, "fs": 1e15}
 """Units a second."""
@@ -68,12 +69,13 @@ def loggopsim_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) ->
         "LogGOPSim",
         "its times are integers.",
     )
+    origin = f"{fit.model} by {fit.method} over {fit.transport}"
     comments = [
-        f"# {fit.model} by {fit.method} over {fit.transport}, written by chiplog for LogGOPSim 1.1",
+        f"# {for_line(origin)}, written by chiplog for LogGOPSim 1.1",
         f"# scale: 1 unit of time = 1 {unit}; write computation in the schedule in {unit}, too",
         f"# for messages of {first} to {last} B, within {line.error:.1%} of what was measured; write none of 0 B",
     ]
-    comments += [f"# {words}" for words in rejection_lines(fit)]
+    comments += [f"# {for_line(words)}" for words in rejection_lines(fit)]
     if not waits:
         comments.append("# no send waits for its receive: trains do not show that one does")
     return "\n".join(

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from chiplog.export.check import refuse_what_misses, to_hold_against, within, worst_miss
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
 from chiplog.export.pieces import HOLDS, Measured, Piece, pieces_of
 from chiplog.fit.result import Fit
+from chiplog.quoting import for_xml_comment
 
 ENVELOPE_BYTES = 16
 LEAST_SECONDS = 1e-12
@@ -219,16 +220,14 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
     props = "\n".join(
         f'    <prop id="{name}" value={quoteattr(text)}/>' for name, text in settings.items()
     )
-    origin = escape(f"{fit.model} by {fit.method} over {fit.transport}").replace("--", "- -")
+    origin = for_xml_comment(f"{fit.model} by {fit.method} over {fit.transport}")
     bandwidth, latency = 1.0 / base.seconds_per_byte, base.seconds
     waits = (
         "as measured"
         if is_measured
         else "none was measured in trains, so no send waits for its receive"
     )
-    caution = "".join(f"\n     {escape(words)}" for words in rejection_lines(fit)).replace(
-        "--", "- -"
-    )
+    caution = "".join(f"\n     {for_xml_comment(words)}" for words in rejection_lines(fit))
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <!-- {origin}, written by chiplog for SimGrid 3.32.{caution}

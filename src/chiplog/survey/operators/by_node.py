@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.outside import parse_time
 from chiplog.survey.of_run import finding_json, verdict_of_run
 from chiplog.survey.verdict import OF_NODE
 
@@ -101,13 +102,7 @@ def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
     if not isinstance(plan, dict) or plan.get("kind") != "survey":
         raise UsageError(f"{dataset.source} is not a survey: name what `chiplog survey -o` wrote.")
     created = str(dataset.header.get("created"))
-    try:
-        time = datetime.fromisoformat(created)
-    except ValueError:
-        raise CorruptFile(
-            f"{dataset.source}: line 1: created is '{created}', not a time such as 2026-11-24T12:00:00Z."
-        ) from None
-    time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    time = parse_time(created, f"{dataset.source}, line 1, created", CorruptFile)
     verdict = verdict_of_run(dataset)
     fits = list(verdict.fits.values())
     names = fits[0].values.nodes if fits else ()

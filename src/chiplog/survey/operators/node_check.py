@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.quoting import for_line
 from chiplog.survey.operators.drain import host_of, reason_of
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def node_check_text(verdict: SurveyVerdict) -> str:
     """The whole file. A host of several ranks is as slow as the slowest of them."""
     lines: dict[str, str] = {}
     for node in sorted(verdict.nodes, key=lambda one: _WORST[one.verdict]):
-        host = "".join(host_of(node.name).lower().split())
-        reason = f" {reason_of(node)}" if node.verdict == "slow" else ""
+        host = "".join(for_line(host_of(node.name)).lower().split())
+        reason = f" {for_line(reason_of(node))}" if node.verdict == "slow" else ""
         lines.setdefault(host, f"{host} {node.verdict}{reason}")
     head = f"# {VERSION} {int(verdict.time.timestamp())}"
     return "\n".join([head, *sorted(lines.values())]) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chiplog.quoting import for_line
 from chiplog.survey.of_run import KINDS
 
 if TYPE_CHECKING:
@@ -93,4 +94,4 @@ def _labels(labels: dict[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return for_line(value).replace("\\", "\\\\").replace('"', '\\"')

@@ -6,7 +6,6 @@ the MPI has read the file and takes its barriers from it.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.measure.mpis import Mpi
+from chiplog.outside import as_json
 from chiplog.tune.check.launch import MARKED_RANKS, Runner
 from chiplog.tune.version import Version, parse_version
 
@@ -81,10 +81,7 @@ def _prove(trial: Trial, kind: MarkedFormat) -> tuple[bool, str]:
 
 def json_object(text: str) -> dict[str, Any]:
     """The file's object; NotRules where it is none."""
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise NotRules(f"it is no JSON: {error}") from error
+    found = as_json(text)
     if not isinstance(found, dict):
         raise NotRules("it is no JSON object")
     return found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
+from chiplog.quoting import for_line
 from chiplog.tune.choice import Tuning
 
 
@@ -24,18 +25,19 @@ def radix(tuning: Tuning) -> int:
 def lines(settings: Mapping[str, object], *remarks: str) -> str:
     """The file."""
     return "".join(
-        [f"# {remark}\n" for remark in remarks] + [f"{k}={v}\n" for k, v in settings.items()]
+        [f"# {for_line(remark)}\n" for remark in remarks]
+        + [f"{k}={v}\n" for k, v in settings.items()]
     )
 
 
 def read_lines(path: Path) -> Mapping[str, str]:
-    """The settings in such a file; CorruptFile where a line is none."""
+    """The settings in such a file; CorruptFile where a line is none, UsageError where it can't be opened."""
     found = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, equals, value = line.strip().partition("=")
         if not equals or not name.isidentifier():
-            raise CorruptFile(f"{path}, line {number}: '{line}' is no NAME=VALUE.")
+            raise CorruptFile(f"{path}, line {number}: '{line[:40]}' is no NAME=VALUE.")
         found[name] = value
     return found

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from chiplog.errors import RunFailed
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.run_to_end import run_to_end
+from chiplog.outside import as_integer
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.rule import Rule, shown
 from chiplog.tune.lint.settings_lint import Setting, read_settings, repeated
@@ -52,7 +53,8 @@ def _rule(
         return Rule(
             one.line, one.text, True, None, "not proved: its value is no number that MPI_T shows"
         )
-    if one.value.lstrip("-").isdecimal() and now[name] != str(int(one.value)):
+    number = as_integer(one.value)
+    if number is not None and now[name] != str(number):
         return Rule(one.line, one.text, False, False, f"{release} takes {now[name]} instead")
     return Rule(one.line, one.text, True, True)
 

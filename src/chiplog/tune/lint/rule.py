@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chiplog.quoting import for_line
+
 MOST_FILE_BYTES = 16 << 20
 """A longer file is no tuning file."""
 
@@ -47,5 +49,5 @@ def quoted(text: str, most: int = 40) -> str:
 
 def shown(text: str, most: int = 40) -> str:
     """Foreign text for a message: printable, and not too long."""
-    printable = "".join(one if one.isprintable() else "?" for one in text[: most + 1])
+    printable = for_line(text[: most + 1])
     return printable if len(text) <= most else printable[:most] + "..."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.errors import RunFailed
+from chiplog.outside import as_json
 from chiplog.tune.measured.launch import Entry, Failure, Key, Result, Samples
 
 
@@ -20,10 +20,7 @@ def read_lines(output: str) -> list[Mapping[str, Any]]:
     for line in output.splitlines():
         if not line.startswith('{"type":"'):
             continue
-        try:
-            one = json.loads(line)
-        except ValueError:
-            continue
+        one = as_json(line)
         if isinstance(one, dict):
             found.append(one)
     return found

@@ -15,6 +15,7 @@ from chiplog.fit.origin import of_target
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import RACE, build_program
+from chiplog.outside import as_integer
 from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import mpich, openmpi
@@ -83,10 +84,13 @@ def parse_ranks(text: str | None) -> tuple[int, ...]:
 
     Raises UsageError where one is no number of 2 or more.
     """
-    parts = [] if text is None else [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) >= 2 for part in parts):
-        raise UsageError(f"--ranks: '{text}' is not understood; --measure accepts 8, or 2,4,8.")
-    return tuple(int(part) for part in parts)
+    parts = [] if text is None else [as_integer(part.strip(), 2) for part in text.split(",")]
+    found = tuple(one for one in parts if one is not None)
+    if len(found) < len(parts):
+        raise UsageError(
+            f"--ranks: '{str(text)[:40]}' is not understood; --measure accepts 8, or 2,4,8."
+        )
+    return found
 
 
 def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Measured:
