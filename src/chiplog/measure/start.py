@@ -73,6 +73,7 @@ def launch_of(
             return Session(
                 [*words, str(probe.path), *arguments],
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
                 explain=partial(explain_start, words, probe),
             )
@@ -83,6 +84,7 @@ def launch_of(
                 command,
                 environment=meeting.environment,
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
                 leftover=meeting.file,
             )
@@ -92,9 +94,12 @@ def launch_of(
                 started.command,
                 environment=started.environment,
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
             )
-        return Session([str(base_probe()), *arguments], margin_seconds=margin)
+        return Session(
+            [str(base_probe()), *arguments], margin_seconds=margin, time_limit=time_limit
+        )
 
     return launch
 
