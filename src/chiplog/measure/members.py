@@ -79,7 +79,7 @@ def _signal(mark: str, *numbers: int) -> bool:
 
 
 def _outlive(mark: str, parent: int) -> None:
-    """End all that carry `mark` once `parent` has ended: the kernel then sends SIGCONT, which wakes it even if stopped."""
+    """End all that carry `mark` once `parent` has ended; by then SIGCONT has woken this process, were it stopped."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
     while os.getppid() == parent:
