@@ -59,8 +59,9 @@ def _state(process: int) -> str:
 
 def end_members(mark: str) -> None:
     """Ask all that carry `mark` to end, let those that are stopped hear it, and kill what is left after a moment."""
+    if not _signal(mark, signal.SIGTERM, signal.SIGCONT):
+        return
     deadline = time.monotonic() + GRACE_SECONDS
-    _signal(mark, signal.SIGTERM, signal.SIGCONT)
     while Members(mark).states() and time.monotonic() < deadline:
         time.sleep(PAUSE_SECONDS)
     deadline = time.monotonic() + KILL_SECONDS

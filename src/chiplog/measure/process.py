@@ -73,14 +73,17 @@ class ProcessGroup:
         except subprocess.TimeoutExpired:
             return None
 
-    def stopped(self, seconds: float) -> str:
-        """The process that every call has found stopped for `seconds`, as by SIGSTOP: its id and name; else empty."""
+    def stopped(self, seconds: float, begin: float) -> str:
+        """The process that every call since `begin` has found stopped for `seconds`: its id and name; else empty.
+
+        `begin` is a time of `time.monotonic`.
+        """
         now = time.monotonic()
         states = self._members.states()
         stopped = [one for one, state in states.items() if state in members.STOPPED]
         self._stopped_since = {one: self._stopped_since.get(one, now) for one in stopped}
         for process, since in self._stopped_since.items():
-            if now - since >= seconds:
+            if now - max(since, begin) >= seconds:
                 return f"{process} ({_name(process)})"
         return ""
 

@@ -205,7 +205,7 @@ class Session:
         assert self._group is not None
         if self._is_silenced or self._group.wait(0.0) is not None:
             raise self._ended()
-        if stopped := self._group.stopped(self._time_limit):
+        if stopped := self._group.stopped(self._time_limit, deadline - seconds):
             raise RunFailed(
                 f"process {stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends "
                 "it, as kill -STOP, a debugger or a batch system do; let it run, or allow more with --time-limit."
