@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chiplog.measure.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
 from chiplog.measure.library import AT_ONCE, PRELOADING, BuiltLibrary, library_flags
@@ -63,6 +64,14 @@ def run(command: list[str], **environment: str) -> Finished:
 
 
 def run_preloaded(
+    library: BuiltLibrary, ranks: int, program: Path, *arguments: object, **how: Any
+) -> Finished:
+    """The command of `launch_preloaded` to its end."""
+    launch = launch_preloaded(library, ranks, program, *arguments, **how)
+    return run(launch, **library.mpi.environment, **OPEN_MPI_AS_ROOT)
+
+
+def launch_preloaded(
     library: BuiltLibrary,
     ranks: int,
     program: Path,
@@ -71,8 +80,8 @@ def run_preloaded(
     without: int | None = None,
     preload: Sequence[Path] = (),
     **variables: str,
-) -> Finished:
-    """`ranks` ranks on this host, with the library preloaded and telling what it chose.
+) -> list[str]:
+    """What starts `ranks` ranks on this host, with the library preloaded and telling what it chose.
 
     Of `nodes` nodes where that is asked for: the first ranks count as those of the first one. Rank `without` has no
     library. `preload` is loaded instead of the library alone. `variables` go before those by which the library serves
@@ -88,8 +97,7 @@ def run_preloaded(
     if nodes or without is not None:
         command = ["sh", "-c", script, "sh", *command]
     settings = {"CHIPLOG_VERBOSE": "1", **AT_ONCE, **variables}
-    launch = preloaded_command(library.mpi, ranks, command, preload or [library.path], settings)
-    return run(launch, **library.mpi.environment, **OPEN_MPI_AS_ROOT)
+    return preloaded_command(library.mpi, ranks, command, preload or [library.path], settings)
 
 
 def preloaded_command(

@@ -88,7 +88,7 @@ def test_an_error_in_the_callers_own_code_leaves_no_process() -> None:
 def test_a_probe_that_ignores_the_polite_signal_is_killed_with_its_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chiplog.measure.process.GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("chiplog.measure.members.GRACE_SECONDS", 0.2)
     script = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "subprocess.Popen(['sleep', '100'])\n"
@@ -135,13 +135,31 @@ def test_a_silent_probe_ends_in_a_bounded_time() -> None:
             session.measure(REQUEST)
 
 
-@pytest.mark.parametrize(
-    "line", ["not json", "[1]", '{"type":"header"}', '{"type":"record","id":8}']
-)
+@pytest.mark.parametrize("line", ['{"type":"header"}', '{"type":"record","id":8}'])
 def test_an_answer_that_is_no_answer_to_the_request_is_refused(line: str) -> None:
     with probe(f"say(header); read(); say({line!r}); read()") as session:
         with pytest.raises(RunFailed, match="probe"):
             session.measure(REQUEST)
+
+
+@pytest.mark.parametrize("line", ["a greeting", "[1]", '{"torn', ""])
+def test_what_a_launcher_prints_between_answers_is_no_answer(line: str) -> None:
+    with probe(f"say({line!r}); say(header); read(); say({line!r}); say(record); read()") as run:
+        assert run.measure(REQUEST) == RECORD
+
+
+def test_what_a_launcher_prints_instead_of_an_answer_explains_its_end() -> None:
+    words = "say('=' * 70); say('=   BAD TERMINATION'); say('EXIT STRING: Killed (signal 9)')"
+    with probe(f"say(header); read(); {words}; sys.exit(9)") as session:
+        with pytest.raises(RunFailed, match=r"exit code 9 .* Killed \(signal 9\)\.$"):
+            session.measure(REQUEST)
+
+
+@pytest.mark.parametrize("at", ["header", "record"])
+def test_a_launcher_that_adds_to_the_probes_lines_is_named(at: str) -> None:
+    words = f"say(('0: ' if {at!r} == 'header' else '') + header); read(); say('0: ' + record)"
+    with pytest.raises(RunFailed, match="--tag-output"), probe(f"{words}; read()") as session:
+        session.measure(REQUEST)
 
 
 def test_a_program_that_does_not_exist_is_named() -> None:

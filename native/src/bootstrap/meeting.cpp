@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "chiplog/error.hpp"
+#include "core/error_text.hpp"
 
 namespace chiplog {
 namespace {
@@ -22,12 +23,6 @@ constexpr auto retry_after = std::chrono::milliseconds(20);
 constexpr int backlog = 1024;
 constexpr std::string_view same_secret =
     "all ranks need the same CHIPLOG_SECRET and addresses that no relay translates";
-
-FileDescriptor open_socket(int family) {
-  FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.open()) throw Error(ExitCode::run_failed, "can't open a socket: " + system_error_text(errno));
-  return fd;
-}
 
 void set_blocking(int fd, bool blocking) {
   const int flags = fcntl(fd, F_GETFL);
@@ -106,7 +101,7 @@ bool nobody_listens(int error) { return error == ECONNREFUSED || error == ENOENT
 FileDescriptor connect_to(const SocketAddress& address, Refusal refusal, const Deadline& deadline,
                           std::chrono::nanoseconds time_limit, const PrepareSocket& prepare) {
   for (;;) {
-    FileDescriptor fd = open_socket(address.family);
+    FileDescriptor fd = open_socket(address.family, SOCK_STREAM);
     if (prepare) prepare(fd.get());
     int error = connect_before(fd.get(), address, deadline);
     if (error == 0 && is_own_peer(fd.get())) error = ECONNREFUSED;
@@ -205,6 +200,9 @@ class Reception {
   void welcome_newcomers() {
     for (;;) {
       FileDescriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!fd.open() && is_shortage(errno)) {
+        throw Error(ExitCode::run_failed, "can't accept another rank's connection: " + system_error_text(errno));
+      }
       if (!fd.open()) return;
       if (visitors_.size() == max_visitors) visitors_.erase(visitors_.begin());
       Visitor visitor{std::move(fd), {make_nonce()}, {}, 0, Deadline::in(visitor_patience)};
@@ -305,6 +303,12 @@ class Reception {
 
 }  // namespace
 
+FileDescriptor open_socket(int family, int type) {
+  FileDescriptor fd(socket(family, type | SOCK_CLOEXEC, 0));
+  if (!fd.open()) throw Error(ExitCode::run_failed, "can't open a socket: " + system_error_text(errno));
+  return fd;
+}
+
 SocketAddress resolve(const std::string& host, unsigned port) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -312,6 +316,9 @@ SocketAddress resolve(const std::string& host, unsigned port) {
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error == EAI_SYSTEM && is_shortage(errno)) {
+    throw Error(ExitCode::run_failed, "can't look up host '" + host + "': " + system_error_text(errno));
+  }
   if (error != 0) throw UsageError("unknown host '" + host + "': " + gai_strerror(error));
   SocketAddress address = copy_of(found->ai_addr, found->ai_addrlen);
   freeaddrinfo(found);
@@ -353,13 +360,13 @@ bool is_loopback_host(std::string_view numeric_host) {
 }
 
 FileDescriptor listen_at(const SocketAddress& address, const PrepareSocket& prepare) {
-  FileDescriptor fd = open_socket(address.family);
+  FileDescriptor fd = open_socket(address.family, SOCK_STREAM);
   const int on = 1;
   if (address.family != AF_UNIX) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (prepare) prepare(fd.get());
   if (bind(fd.get(), address.get(), static_cast<socklen_t>(address.bytes.size())) != 0 ||
       listen(fd.get(), backlog) != 0) {
-    throw Error(ExitCode::run_failed, "can't listen at " + address.name + ": " + system_error_text(errno));
+    throw AddressRefused("can't listen at " + address.name + ": " + system_error_text(errno));
   }
   return fd;
 }

@@ -39,7 +39,16 @@ SocketAddress local_address(int fd);
 // Called with each new socket before it listens or connects.
 using PrepareSocket = std::function<void(int fd)>;
 
-// Opens a listening stream socket; throws Error with the address if that fails.
+// This host doesn't have an address, or its port is taken.
+class AddressRefused : public Error {
+ public:
+  explicit AddressRefused(const std::string& message) : Error(ExitCode::run_failed, message) {}
+};
+
+// A new socket of a type such as SOCK_STREAM; throws Error where the system has none to give.
+FileDescriptor open_socket(int family, int type);
+
+// Opens a listening stream socket; throws AddressRefused, which names the address, where it can't be had.
 FileDescriptor listen_at(const SocketAddress& address, const PrepareSocket& prepare = {});
 
 struct Membership {

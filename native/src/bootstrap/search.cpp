@@ -50,7 +50,7 @@ FileDescriptor listen_at_first_free(unsigned first_port) {
   for (unsigned port = first_port;; ++port) {
     try {
       return listen_on_all_interfaces(port);
-    } catch (const Error&) {
+    } catch (const AddressRefused&) {
       if (port + 1 == first_port + search_ports) throw;
     }
   }

@@ -98,6 +98,20 @@ std::vector<std::string>& transports_with_worlds();
 template <class... Worlds>
 bool note_worlds(::testing::Types<Worlds...>) {
   (transports_with_worlds().emplace_back(Worlds::Tested::name), ...);
+  (testing::leave_out("*/" + std::string(Worlds::name) + ".*", testing::left_out_for<Worlds>), ...);
+  return true;
+}
+
+// Leaves a case of a suite out for worlds where `applies` is false. `lacks` says what they lack.
+template <class... Worlds, class Applies>
+bool note_case(::testing::Types<Worlds...>, const std::string& suite, const std::string& name, const char* lacks,
+               Applies applies) {
+  const auto note = [&]<class World>() {
+    if constexpr (decltype(applies.template operator()<World>())::value) return;
+    testing::leave_out(suite + "/" + World::name + "." + name,
+                       [lacks] { return std::string(World::name) + " lacks " + lacks; });
+  };
+  (note.template operator()<Worlds>(), ...);
   return true;
 }
 

@@ -141,8 +141,10 @@ def measure(
             run.begin(resume=resume)
             run.measure(follow_ups)
     except OutOfTime:
-        if run is None or time.monotonic() < limits.stop:
+        if time.monotonic() < limits.stop:
             raise  # another deadline, which is not about measuring alone
+        if run is None:
+            raise _nothing_measured(options) from None
         run.stopped()
     measured = Measured(
         Path(out),
@@ -154,6 +156,12 @@ def measure(
     if strict and measured.imprecise:
         raise PrecisionNotMet(_not_met(measured.imprecise, run.options.relative_half_width))
     return measured
+
+
+def _nothing_measured(options: PlanOptions) -> RunFailed:
+    return RunFailed(
+        f"the budget of {options.budget_seconds:g} s was over before a point was measured: give it more of --budget."
+    )
 
 
 def _not_met(points: Sequence[Imprecise], wanted: float) -> str:
@@ -250,10 +258,7 @@ class _Run:
     def stopped(self) -> None:
         """Names what is missing after a deadline; RunFailed where that is everything."""
         if not self.records:
-            raise RunFailed(
-                f"the budget of {self.options.budget_seconds:g} s was over before a point was measured: give it more "
-                "of --budget."
-            )
+            raise _nothing_measured(self.options)
         reached = {one.message_bytes for one in self.series}
         self.unreached_sizes.update(size for size in self.options.sizes if size not in reached)
 

@@ -1,24 +1,29 @@
-"""A child process in a process group of its own, which never outlives what started it."""
+"""A child process, with all that it starts; none of them outlives what started it."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import itertools
 import os
+import secrets
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-PR_SET_PDEATHSIG = 1
-GRACE_SECONDS = 2.0
-"""How long a group may take to end by itself before it is killed."""
+from chiplog.measure import members
+
+_numbers = itertools.count(1)
 
 
 class ProcessGroup:
-    """The leader of a new session with pipes to its standard streams; leaving the context ends the whole group."""
+    """The leader of a new session with pipes to its standard streams; leaving the context ends all that it started."""
 
     def __init__(
         self,
@@ -29,16 +34,22 @@ class ProcessGroup:
         stderr: IO[bytes] | int = subprocess.PIPE,
     ) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
+        parent = os.getpid()
 
         def end_with_parent() -> None:
-            libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+            libc.prctl(members.PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)
 
+        self._mark = f"{_watched_mark(parent)}{next(_numbers)}."
+        self._members = members.Members(self._mark)
+        self._stopped_since: dict[int, float] = {}
         self.process = subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=stderr,
-            env=dict(environment),
+            env={**environment, members.MARK_VARIABLE: self._mark},
             bufsize=0,
             start_new_session=True,
             preexec_fn=end_with_parent,
@@ -62,30 +73,51 @@ class ProcessGroup:
         except subprocess.TimeoutExpired:
             return None
 
+    def stopped(self, seconds: float, begin: float) -> str:
+        """The process that every call since `begin` has found stopped for `seconds`: its id and name; else empty.
+
+        `begin` is a time of `time.monotonic`.
+        """
+        now = time.monotonic()
+        states = self._members.states()
+        stopped = [one for one, state in states.items() if state in members.STOPPED]
+        self._stopped_since = {one: self._stopped_since.get(one, now) for one in stopped}
+        for process, since in self._stopped_since.items():
+            if now - max(since, begin) >= seconds:
+                return f"{process} ({_name(process)})"
+        return ""
+
     def end(self) -> None:
-        """Ask the group to end, kill what is left after a moment, and close the pipes."""
-        if self._group_lives():
-            self._signal(signal.SIGTERM)
-            deadline = time.monotonic() + GRACE_SECONDS
-            while self._group_lives() and time.monotonic() < deadline:
-                time.sleep(0.01)
-            self._signal(signal.SIGKILL)
+        """Ask all that the command has started to end, kill what is left after a moment, and close the pipes."""
+        members.end_members(self._mark)
+        self.process.kill()  # it may have given its environment away
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    def _group_lives(self) -> bool:
-        self.process.poll()  # collects the leader, so that it does not count as living
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
 
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
+@functools.cache
+def _watched_mark(parent: int) -> str:
+    """What the marks of this process, `parent`, begin with; a watcher ends all that carry them when it has ended."""
+    mark = f"{secrets.token_hex(8)}."
+    _watchers[parent] = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(members.__file__)), mark, str(parent)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    return mark
+
+
+_watchers: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def _name(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return "ended meanwhile"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
@@ -29,6 +30,8 @@ MARGIN_SECONDS = 20.0
 The probe itself says earlier which rank has not answered within the time limit."""
 START_SECONDS = 60.0
 END_SECONDS = 10.0
+LOOK_SECONDS = 0.25
+"""How often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
 
 
 class Session:
@@ -37,7 +40,8 @@ class Session:
     `command` starts the probe, alone or under a launcher. The ranks recognise each other by a secret in the
     environment. `meanwhile` is called once, while the probe starts. `explain` adds what a failure to start may mean to
     its sentence. `leftover` is a file that killed ranks leave behind; it is removed at the end. All waits are bounded;
-    a probe that is silent for longer is ended and reported.
+    a probe that is silent for longer is ended and reported, and so is one while any of its processes on this host,
+    the launcher's too, has been stopped for `time_limit` seconds.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Session:
         environment: Mapping[str, str] | None = None,
         start_seconds: float = START_SECONDS,
         margin_seconds: float = MARGIN_SECONDS,
+        time_limit: float = math.inf,
         meanwhile: Callable[[], object] | None = None,
         explain: Callable[[str], str] | None = None,
         leftover: Path | None = None,
@@ -56,16 +61,20 @@ class Session:
         self._environment.setdefault(SECRET_VARIABLE, secrets.token_hex(16))
         self._start_seconds = start_seconds
         self._margin_seconds = margin_seconds
+        self._time_limit = time_limit
+        self._end_seconds = min(END_SECONDS, time_limit)
         self._meanwhile = meanwhile
         self._explain = explain
         self._leftover = leftover
         self._stdout = b""
         self._stderr = b""
         self._not_ours = b""
-        """What came on standard output before the header: launchers and shells greet and complain there."""
+        """What else came on standard output: launchers and shells greet and complain there."""
         self._group: ProcessGroup | None = None
         self._selector = selectors.DefaultSelector()
         self._is_over = False
+        self._is_silenced = False
+        """Whether standard output has ended."""
         self.header_line = ""
         self.header: dict[str, Any] = {}
 
@@ -153,39 +162,53 @@ class Session:
         """The next line of type `wanted`, whole and parsed; an error line becomes its exception."""
         deadline = time.monotonic() + seconds
         try:
-            line = self._line(deadline, seconds)
-            while (
-                wanted == "header"
-                and not line.startswith("{")
-                and len(self._not_ours) < NOT_OURS_BYTES
-            ):
-                self._not_ours += line.encode() + b"\n"
-                line = self._line(deadline, seconds)
+            line, answer = self._object(deadline, seconds)
         except ChiplogError:
             self._is_over = True
             raise
-        answer = as_json(line)
-        if isinstance(answer, dict) and answer.get("type") == "footer":
+        if answer.get("type") == "footer":
             raise self._ended_from_outside(answer)
-        if not isinstance(answer, dict) or answer.get("type") not in (wanted, "error"):
-            raise RunFailed(
-                f"the probe should have written a {wanted} and wrote {line[:80]!r}: does the launcher, or a shell's "
-                "start-up file, print to standard output?"
-            )
-        if answer["type"] == "error":
+        if answer.get("type") == "error":
             raise _error(answer)
+        if answer.get("type") != wanted:
+            raise RunFailed(f"the probe should have written a {wanted} and wrote {line[:80]!r}.")
         return line, answer
+
+    def _object(self, deadline: float, seconds: float) -> tuple[str, dict[str, Any]]:
+        """The next line that is a JSON object, and that object; launchers and shells print to standard output, too."""
+        while True:
+            line = self._line(deadline, seconds)
+            answer = as_json(line)
+            if isinstance(answer, dict):
+                return line, answer
+            if _CHANGED.search(line):
+                raise RunFailed(
+                    f"what the probe wrote arrived as {line[:80]!r}: start it without what adds to its lines, as "
+                    "mpirun --tag-output and srun --label do."
+                )
+            self._not_ours = (self._not_ours + line.encode() + b"\n")[-NOT_OURS_BYTES:]
 
     def _line(self, deadline: float, seconds: float) -> str:
         while b"\n" not in self._stdout:
             if len(self._stdout) > MAX_LINE_BYTES:
                 raise RunFailed(f"the probe wrote a line of more than {MAX_LINE_BYTES} bytes.")
-            if not self._read(deadline - time.monotonic()):
-                if time.monotonic() < deadline:
-                    raise self._ended()
-                raise RunFailed(f"the probe has not answered within {seconds:.0f} s.{self._said()}")
+            if not self._read(min(LOOK_SECONDS, deadline - time.monotonic())):
+                self._look(deadline, seconds)
         line, self._stdout = self._stdout.split(b"\n", 1)
         return line.decode("utf-8", errors="replace")
+
+    def _look(self, deadline: float, seconds: float) -> None:
+        """Raise where there is no reason to wait any longer for a probe that says nothing."""
+        assert self._group is not None
+        if self._is_silenced or self._group.wait(0.0) is not None:
+            raise self._ended()
+        if stopped := self._group.stopped(self._time_limit, deadline - seconds):
+            raise RunFailed(
+                f"process {stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends "
+                "it, as kill -STOP, a debugger or a batch system do; let it run, or allow more with --time-limit."
+            )
+        if time.monotonic() >= deadline:
+            raise RunFailed(f"the probe has not answered within {seconds:.0f} s.{self._said()}")
 
     def _read(self, seconds: float) -> bool:
         """Wait for output and take it in; False at the end of standard output or of the time."""
@@ -198,14 +221,13 @@ class Session:
                 self._stderr = (self._stderr + piece)[-STDERR_KEPT_BYTES:]
             if not piece:
                 self._selector.unregister(key.fd)
-                if is_stdout:
-                    return False
-            return True
+                self._is_silenced = self._is_silenced or is_stdout
+            return bool(piece) or not is_stdout
         return False
 
     def _quit(self, group: ProcessGroup) -> None:
         self._send('{"type":"quit"}\n')
-        deadline = time.monotonic() + END_SECONDS
+        deadline = time.monotonic() + self._end_seconds
         while self._read(deadline - time.monotonic()):
             pass
         if group.wait(max(0.1, deadline - time.monotonic())) not in (0, None):
@@ -224,7 +246,7 @@ class Session:
     def _ended(self) -> ChiplogError:
         """What to say of a probe that closed its output: its own words first, where it has said any."""
         assert self._group is not None
-        code = self._group.wait(END_SECONDS)
+        code = self._group.wait(self._end_seconds)
         while self._read(0.05):
             pass
         killed = _signal_of(code)
@@ -233,7 +255,7 @@ class Session:
         end = (
             f"was killed by {killed}"
             if killed
-            else f"ended with exit code {code} before it had answered"
+            else f"ended {f'with exit code {code}' if code is not None else 'its output'} before it had answered"
         )
         own = self._own_words()
         if own:
@@ -254,6 +276,7 @@ class Session:
         return f" It said: {words}." if words else ""
 
 
+_CHANGED = re.compile(r'.\{"type":"')
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 

@@ -71,6 +71,7 @@ def launch_of(
             return Session(
                 [*words, str(probe.path), *arguments],
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
                 explain=partial(explain_start, words, probe),
             )
@@ -81,6 +82,7 @@ def launch_of(
                 command,
                 environment=meeting.environment,
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
                 leftover=meeting.file,
             )
@@ -90,9 +92,12 @@ def launch_of(
                 started.command,
                 environment=started.environment,
                 margin_seconds=margin,
+                time_limit=time_limit,
                 meanwhile=meanwhile,
             )
-        return Session([str(base_probe()), *arguments], margin_seconds=margin)
+        return Session(
+            [str(base_probe()), *arguments], margin_seconds=margin, time_limit=time_limit
+        )
 
     return launch
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include "collectives/mpi/own_mpi.hpp"
 #include "collectives/mpi/registry.hpp"
 
 #define CHIPLOG_EXPORT [[gnu::visibility("default")]]
@@ -130,6 +131,7 @@ CHIPLOG_BOTH_NAMES(CHIPLOG_IDUP_WITH_INFO, Comm_idup_with_info)
 #ifdef MPI_SESSION_NULL
 #define CHIPLOG_SESSION(NAME, OF_MPI)                                                    \
   CHIPLOG_EXPORT int NAME(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
+    chiplog::collectives::end_under_other_mpi();                                         \
     chiplog::collectives::threads_may_come();                                            \
     return CHIPLOG_NEXT_OF(NAME, OF_MPI)(info, handler, session);                        \
   }
@@ -137,11 +139,13 @@ CHIPLOG_BOTH_NAMES(CHIPLOG_SESSION, Session_init)
 #endif
 
 CHIPLOG_EXPORT int MPI_Init(int* count, char*** arguments) {
+  chiplog::collectives::end_under_other_mpi();
   const int error = CHIPLOG_NEXT(Init)(count, arguments);
   if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
   return error;
 }
 CHIPLOG_EXPORT int MPI_Init_thread(int* count, char*** arguments, int required, int* provided) {
+  chiplog::collectives::end_under_other_mpi();
   const int error = CHIPLOG_NEXT(Init_thread)(count, arguments, required, provided);
   if (error == MPI_SUCCESS) chiplog::collectives::after_initialisation();
   return error;
@@ -177,17 +181,20 @@ void call_next(const char* name, Arguments*... arguments) {
 }
 
 void fortran_init(const char* name, MPI_Fint* error) {
+  chiplog::collectives::end_under_other_mpi();
   call_next(name, error);
   chiplog::collectives::after_initialisation();
 }
 
 void fortran_init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  chiplog::collectives::end_under_other_mpi();
   call_next(name, required, provided, error);
   chiplog::collectives::after_initialisation();
 }
 
 void fortran_session(const char* name, const MPI_Fint* info, const MPI_Fint* handler, MPI_Fint* session,
                      MPI_Fint* error) {
+  chiplog::collectives::end_under_other_mpi();
   chiplog::collectives::threads_may_come();
   call_next(name, info, handler, session, error);
 }

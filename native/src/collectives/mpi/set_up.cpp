@@ -7,6 +7,7 @@
 
 #include "collectives/mpi/errors_returned.hpp"
 #include "collectives/mpi/leaders.hpp"
+#include "collectives/mpi/long_wait.hpp"
 #include "collectives/mpi/members.hpp"
 #include "collectives/mpi/progress.hpp"
 #include "collectives/settings.hpp"
@@ -142,8 +143,19 @@ class SetUp {
     }
     told_.numbers_are_pending = PendingNumbers::are_likely() ? 1 : 0;
     std::vector<Told> all(members_.world_ranks.size());
-    const int error = PMPI_Allgather(&told_, sizeof told_, MPI_BYTE, all.data(), sizeof told_, MPI_BYTE, communicator_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error =
+        PMPI_Iallgather(&told_, sizeof told_, MPI_BYTE, all.data(), sizeof told_, MPI_BYTE, communicator_, &request);
+    if (error == MPI_SUCCESS) error = wait_long(request, [this] { return who_is_awaited(); });
     return error == MPI_SUCCESS ? all : std::vector<Told>{};
+  }
+
+  // For ranks whose set-up takes long: all come to it after the same barrier.
+  [[nodiscard]] std::string who_is_awaited() const {
+    return name_of(communicator_) + ": rank " + std::to_string(members_.rank) + " of " +
+           std::to_string(members_.count()) +
+           " waits for the others after a barrier. Ranks without this library, or with other settings of it, never "
+           "come: CHIPLOG_EVERY_RANK=1 says that there are none.";
   }
 
   NodePart node_part(const std::vector<std::byte*>& boards, const std::vector<Told>& all) {

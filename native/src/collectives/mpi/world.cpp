@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "collectives/mpi/job.hpp"
+#include "collectives/mpi/long_wait.hpp"
 #include "collectives/settings.hpp"
 
 namespace chiplog::collectives {
@@ -78,7 +79,7 @@ World::~World() {
 
 void World::connect() {
   if (messages_ != MPI_COMM_NULL) return;  // some MPIs' Fortran functions call the C ones
-  if (PMPI_Comm_dup(MPI_COMM_WORLD, &messages_) != MPI_SUCCESS) return;
+  if (!meet_all() || PMPI_Comm_dup(MPI_COMM_WORLD, &messages_) != MPI_SUCCESS) return;
   PMPI_Comm_set_errhandler(messages_, MPI_ERRORS_RETURN);
   void* largest = nullptr;
   int found = 0;
@@ -92,6 +93,16 @@ void World::connect() {
   for (int rank = 0; rank < ranks_; ++rank) {
     nodes_.push_back(first_of.emplace(all[static_cast<std::size_t>(rank)], rank).first->second);
   }
+}
+
+bool World::meet_all() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  return wait_long(request, [this] {
+           return "MPI_COMM_WORLD: rank " + std::to_string(rank_) + " waits in MPI_Init for " + unseen() +
+                  ". CHIPLOG_EVERY_RANK=1 says that every rank has this library and that variable: unset it where "
+                  "that is not so.";
+         }) == MPI_SUCCESS;
 }
 
 void World::disconnect() {
@@ -119,6 +130,19 @@ std::vector<int> World::ranks_of(MPI_Comm communicator) const {
     if (rank == MPI_UNDEFINED) return {};
   }
   return ranks;
+}
+
+std::string World::unseen() {
+  std::string ranks;
+  int count = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank == rank_ || has_here({rank})) continue;
+    constexpr int most_named = 8;
+    if (++count <= most_named) ranks += (count == 1 ? "" : ", ") + std::to_string(rank);
+    if (count == most_named + 1) ranks += " and so on";
+  }
+  if (count == 0) return "ranks that have the library and are late";
+  return (count == 1 ? "rank " : "ranks ") + ranks + ", which this node does not show with the library";
 }
 
 bool World::has_here(const std::vector<int>& ranks) { return roster_ && roster_->has(ranks); }

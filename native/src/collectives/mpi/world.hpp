@@ -26,8 +26,8 @@ class World {
   World& operator=(const World&) = delete;
 
   // Makes the communicator for the library's own messages and finds out who shares a node. Collective over
-  // MPI_COMM_WORLD; only where every rank has the library. Where the MPI refuses, there is
-  // none.
+  // MPI_COMM_WORLD; only where every rank has the library. Where the MPI refuses, there is none. A rank that waits long
+  // for others says so.
   void connect();
   // Frees it. Collective over MPI_COMM_WORLD.
   void disconnect();
@@ -45,6 +45,8 @@ class World {
   [[nodiscard]] Board& board() { return board_; }
   // True if all these ranks are on this node and have the library; each of them gets the same answer.
   [[nodiscard]] bool has_here(const std::vector<int>& ranks);
+  // Those of MPI_COMM_WORLD that aren't on this node, or don't have the library, as far as can be seen: "ranks 1, 3".
+  [[nodiscard]] std::string unseen();
   // The boards of these ranks of this node, in their order; empty if one of them can't be opened.
   [[nodiscard]] std::vector<std::byte*> boards_of(const std::vector<int>& ranks);
 
@@ -54,6 +56,9 @@ class World {
   void give_back_tag(int tag);
 
  private:
+  // Returns when all ranks have come here; false where the MPI refuses.
+  bool meet_all();
+
   int rank_ = 0;
   int ranks_ = 1;
   MPI_Group group_ = MPI_GROUP_NULL;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
@@ -17,6 +18,7 @@
 
 #include "bootstrap/meeting.hpp"
 #include "chiplog/error.hpp"
+#include "core/error_text.hpp"
 
 namespace chiplog {
 namespace {
@@ -73,9 +75,13 @@ std::string numeric(const sockaddr* address) {
 
 std::string local_address_for(const std::string& bind) {
   const std::optional<Network> network = parse_network(bind);
-  if (!network && if_nametoindex(bind.c_str()) == 0) return bind;
+  if (!network && if_nametoindex(bind.c_str()) == 0) {
+    if (!is_shortage(errno)) return bind;
+    throw Error(ExitCode::run_failed, "can't look for interface " + bind + ": " + system_error_text(errno));
+  }
   ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) throw Error(ExitCode::run_failed, "the system doesn't tell its network addresses");
+  if (getifaddrs(&first) != 0)
+    throw Error(ExitCode::run_failed, "the system doesn't tell its network addresses: " + system_error_text(errno));
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> addresses(first, freeifaddrs);
   // IPv4 first: link-local IPv6 addresses mean nothing without their interface.
   for (const int family : {AF_INET, AF_INET6}) {

@@ -21,9 +21,7 @@ FileDescriptor listen_as(Rank rank, const TcpAddress& own, const PrepareSocket& 
   }
   try {
     return listen_at(resolve(own.host, port), prepare);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
+  } catch (const AddressRefused& error) {
     throw UsageError("option 'bind' or 'port' of " + own.transport + " on rank " + std::to_string(rank) + ": " +
                      error.what());
   }

@@ -43,10 +43,10 @@ void enlarge_buffers(int fd) {
   }
 }
 
-FileDescriptor open_socket(const std::string& host) {
+FileDescriptor bind_socket(const std::string& host) {
   const SocketAddress address = resolve(host, 0);
-  FileDescriptor fd(socket(address.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd.open() || bind(fd.get(), address.get(), static_cast<socklen_t>(address.bytes.size())) != 0) {
+  FileDescriptor fd = open_socket(address.family, SOCK_DGRAM);
+  if (bind(fd.get(), address.get(), static_cast<socklen_t>(address.bytes.size())) != 0) {
     throw UsageError("option 'bind' of udp: no socket at " + host + ": " + system_error_text(errno));
   }
   enlarge_buffers(fd.get());
@@ -162,7 +162,7 @@ UdpTransport make_udp_transport(Bootstrap& bootstrap, const UdpOptions& options,
   Ends own{host, 0, std::vector<unsigned>(ranks, 0)};
   for (std::size_t peer = 0; peer < ranks; ++peer) {
     if (!beside[peer].open()) continue;
-    datagrams[peer] = open_socket(host);
+    datagrams[peer] = bind_socket(host);
     own.ports[peer] = port_of(local_address(datagrams[peer].get()));
     own.buffer_bytes = static_cast<std::size_t>(buffer_bytes(datagrams[peer].get()));
   }

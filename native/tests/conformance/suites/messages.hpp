@@ -14,7 +14,7 @@ class Messages : public ::testing::Test {
  protected:
   using T = typename World::Tested;
 
-  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
+  void SetUp() override { CHIPLOG_REQUIRE_PRESENT(World) }
 
   static void expect_both_return(void (*body)(T&, Rank)) {
     const Outcomes outcomes =

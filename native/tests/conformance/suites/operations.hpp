@@ -21,7 +21,7 @@ constexpr std::int64_t sampled_rounds = 5;
 template <class World>
 class Operations : public ::testing::Test {
  protected:
-  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
+  void SetUp() override { CHIPLOG_REQUIRE_PRESENT(World) }
 };
 
 TYPED_TEST_SUITE(Operations, Worlds, WorldNames);

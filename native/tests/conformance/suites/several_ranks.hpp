@@ -10,6 +10,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "../worlds.hpp"
 #include "core/payload.hpp"
@@ -24,15 +25,17 @@ constexpr auto impatient = std::chrono::milliseconds(200);
 template <class World>
 class SeveralRanks : public ::testing::Test {
  protected:
-  void SetUp() override { CHIPLOG_SKIP_UNLESS_PRESENT(World) }
+  void SetUp() override { CHIPLOG_REQUIRE_PRESENT(World) }
 };
 
 TYPED_TEST_SUITE(SeveralRanks, Worlds, WorldNames);
 
-#define CHIPLOG_SKIP_IN_VIRTUAL_TIME(World)                                              \
-  if constexpr (offers<typename World::Tested, ability::Settles>) {                      \
-    GTEST_SKIP() << World::name << " has no time limit: its ranks wait in virtual time"; \
-  }
+// Ranks that wait in virtual time have no time limit.
+#define CHIPLOG_TIMED_TEST(Name)                                                                              \
+  [[maybe_unused]] const bool Name##_is_noted = note_case(                                                    \
+      Worlds(), "SeveralRanks", #Name, "a time limit",                                                        \
+      []<class World>() { return std::bool_constant<!offers<typename World::Tested, ability::Settles>>(); }); \
+  TYPED_TEST(SeveralRanks, Name)
 
 // More ranks than this machine may have cores; in each step every rank has one peer.
 TYPED_TEST(SeveralRanks, ExchangeMessagesEveryTwoOfSix) {
@@ -119,8 +122,7 @@ TYPED_TEST(SeveralRanks, TakeTurnsWhereThePairsOfARoundAreNotAtOnce) {
   munmap(&count, sizeof(SharedCount));
 }
 
-TYPED_TEST(SeveralRanks, EndTheWaitForASilentRank) {
-  CHIPLOG_SKIP_IN_VIRTUAL_TIME(TypeParam)
+CHIPLOG_TIMED_TEST(EndTheWaitForASilentRank) {
   const auto body = [](Bootstrap& bootstrap, auto& transport) {
     auto buffer = transport.make_buffer(1);
     if (bootstrap.rank() == 1) bootstrap.broadcast({});
@@ -129,8 +131,7 @@ TYPED_TEST(SeveralRanks, EndTheWaitForASilentRank) {
   EXPECT_EQ(TypeParam::run(2, body, impatient)[0], "TimedOut: no word from rank 1 within 0.2 s");
 }
 
-TYPED_TEST(SeveralRanks, EndTheWaitForARankThatTakesNothing) {
-  CHIPLOG_SKIP_IN_VIRTUAL_TIME(TypeParam)
+CHIPLOG_TIMED_TEST(EndTheWaitForARankThatTakesNothing) {
   const auto body = [](Bootstrap& bootstrap, auto& transport) {
     constexpr std::size_t bytes = std::size_t{1} << 20U;
     auto buffer = transport.make_buffer(bytes);
