@@ -38,8 +38,6 @@ class Moments:
     """Each record's samples without what the state of their moment added, in seconds."""
 
     records: tuple[Floats, ...]
-    slow_ratio: float
-    """How many times as long the slow state takes; 1 where no two states are told apart."""
     wanders: bool
     """Whether samples that follow one another are alike: states or a drift are part of the levels, too."""
 
@@ -49,7 +47,7 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
 
     Records with a sample that is not positive, or of fewer than ten samples, leave all as it is.
     """
-    as_they_are = Moments(tuple(records), 1.0, wanders=False)
+    as_they_are = Moments(tuple(records), wanders=False)
     if (
         any(record.size < FEWEST_SAMPLES or np.min(record) <= 0.0 for record in records)
         or not records
@@ -62,18 +60,18 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
     step = _step(centred, noise)
     if step is None:
         by_chance = ERRORS / math.sqrt(sum(values.size for values in logs))
-        return Moments(tuple(records), 1.0, wanders=before > by_chance)
+        return Moments(tuple(records), wanders=before > by_chance)
     slow = _slow_samples(np.log(np.maximum(message_bytes, 1)), logs, step, noise)
     freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
     after = _correlation([_centred(values) for values in freed])
     if EXPLAINED * after > before:
-        return Moments(tuple(records), 1.0, wanders=True)
+        return Moments(tuple(records), wanders=True)
     ratio = math.exp(step)
     corrected = tuple(
         record / np.where(_of_samples(state, record.size), ratio, 1.0)
         for record, state in zip(records, slow, strict=True)
     )
-    return Moments(corrected, ratio, wanders=True)
+    return Moments(corrected, wanders=True)
 
 
 def _centred(values: Floats) -> Floats:

@@ -58,6 +58,8 @@ class Scanner:
         found: list[Step] | None = None
         groups = overlapping(sizes)
         for number, together in enumerate(groups):
+            if number and not self._questions.has_time:
+                break
             questions = len(groups) - number + THRESHOLDS.checks
             quantities = quantities_to_scan(
                 self._measured, together, self._questions.round_bytes(questions, records=1)
