@@ -24,6 +24,8 @@ MOST_BLOCKS = 50
 """Derived: longer records are taken in blocks, so that a switch is placed to 2 % of a record."""
 FEWEST_SAMPLES = 10
 """Derived: of a record in which a switch is looked for: five on each side."""
+BESIDE = 3
+"""Given: samples on each side of a switch, at least."""
 SLOWEST = math.log(1.35)
 """Given: states differ by 5 to 25 %, and that is known to a third here; larger steps within a record are outliers."""
 EXPLAINED = 3.0
@@ -115,8 +117,7 @@ def _step(centred: Sequence[Floats], noise: float) -> float | None:
 def _best_split(values: Floats) -> tuple[float, float]:
     """The difference of the means after and before the best place, and it times the root of its weight."""
     count = values.size
-    fewest = FEWEST_SAMPLES // 2
-    before = np.arange(fewest, count - fewest + 1)
+    before = np.arange(BESIDE, count - BESIDE + 1)
     sums = np.cumsum(values)
     step = (sums[-1] - sums[before - 1]) / (count - before) - sums[before - 1] / before
     strength = np.abs(step) * np.sqrt(before * (count - before) / count)

@@ -192,7 +192,7 @@ def _least(
 
 
 def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:
-    """Whether the jump stays, by `MIDWAY` of it and the error of that, without the size next to it on either side.
+    """Whether the jump stays, by a third and the error of that, without the size next to it on either side.
 
     An outlier next to a break may turn the line of a side of few sizes.
     """
@@ -203,9 +203,8 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
         without.append(_jump_without(lines, (begin, at - 1), after, at, sign=-1.0))
     if 2 <= end - at < DENSE_POINTS:
         without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
-    return all(
-        math.copysign(1.0, jump) * left - error >= MIDWAY * abs(jump) for left, error in without
-    )
+    least = abs(jump) / 3.0  # Given: less is an outlier's more likely than a protocol's
+    return all(math.copysign(1.0, jump) * left - error >= least for left, error in without)
 
 
 def _jump_without(
