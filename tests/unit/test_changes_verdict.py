@@ -9,7 +9,8 @@ from changes_machine import ONE_PROTOCOL, Machine, theta
 from chiplog.fit.changes.ask.marks import series_for
 from chiplog.fit.changes.decide.evidence import Evidence, Place
 from chiplog.fit.changes.decide.mark import FLAT, Mark
-from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
+from chiplog.fit.changes.decide.surroundings import Surroundings
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request, StopRule
 

@@ -15,13 +15,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from chiplog.compare.result import ModelRow
+from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.fit.verdict import quality_of
 from chiplog.models.registry import find_model
 
 ENOUGH = 0.9
-"""Share of the points that some model predicts, from which a model is ranked with the others."""
-TAIL = 0.025
-"""Of a 95 % interval, on either side."""
+"""Given: share of the points that some model predicts, from which a model is ranked with the others."""
 
 
 def most_points(rows: Sequence[ModelRow]) -> int:
@@ -87,7 +86,7 @@ def is_surely_closer(row: ModelRow, other: ModelRow) -> bool:
     if known.size < 2:
         return False
     error = float(known.std(ddof=1)) / math.sqrt(known.size)
-    reach = -float(stdtrit(known.size - 1, TAIL)) * error
+    reach = float(stdtrit(known.size - 1, TAILS[1])) * error
     return float(known.mean()) > reach
 
 

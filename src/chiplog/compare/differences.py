@@ -124,7 +124,5 @@ def _weights(
 
 def _of_rows(noise: RowNoise, keys: Sequence[Key]) -> float:
     """The half width of a level of these rows by their noise; of single values, at most that of one outlier."""
-    half_width = noise.quantile(keys) * math.sqrt(
-        1.0 / sum(noise.errors[key] ** -2.0 for key in keys)
-    )
+    half_width = noise.quantile(keys) * noise.error_of(keys)
     return half_width if noise.outlier is None else min(half_width, noise.outlier)

@@ -20,7 +20,7 @@ from chiplog.compare.judged import (
 )
 from chiplog.compare.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
-from chiplog.compare.split import Split, part
+from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
@@ -47,8 +47,6 @@ from chiplog.models.registry import load_model
 
 DEFAULT_FOLDS = 5
 """Given: as is usual."""
-FEWEST_TRAINING_VALUES = 3
-"""Derived: a line and its scatter need three."""
 SUMS = {"L_half": {"L"}, "G_half": {"G", "O_s", "O_r"}}
 """Parameters that are sums, and which others, where they are identified, tell that it was taken apart."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.compare.expression import parse_expression
-from chiplog.compare.split import Split, divide
+from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, divide
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.pairs.fitting import round_trips
@@ -11,10 +11,6 @@ from chiplog.fit.pairs.table import is_pair_point, pair_table
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions.predictor import MeasuredPoints
 from chiplog.fit.result import Fit
-
-FEWEST_TRAINING_CELLS = 3
-"""Derived: as for one pair. Sizes that are left where there is one number of pairs, and numbers of pairs where there is
-one size."""
 
 
 def pair_points(found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
@@ -43,7 +39,7 @@ def most_pair_folds(dataset: Dataset) -> int:
     """The most folds that each have some of the sizes or numbers of pairs, and leave some; 0 where there are none."""
     sizes, pairs = _dealt(dataset)
     if min(len(sizes), len(pairs)) < 2:
-        return max(len(sizes) * len(pairs) - FEWEST_TRAINING_CELLS, 0)
+        return max(len(sizes) * len(pairs) - FEWEST_TRAINING_VALUES, 0)
     return max(len(sizes), len(pairs))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from scipy import optimize, special, stats
 from chiplog.compare.points import Key, Rows
 from chiplog.compare.ranges import levels_of
 from chiplog.machine_state.noise import ERRORS
+from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
@@ -157,6 +157,5 @@ def _scale(deviations: Floats) -> float:
     if not deviations.size:
         return MIN_SCATTER
     sizes = np.abs(deviations)
-    of_normal = NormalDist().inv_cdf(0.75)  # Derived: the median of |N(0, 1)|
-    scale = max(float(np.median(sizes)) / of_normal, MIN_SCATTER)
+    scale = max(MAD_TO_DEVIATION * float(np.median(sizes)), MIN_SCATTER)
     return max(float(np.sqrt(np.mean(np.minimum(sizes, ERRORS * scale) ** 2))), MIN_SCATTER)

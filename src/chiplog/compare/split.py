@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from chiplog.dataset.series import Dataset, Series
 
+FEWEST_TRAINING_VALUES = 3
+"""Derived: a line and its scatter need three."""
 Split = tuple[Dataset, Dataset]
 """What is left for the fit, and what is held out."""
 

@@ -15,7 +15,7 @@ from chiplog.dataset.series import Dataset, Series
 OTHER_PROGRAMS = "other programs are running"
 """The fact by which the probe warns of load; its number is that of runnable processes, a mean over one minute."""
 INTERRUPTED = 2.0
-"""Samples of more than so many medians of their series were interrupted; what exceeds that is lost time."""
+"""Given: samples of more than so many medians of their series were interrupted; what exceeds that is lost time."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,15 @@ MOST_BLOCKS = 50
 """Derived: longer records are taken in blocks, so that a switch is placed to 2 % of a record."""
 FEWEST_SAMPLES = 10
 """Derived: of a record in which a switch is looked for: five on each side."""
+BESIDE = 3
+"""Given: samples on each side of a switch, at least."""
 SLOWEST = math.log(1.35)
 """Given: states differ by 5 to 25 %, and that is known to a third here; larger steps within a record are outliers."""
-FAR = ERRORS**2
-"""Derived: squared errors beyond which a sample is an outlier."""
-EXPLAINED = 1.0 / 3.0
-"""Study (benchmarks/changes.py): share of the correlation of neighbouring samples that two states may leave over. A
+EXPLAINED = 3.0
+"""Study (benchmarks/changes.py): factor by which two states must reduce the correlation of neighbouring samples. A
 drift leaves a half or more, states next to nothing."""
+FAST = 0.2
+"""Given: quantile of a record that lies within its faster state, unless most of its samples are slow."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,6 @@ class Moments:
     """Each record's samples without what the state of their moment added, in seconds."""
 
     records: tuple[Floats, ...]
-    slow_ratio: float
-    """How many times as long the slow state takes; 1 where no two states are told apart."""
     wanders: bool
     """Whether samples that follow one another are alike: states or a drift are part of the levels, too."""
 
@@ -48,7 +49,7 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
 
     Records with a sample that is not positive, or of fewer than ten samples, leave all as it is.
     """
-    as_they_are = Moments(tuple(records), 1.0, wanders=False)
+    as_they_are = Moments(tuple(records), wanders=False)
     if (
         any(record.size < FEWEST_SAMPLES or np.min(record) <= 0.0 for record in records)
         or not records
@@ -61,18 +62,18 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
     step = _step(centred, noise)
     if step is None:
         by_chance = ERRORS / math.sqrt(sum(values.size for values in logs))
-        return Moments(tuple(records), 1.0, wanders=before > by_chance)
+        return Moments(tuple(records), wanders=before > by_chance)
     slow = _slow_samples(np.log(np.maximum(message_bytes, 1)), logs, step, noise)
     freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
     after = _correlation([_centred(values) for values in freed])
-    if after > EXPLAINED * before:
-        return Moments(tuple(records), 1.0, wanders=True)
+    if EXPLAINED * after > before:
+        return Moments(tuple(records), wanders=True)
     ratio = math.exp(step)
     corrected = tuple(
         record / np.where(_of_samples(state, record.size), ratio, 1.0)
         for record, state in zip(records, slow, strict=True)
     )
-    return Moments(corrected, ratio, wanders=True)
+    return Moments(corrected, wanders=True)
 
 
 def _centred(values: Floats) -> Floats:
@@ -116,7 +117,7 @@ def _step(centred: Sequence[Floats], noise: float) -> float | None:
 def _best_split(values: Floats) -> tuple[float, float]:
     """The difference of the means after and before the best place, and it times the root of its weight."""
     count = values.size
-    before = np.arange(3, count - 2)
+    before = np.arange(BESIDE, count - BESIDE + 1)
     sums = np.cumsum(values)
     step = (sums[-1] - sums[before - 1]) / (count - before) - sums[before - 1] / before
     strength = np.abs(step) * np.sqrt(before * (count - before) / count)
@@ -137,7 +138,7 @@ def _slow_samples(
     kept: list[tuple[NDArray[np.intp], list[_Path]]] = []
     for k, values in enumerate(logs):
         middle = float(np.median(values))
-        low = min(float(np.quantile(values, 0.2)) + 0.84 * noise, middle)
+        low = min(float(np.quantile(values, FAST)) - NormalDist().inv_cdf(FAST) * noise, middle)
         before, levels = levels, np.array([low, middle - step])
         growth = float(sizes[k] - sizes[k - 1]) if k else math.inf
         change = _change_cost(before, levels, growth, noise, len(logs))
@@ -196,4 +197,4 @@ def _path(off: Floats, step: float, noise: float, entered: tuple[float, float]) 
 
 
 def _far(off: Floats, noise: float) -> Floats:
-    return np.minimum((off / noise) ** 2, FAR)
+    return np.minimum((off / noise) ** 2, ERRORS**2)

@@ -138,6 +138,19 @@ def end_to_json(end: UnexplainedEnd | None) -> dict[str, Any] | None:
     return None if end is None else asdict(end)
 
 
+def series_to_json(series: SeriesChanges) -> dict[str, Any]:
+    """One series with its changes, as a run's footer has it, too."""
+    return {
+        "quantity": series.quantity,
+        "pattern": series.pattern,
+        "operation": series.operation,
+        "transport": series.transport,
+        "pairs": series.pairs,
+        "peers": series.peers,
+        "changes": [change_to_json(change) for change in series.changes],
+    }
+
+
 def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
     """The document that `chiplog changes --json` writes, from the changes of each operation and posting.
 
@@ -152,13 +165,7 @@ def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str,
         "schema": SCHEMA,
         "series": [
             {
-                "quantity": series.quantity,
-                "pattern": series.pattern,
-                "operation": series.operation,
-                "transport": series.transport,
-                "pairs": series.pairs,
-                "peers": series.peers,
-                "changes": [change_to_json(change) for change in series.changes],
+                **series_to_json(series),
                 "would_tell": list(series.would_tell),
                 "unexplained_end": end_to_json(series.end),
             }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence, Set
 from functools import partial
 
 from chiplog.fit.changes.ask.halving import Halving, Interval
-from chiplog.fit.changes.ask.questions import Questions, Record
+from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.scanner import Scanner
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
@@ -44,7 +44,11 @@ class Bisection:
         while not halving.is_done:
             sizes = halving.sizes
             evidence = yield from self._questions.ask(
-                index, marks, sizes, partial(is_clear, sizes=sizes)
+                index,
+                marks,
+                sizes,
+                partial(is_clear, sizes=sizes),
+                questions_about(halving.low, halving.high),
             )
             if evidence is None:
                 return None
@@ -76,8 +80,8 @@ class Bisection:
             jump = yield from self._jump(index, [*marks, *_flat(others, led)], around, place, least)
             return jump
         jump = None
-        for _ in range(THRESHOLDS.attempts):
-            others = self._scanner.quantities_at_limit(around.sizes, without=led)
+        for _ in range(THRESHOLDS.sweeps):
+            others = self._scanner.quantities(around.sizes, without=led)
             asked = [*marks, *_flat(others, led)]
             if not asked:
                 break
@@ -95,8 +99,6 @@ class Bisection:
         place: Place,
         least: float,
     ) -> Generator[Request, Record, Jump | None]:
-        is_limit = place is Place.LIMIT
-
         def jump(evidence: Evidence) -> Jump:
             return evidence.jump_at(around, place, least=least)
 
@@ -105,15 +107,16 @@ class Bisection:
             marks,
             around.sizes,
             lambda evidence: jump(evidence).is_change,
-            share=self._questions.limit_share if is_limit else THRESHOLDS.last_word_share,
-            budget_ns=THRESHOLDS.limit_budget_ns if is_limit else THRESHOLDS.budget_ns,
+            THRESHOLDS.checks,
         )
         return None if evidence is None else jump(evidence)
 
 
 def _flat(quantities: Iterable[str], led: Set[str]) -> list[Mark]:
     """Marks without known lines, of the quantities that did not lead here."""
-    return [Mark(name, FLAT, FLAT, THRESHOLDS.max_rounds) for name in quantities if name not in led]
+    return [
+        Mark(name, FLAT, FLAT, THRESHOLDS.first_rounds) for name in quantities if name not in led
+    ]
 
 
 def is_clear(evidence: Evidence, sizes: tuple[int, int, int]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 
 _LIMIT = re.compile(r"inline|eager|rndv|chunk|segment", re.IGNORECASE)
 """What limits of messages are called, in the options of transports and in the settings of libraries."""
@@ -31,7 +32,8 @@ class Limit:
         """Two sizes in bytes between which the payload's limit lies, whatever the header."""
         if self.is_exact:
             return self.last_bytes, self.last_bytes + 1
-        header = min(THRESHOLDS.header_bytes, int(THRESHOLDS.header_share * self.last_bytes))
+        # Libraries put headers of 0 to 80 B (Open MPI's rendezvous) before a payload, within two cache lines.
+        header = min(2 * CACHE_LINE_BYTES, int(THRESHOLDS.header_share * self.last_bytes))
         return self.last_bytes - header, self.last_bytes + 1
 
     def covers(self, last_before: int) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
+from chiplog.fit.changes.ask.halving import Halving, Interval
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.changes.decide.mark import FLAT, Mark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
@@ -18,10 +19,8 @@ from chiplog.fit.changes.detect.segments import line_limits
 from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
+from chiplog.statistics import MEDIAN_ERROR
 
-NOISE_OF_PLACE, NOISE_OF_STEP = 1.55, 3.07
-"""Derived: standard errors over that of a mean: of a place between two others, three sizes, and of a step between two
-rises, where the two sizes in the middle count twice."""
 SCANNED = ("half_round_trip", "o_r", "gap", "o_s", "flood")
 """Quantities to look at, those first that differ most between protocols for the bytes that they need."""
 SCANNED_ALONE = ("send_overhead", "late_receiver")
@@ -52,10 +51,12 @@ def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
     return needed.get(quantity, ())
 
 
-def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tuple[Mark, ...]:
+def marks_of(
+    dataset: Dataset, change: Change, changes: Sequence[Change], round_bytes: float
+) -> tuple[Mark, ...]:
     """The quantities by which a size is told to be before or after `change`, one of `changes`, at the least cost.
 
-    None where all of them are too weak.
+    One round may put `round_bytes` on the wire. None where all quantities need more rounds than a question has.
 
     Where the transport synchronises a sender above its eager limit, a send to a late receiver is among them, measured
     before or not.
@@ -70,30 +71,30 @@ def marks_of(dataset: Dataset, change: Change, changes: Sequence[Change]) -> tup
     marks = [
         mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= DECIDE.min_jump
     ]
-    marks = affordable(marks, known.values(), change.first_after_bytes)
+    interval = change.last_before_bytes, change.first_after_bytes
+    marks = affordable(marks, known.values(), interval, round_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
-        marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.min_rounds, unknown=True))
-    if all(mark.rounds >= THRESHOLDS.weak_rounds for mark in marks):
-        return ()
-    return tuple(marks)
+        marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.first_rounds, unknown=True))
+    most = THRESHOLDS.first_rounds * 2**THRESHOLDS.records
+    return () if all(mark.rounds >= most for mark in marks) else tuple(marks)
 
 
-def affordable(marks: Sequence[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
-    """The mark that tells at the least cost, and those that add little to it; none that says far less than the best.
+def affordable(
+    marks: Sequence[Mark], known: Iterable[Mark], interval: Interval, round_bytes: float
+) -> list[Mark]:
+    """The mark that halves an interval at the least cost, and the next ones as far as `round_bytes` do for one round.
 
-    `message_bytes` is about the size at which they will be asked for. The cheapest comes first. Those of all `known`
+    The cheapest comes first. Those of all `known`
     marks that need no series beyond theirs follow: they cost nothing, and count for as much as they are certain.
     """
-    best = min((mark.rounds for mark in marks), default=0.0)
-    telling = [mark for mark in marks if mark.rounds <= THRESHOLDS.rounds_factor * best]
     chosen: list[Mark] = []
-    spent = 0.0
-    for mark in sorted(telling, key=lambda mark: mark.rounds * _round_cost(mark, message_bytes)):
-        cost = min(mark.rounds, THRESHOLDS.max_rounds) * _round_cost(mark, message_bytes)
-        if not chosen or spent + cost <= max(THRESHOLDS.cost_factor * spent, THRESHOLDS.cheap_cost):
+    sizes = Halving(*interval).sizes
+    left = round_bytes
+    for mark in sorted(marks, key=lambda mark: mark.rounds * _round_cost(mark, sizes)):
+        left -= _round_cost(mark, sizes)
+        if not chosen or left >= 0.0:
             chosen.append(mark)
-            spent += cost
-    return _with_free(chosen[: THRESHOLDS.most_marks], known, message_bytes)
+    return _with_free(chosen[: THRESHOLDS.most_marks], known, interval[1])
 
 
 def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
@@ -135,38 +136,28 @@ def _synchronises(dataset: Dataset) -> bool:
     return isinstance(capabilities, dict) and bool(capabilities.get("synchronises"))
 
 
-def rounds_to_ask(marks: Sequence[Mark]) -> int:
-    """Rounds of one record with all these marks: as many as the best of them needs, within limits."""
-    return int(
-        np.clip(
-            math.ceil(min(mark.rounds for mark in marks)),
-            THRESHOLDS.min_rounds,
-            THRESHOLDS.max_rounds,
-        )
-    )
+def rounds_needed(jump: float, error: float) -> float:
+    """Rounds after which the middle of three sizes is told from either side even where it is half as far off.
 
-
-def rounds_needed(jump: float, noise: float) -> float:
-    """Rounds after which the middle of three sizes is told from either side with room to spare.
-
-    `jump` is logarithmic, `noise` the relative standard deviation of one sample. Infinite where there is no jump.
+    `jump` is logarithmic, `error` that of a middle after one round. Infinite where there is no jump.
     """
     if jump == 0.0:
         return math.inf
-    needed = (THRESHOLDS.clearance_errors * NOISE_OF_PLACE * noise / (0.5 * jump)) ** 2
-    return float(max(needed, THRESHOLDS.min_rounds))
+    needed = (2.0 * DECIDE.turn_errors * error / (0.5 * jump)) ** 2
+    return float(max(needed, THRESHOLDS.first_rounds))
 
 
-def _noise(observed: Observed, change: Change) -> float:
-    """Relative standard deviation of one sample near the change."""
+def _error(observed: Observed, change: Change) -> float:
+    """Relative error of a size's median beside that of two others, after one round near the change."""
     near = int(np.searchsorted(observed.message_bytes, change.last_before_bytes))
     points = observed.points[max(near - 1, 0) : near + 3]
-    return float(np.median([point.relative_deviation for point in points]))
+    noise = float(np.median([point.relative_deviation for point in points]))
+    return MEDIAN_ERROR * math.hypot(1.0, 0.5, 0.5) * noise
 
 
-def _round_cost(mark: Mark, message_bytes: int) -> float:
-    """Bytes on the wire for one round at one size, where a message counts as some bytes too."""
-    series = series_for(mark.quantity, message_bytes)
+def _round_cost(mark: Mark, sizes: Sequence[int]) -> float:
+    """Bytes on the wire for one round, where a message counts as some bytes too."""
+    series = [one for size in sizes for one in series_for(mark.quantity, size)]
     return sum(one.bytes + THRESHOLDS.bytes_per_message * one.messages for one in series)
 
 
@@ -188,7 +179,7 @@ def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark
     before = _line(observed, lower, change.last_before_bytes)
     after = _line(observed, change.first_after_bytes, upper)
     jump = max(abs(_jump(before, after, change)), DECIDE.min_jump)
-    return Mark(observed.quantity, before, after, rounds_needed(jump, _noise(observed, change)))
+    return Mark(observed.quantity, before, after, rounds_needed(jump, _error(observed, change)))
 
 
 def _line(observed: Observed, first_bytes: int, last_bytes: int) -> Line:

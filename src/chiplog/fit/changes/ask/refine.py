@@ -18,15 +18,16 @@ from chiplog.fit.changes.ask.bisection import Bisection, is_clear
 from chiplog.fit.changes.ask.halving import Interval
 from chiplog.fit.changes.ask.limits import Limit, copy_limits, limits_of
 from chiplog.fit.changes.ask.marks import marks_of
-from chiplog.fit.changes.ask.questions import Questions, Record
+from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.scanner import Scanner
 from chiplog.fit.changes.ask.step import Step
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
 from chiplog.fit.changes.decide.mark import Mark
-from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.fit.changes.detect.observed import grid_of, observe
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
+from chiplog.fit.changes.detect.thresholds import THRESHOLDS as DETECT
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
 
@@ -54,19 +55,20 @@ class Refiner:
         self._dataset = grid_of(dataset)
         self._all = tuple(changes)
         self._suspects = tuple(suspects)
+        self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
+        self._sizes = self._dataset.sizes()
+        self._limits = limits_of(dataset.header, *self._range())
+        jumps = sum(change.kind != "slope" for change in changes)
         self._questions = Questions(
             np.random.default_rng(seed),
             first_id,
             budget_bytes or _budget_bytes(dataset),
             _budget_seconds(dataset),
+            places=len(self._limits) + jumps + len(suspects),
         )
-        self._known: list[Change | None] = [*changes, *(None for _ in suspects)]
-        self._sizes = self._dataset.sizes()
         measured = {one.quantity for one in observe(self._dataset)}
         self._scanner = Scanner(self._sizes, measured, self._questions)
         self._bisection = Bisection(self._questions, self._scanner)
-        self._limits = limits_of(dataset.header, *self._range())
-        self._questions.limit_share /= max(len(self._limits), 1)
         self._copy_limits = copy_limits(dataset.header)
         self._certain: set[int] = set()
         """Indices of the changes that are at a named limit."""
@@ -98,28 +100,37 @@ class Refiner:
     def _refine_all(self) -> Generator[Request, Record, None]:
         for limit in self._limits:
             yield from self._ask_limit(limit)
+            self._questions.go_on()
         if self._limits:
             self._forget_slopes()
         for index, change in enumerate(self._all):
-            self._drop_if_explained(index)
-            if self._known[index] is None or change.kind == "slope":
+            if change.kind == "slope":
                 continue
-            marks = marks_of(self._dataset, change, self._all)
-            interval = change.last_before_bytes, change.first_after_bytes
-            if not marks or not self._questions.affords_bisection(marks, *interval):
-                is_found = yield from self._look_closer(index, change)
-                if is_found or not marks:
-                    continue
-                self._known[index] = change
-            yield from self._refine(index, change, marks)
+            self._drop_if_explained(index)
+            if self._known[index] is not None:
+                yield from self._ask_change(index, change)
+            self._questions.go_on()
         for index, suspect in enumerate(self._suspects, start=len(self._all)):
             if self._questions.has_time:
                 yield from self._look_closer(index, suspect)
+            self._questions.go_on()
         for _ in range(1 if self._limits else THRESHOLDS.sweeps):
             if not self._questions.has_time:
                 break
             yield from self._sweep()
         yield from self._verify_later()
+
+    def _ask_change(self, index: int, change: Change) -> Generator[Request, Record, None]:
+        """Looks for a change of the grid by halving its interval, or at all sizes about it where that tells nothing."""
+        interval = change.last_before_bytes, change.first_after_bytes
+        round_bytes = self._questions.round_bytes(questions_about(*interval))
+        marks = marks_of(self._dataset, change, self._all, round_bytes)
+        if not marks or not self._questions.affords_bisection(marks, *interval):
+            is_found = yield from self._look_closer(index, change)
+            if is_found or not marks:
+                return
+            self._known[index] = change
+        yield from self._refine(index, change, marks)
 
     def _drop_if_explained(self, index: int) -> None:
         """Drops a change of the grid that is no slope if a jump that is known by now lies where it is."""
@@ -138,8 +149,7 @@ class Refiner:
         marks: Sequence[Mark] = ()
         last_before: int | None = low
         if high - low > 1:
-            apart = max((high - low) // 8, 1)
-            sizes = [max(low - apart, 1), low, high, high + apart]
+            sizes = [max(2 * low - high, 1), low, high, 2 * high - low]
             steps = yield from self._scanner.steps(
                 index, sizes, max(DECIDE.min_jump, high / low - 1.0)
             )
@@ -180,14 +190,13 @@ class Refiner:
 
         Once it was large enough; now it need only be there still, in whatever state the machine is by now.
         """
-        self._questions.release_reserve()
         for index, (marks, least_jump) in self._verified.items():
             change = self._known[index]
             if change is None:
                 continue
             least = max(DECIDE.lasting_share * least_jump, DECIDE.min_jump)
             last_before = change.last_before_bytes
-            for _ in range(THRESHOLDS.attempts):
+            for _ in range(THRESHOLDS.sweeps):
                 jump = yield from self._bisection.last_word(
                     index, marks, last_before, self._place(last_before), least
                 )
@@ -212,10 +221,10 @@ class Refiner:
         """
         self._known[index] = None
         around = self._scanner.around(suspect)
-        steps = yield from self._scanner.steps(index, around, THRESHOLDS.suspect_jump)
+        steps = yield from self._scanner.steps(index, around, DETECT.noticeable)
         if steps is not None:
             self._forget_slopes(suspect)
-        for step in (steps or ())[: THRESHOLDS.attempts]:
+        for step in (steps or ())[: THRESHOLDS.sweeps]:
             confirmed = yield from self._pin_down(index, suspect, step)
             if confirmed:
                 return True
@@ -227,7 +236,7 @@ class Refiner:
         The grid's records lie seconds apart, and the machine drifts between them; here it moves all sizes alike.
         """
         steps = yield from self._scanner.steps(
-            len(self._known), self._scanner.everywhere(), THRESHOLDS.swept_jump
+            len(self._known), self._scanner.everywhere(), THRESHOLDS.unnamed_jump
         )
         for step in steps or ():
             if not self._questions.has_time:
@@ -247,8 +256,7 @@ class Refiner:
             return False
         if self._limits and 2 * step.shown_by <= step.looked_at:
             return False  # Most quantities would have to jump.
-        alone = step.looked_at == 1
-        least = THRESHOLDS.confirmed_alone if alone else THRESHOLDS.confirmed_jump
+        least = DETECT.noticeable if step.looked_at == 1 else THRESHOLDS.unnamed_jump
         confirmed = yield from self._bisect(index, suspect, step.marks, step.interval, least)
         found = self._known[index]
         if not confirmed or found is None:
@@ -345,7 +353,11 @@ class Refiner:
             )
 
         evidence = yield from self._questions.ask(
-            index, marks, sorted({below, low, high, above}), clear
+            index,
+            marks,
+            sorted({below, low, high, above}),
+            clear,
+            questions_about(below, above),
         )
         if evidence is None:
             return low, high

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.changes.ask.marks import quantities_to_scan
-from chiplog.fit.changes.ask.questions import Questions, Record
+from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.step import Step, largest_steps, overlapping
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
+from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
 
@@ -24,30 +26,26 @@ class Scanner:
         measured: Set[str],
         questions: Questions,
     ) -> None:
-        self._sizes = sizes[sizes >= THRESHOLDS.first_swept_bytes]
+        self._sizes = sizes[
+            sizes >= 2 * CACHE_LINE_BYTES
+        ]  # below, copies step at every word and line
         self._measured = measured
         self._questions = questions
 
     def everywhere(self) -> list[int]:
         """The sizes where protocols change, and one more, beside which the last of them can be seen to step."""
         last = int(np.searchsorted(self._sizes, THRESHOLDS.last_swept_bytes, side="right"))
-        return [int(size) for size in self._sizes[: last + 1]][-THRESHOLDS.most_swept :]
+        return [int(size) for size in self._sizes[: last + 1]]
 
     def around(self, suspect: Change) -> list[int]:
         """The sizes within a suspect's interval, and two on each side."""
         low = int(np.searchsorted(self._sizes, suspect.last_before_bytes)) - 2
-        high = int(np.searchsorted(self._sizes, suspect.first_after_bytes)) + 3
-        return [int(size) for size in self._sizes[max(low, 0) : high]][: THRESHOLDS.most_around]
+        high = int(np.searchsorted(self._sizes, suspect.first_after_bytes, side="right")) + 2
+        return [int(size) for size in self._sizes[max(low, 0) : high]]
 
-    def quantities(self, sizes: Sequence[int]) -> tuple[str, ...]:
-        """What to look at, as far as the bytes suffice."""
-        return quantities_to_scan(self._measured, sizes, self._questions.scanned_round_bytes(sizes))
-
-    def quantities_at_limit(
-        self, sizes: Sequence[int], without: Set[str] = frozenset()
-    ) -> tuple[str, ...]:
-        """What to look at around a named limit, with many rounds; none of those `without`."""
-        round_bytes = self._questions.limit_round_bytes(sizes)
+    def quantities(self, sizes: Sequence[int], without: Set[str] = frozenset()) -> tuple[str, ...]:
+        """What to look at for a last word, as far as the bytes suffice; none of those `without`."""
+        round_bytes = self._questions.round_bytes(THRESHOLDS.checks)
         return quantities_to_scan(self._measured, sizes, round_bytes, without)
 
     def steps(
@@ -55,17 +53,25 @@ class Scanner:
     ) -> Generator[Request, Record, Sequence[Step] | None]:
         """The steps of at least the share `least` between neighbours, the surest first; None without an answer.
 
-        Groups of sizes that got fewer than `fair_rounds` rounds in their time say nothing.
+        Groups of sizes that got fewer than `least_rounds` rounds in their time say nothing.
         """
         found: list[Step] | None = None
-        for together in overlapping(sizes):
-            quantities = self.quantities(together)
-            if not quantities:
+        groups = overlapping(sizes)
+        for number, together in enumerate(groups):
+            if number and not self._questions.has_time:
+                break
+            questions = len(groups) - number + THRESHOLDS.checks
+            quantities = quantities_to_scan(
+                self._measured, together, self._questions.round_bytes(questions, records=1)
+            )
+            marks = [Mark(name, FLAT, FLAT, THRESHOLDS.first_rounds) for name in quantities]
+            if not marks:
                 continue
-            evidence = yield from self._questions.scan(index, quantities, together)
-            if evidence is not None and evidence.fewest_rounds >= THRESHOLDS.fair_rounds:
+            evidence = yield from self._questions.ask(
+                index, marks, together, lambda _: True, questions
+            )
+            if evidence is not None and evidence.fewest_rounds >= THRESHOLDS.least_rounds:
+                bisected = self._questions.round_bytes(questions_about(together[-2], together[-1]))
                 found = found or []
-                found += largest_steps(
-                    evidence, together, errors=THRESHOLDS.step_errors, least=least
-                )
+                found += largest_steps(evidence, together, least=least, round_bytes=bisected)
         return found and sorted(found, key=lambda step: step.certain, reverse=True)

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.fit.changes.ask.marks import NOISE_OF_STEP, affordable, rounds_needed
+from chiplog.fit.changes.ask.marks import affordable, rounds_needed
 from chiplog.fit.changes.decide.evidence import Evidence, spread
 from chiplog.fit.changes.decide.mark import Mark
 from chiplog.fit.changes.detect.line import Line
+from chiplog.machine_state.noise import ERRORS
 
 MOST_TOGETHER, SHARED = 8, 3
-"""Given: sizes in a group, and those that it shares with the next one."""
+"""Given: sizes in a group. Derived: a step shows in four sizes, so three are shared with the next group."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,17 @@ class _Shown:
     step: float
     error: float
 
-    def is_clear(self, errors: float, least: float) -> bool:
-        return abs(self.step) >= max(math.log1p(least), errors * self.error)
+    def is_clear(self, least: float) -> bool:
+        return abs(self.step) >= max(math.log1p(least), ERRORS * self.error)
 
 
 def largest_steps(
-    evidence: Evidence, sizes: Sequence[int], *, errors: float, least: float
+    evidence: Evidence, sizes: Sequence[int], *, least: float, round_bytes: float
 ) -> list[Step]:
     """The places where quantities step, the surest first.
 
-    A step counts where it is `errors` standard errors and the share `least` large.
+    A step counts where noise does not explain it and it is the share `least` large. `round_bytes` are those of one
+    round of a question about it.
     """
     all_shown: dict[int, list[_Shown]] = defaultdict(list)
     for quantity, steps in evidence.steps():
@@ -74,9 +76,9 @@ def largest_steps(
             step = _Shown(quantity, float(steps[0, index]), spread(steps[:, index]))
             all_shown[index + 1].append(step)
     places = [
-        _step(evidence, sizes, at, clearly, shown, errors)
+        _step(evidence, sizes, at, clearly, shown, round_bytes)
         for at, shown in all_shown.items()
-        if (clearly := [one for one in shown if one.is_clear(errors, least)])
+        if (clearly := [one for one in shown if one.is_clear(least)])
     ]
     return sorted(places, key=lambda place: place.certain, reverse=True)
 
@@ -87,17 +89,17 @@ def _step(
     at: int,
     clearly: Sequence[_Shown],
     shown: Sequence[_Shown],
-    errors: float,
+    round_bytes: float,
 ) -> Step:
     marks = {one.quantity: _mark(evidence, one, sizes, at) for one in shown}
     clear = [marks[one.quantity] for one in clearly]
     largest = max((one.step for one in clearly), key=abs)
     return Step(
         interval=(sizes[at], sizes[at + 1]),
-        marks=tuple(affordable(clear, marks.values(), sizes[at + 1])),
+        marks=tuple(affordable(clear, marks.values(), (sizes[at], sizes[at + 1]), round_bytes)),
         relative_jump=float(np.expm1(largest)),
         total=sum(abs(one.step) for one in clearly),
-        certain=sum(abs(one.step) - errors * one.error for one in clearly),
+        certain=sum(abs(one.step) - ERRORS * one.error for one in clearly),
         looked_at=len(shown),
         shown_by=len(clearly),
     )
@@ -108,8 +110,9 @@ def _mark(evidence: Evidence, shown: _Shown, sizes: Sequence[int], at: int) -> M
     seconds = evidence.seconds(shown.quantity)
     before = _through(sizes[at - 1], seconds[at - 1], sizes[at], seconds[at])
     after = _through(sizes[at + 1], seconds[at + 1], sizes[at + 2], seconds[at + 2])
-    noise = shown.error * math.sqrt(evidence.rounds(shown.quantity)) / NOISE_OF_STEP
-    return Mark(shown.quantity, before, after, rounds_needed(abs(shown.step), noise))
+    # A step differs three rises, and has twice the error of a middle beside two others.
+    error = 0.5 * shown.error * math.sqrt(evidence.rounds(shown.quantity))
+    return Mark(shown.quantity, before, after, rounds_needed(abs(shown.step), error))
 
 
 def _through(low: int, low_seconds: float, high: int, high_seconds: float) -> Line:

@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
 from chiplog.fit.changes.decide.mark import Mark
-from chiplog.fit.changes.decide.surroundings import CACHE_LINE_BYTES, Surroundings
+from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
 from chiplog.fit.changes.detect.observed import samples_of
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
-
-LEAST_RATIO = 0.01
-"""Given: replicates count as at least so much of what they are replicates of; only their order matters so far out."""
 
 
 class Place(Enum):
@@ -307,8 +305,11 @@ def _trimmed_mean(rounds: Floats) -> Floats:
 
 
 def _log(seconds: Floats) -> Floats:
-    """Logarithms, of replicates that are not positive too: those of a difference may not be."""
-    logarithms: Floats = np.log(np.maximum(seconds, LEAST_RATIO * seconds[0]))
+    """Logarithms, of replicates that are not positive too: those of a difference may not be.
+
+    So far out, only their order matters to a robust spread.
+    """
+    logarithms: Floats = np.log(np.maximum(seconds, np.finfo(np.float64).eps * seconds[0]))
     return logarithms
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chiplog.fit.changes.detect.line import Line
 
-FLAT = Line(1.0, 0.0)
+FLAT = Line.flat()
 
 
 @dataclass(frozen=True)

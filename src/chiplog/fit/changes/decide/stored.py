@@ -26,6 +26,7 @@ from chiplog.fit.changes.result import (
     SeriesChanges,
     change_from_json,
     change_to_json,
+    series_to_json,
 )
 from chiplog.fit.result import Change
 from chiplog.plan.bell import BELL
@@ -53,18 +54,7 @@ def to_stored(of_grid: ChangesResult, consensus: Sequence[Change]) -> dict[str, 
     """The decision as a run's footer has it: chiplog.changes/1 of one operation and posting."""
     return {
         "schema": SCHEMA,
-        "series": [
-            {
-                "quantity": one.quantity,
-                "pattern": one.pattern,
-                "operation": one.operation,
-                "transport": one.transport,
-                "pairs": one.pairs,
-                "peers": one.peers,
-                "changes": [change_to_json(change) for change in one.changes],
-            }
-            for one in of_grid.series
-        ],
+        "series": [series_to_json(one) for one in of_grid.series],
         "consensus": [change_to_json(change) for change in consensus],
         "suspects": [change_to_json(change) for change in of_grid.suspects],
     }

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-CACHE_LINE_BYTES = 64
-"""Given: of all processors that are known."""
-FAR = (1.25, 1.5)
-"""Derived: factors in size within which a change must last that no limit explains: with less than half an octave
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
+
+FAR = 1.5
+"""Derived: factor in size within which a change must last that no limit explains: with less than half an octave
 between them, two changes could not be told apart by the grid."""
 
 
@@ -37,6 +37,7 @@ class Surroundings:
     def of(cls, last_before: int, *, far: bool = False) -> Surroundings:
         """The sizes around a jump between `last_before` and the next size; with `far`, up to half an octave away."""
         low, high = last_before, last_before + 1
+        factors = ((1.0 + FAR) / 2.0, FAR) if far else ()
         return cls(
             line_below=max(high - CACHE_LINE_BYTES, 1),
             below=max(low - 1, 1),
@@ -44,8 +45,8 @@ class Surroundings:
             high=high,
             above=high + 1,
             line_above=low + CACHE_LINE_BYTES,
-            far_below=tuple(max(int(low / factor), 1) for factor in FAR) if far else (),
-            far_above=tuple(int(high * factor) for factor in FAR) if far else (),
+            far_below=tuple(max(int(low / factor), 1) for factor in factors),
+            far_above=tuple(int(high * factor) for factor in factors),
         )
 
     @property

@@ -8,6 +8,8 @@ from statistics import NormalDist
 
 from scipy.special import stdtrit
 
+from chiplog.fit.changes.detect.thresholds import THRESHOLDS as DETECT
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -19,14 +21,13 @@ class Thresholds:
     false_changes: float = 1e-3
     """Derived: probability of a false change in a run that noise alone may cause; a tenth of the 1 % that is promised,
     since noise is not normal."""
-    jump_questions: int = 100
-    """Derived: in a run, at most 20 places are asked whether they jump, in five quantities each."""
+    questions: int = 100
+    """Derived: in a run, at most 20 places are asked whether they jump, in five quantities each; and at most 8
+    intervals are halved, about 12 times each."""
     limit_questions: int = 20
     """Derived: a transport names up to four limits, and five quantities are asked about each."""
-    turn_questions: int = 100
-    """Derived: in a run, at most 8 intervals are halved, about 12 times each."""
-    min_jump: float = 0.02
-    """Given: a smaller jump changes no prediction by more than runs differ (2 to 5 %)."""
+    min_jump: float = DETECT.least_jump
+    """A smaller jump changes no prediction by more than runs differ (2 to 5 %)."""
     lasting_share: float = 0.5
     """Derived: a jump that is nearer to what it was before than to itself has not lasted."""
     lasting_error: float = 0.01
@@ -41,7 +42,7 @@ class Thresholds:
     replicates: int = 200
     """Derived: the spread of so many replicates is known to 1/sqrt(2 * 200) = 5 %."""
     neither: float = 1e-4
-    """Derived: an outlier may turn no halving alone: less than 1/`turn_questions` of one."""
+    """Derived: an outlier may turn no halving alone: less than 1/`questions` of one."""
     share_off: float = 0.15
     """Study: how far a line may be off between its two sizes, of the distance to the other line."""
     shape_off: float = 0.02
@@ -52,7 +53,7 @@ class Thresholds:
     @property
     def jump_errors(self) -> float:
         """Standard errors by which a jump must differ from 0."""
-        return _quantile(self.false_changes / (2 * self.jump_questions))
+        return _quantile(self.false_changes / (2 * self.questions))
 
     @property
     def limit_errors(self) -> float:
@@ -62,12 +63,12 @@ class Thresholds:
     @property
     def turn_errors(self) -> float:
         """Standard errors by which a place must differ from the middle."""
-        return _quantile(self.false_changes / self.turn_questions)
+        return _quantile(self.false_changes / self.questions)
 
     @property
     def turn_log_odds(self) -> float:
         """Log odds above which a size counts as being on one side."""
-        return math.log(self.turn_questions / self.false_changes)
+        return math.log(self.questions / self.false_changes)
 
     def lasting_errors(self, degrees_of_freedom: int) -> float:
         """Standard errors by which a step between two lines must differ from 0, for their scatter as it was seen."""

@@ -23,9 +23,15 @@ from chiplog._native import Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
 from chiplog.fit.changes.detect.observed import Point
-from chiplog.fit.changes.detect.segments import SPARSE_POINTS, Lines, line_limits, mattering
+from chiplog.fit.changes.detect.segments import (
+    DENSE_POINTS,
+    SPARSE_POINTS,
+    Lines,
+    line_limits,
+    mattering,
+)
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-from chiplog.fit.changes.result import sizes_between
+from chiplog.fit.changes.result import SIZES_BETWEEN, sizes_between
 from chiplog.machine_state.noise import LAUNCHES_DIFFER, STATES_DIFFER
 
 Floats = NDArray[np.float64]
@@ -193,13 +199,12 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
     begin, at, end = edges
     jump = math.log(_ratio(lines, before, after, at))
     without = []
-    if 2 <= at - begin <= THRESHOLDS.few_sizes:
+    if 2 <= at - begin < DENSE_POINTS:
         without.append(_jump_without(lines, (begin, at - 1), after, at, sign=-1.0))
-    if 2 <= end - at <= THRESHOLDS.few_sizes:
+    if 2 <= end - at < DENSE_POINTS:
         without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
-    return all(
-        math.copysign(1.0, jump) * left - error >= abs(jump) / 3.0 for left, error in without
-    )
+    least = abs(jump) / 3.0  # Given: less is an outlier's more likely than a protocol's
+    return all(math.copysign(1.0, jump) * left - error >= least for left, error in without)
 
 
 def _jump_without(
@@ -280,7 +285,11 @@ def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
         if not candidate.jumps and candidate.size >= THRESHOLDS.noticeable
     ]
     open_ += _unexplained_steps(lines, breaks)
-    coarse = [(low, high) for low, high in open_ if high >= THRESHOLDS.coarse * low + 4]
+    coarse = [
+        (low, high)
+        for low, high in open_
+        if high - low > SIZES_BETWEEN and high >= THRESHOLDS.coarse * low
+    ]
     return tuple(sorted({size for low, high in coarse for size in sizes_between(low, high)}))
 
 

@@ -10,7 +10,6 @@ measuring again to decide.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -40,7 +39,7 @@ class Witness:
     def key(self) -> tuple[bool, float]:
         """Sorts by how much the time jumps."""
         found = self.found
-        return (found.jumps, abs(math.log1p(max(found.relative_jump, -0.999))))
+        return (found.jumps, found.size)
 
     def near(self, other: Witness) -> bool:
         """Whether the two breaks are at the same place, give or take one sampled size."""

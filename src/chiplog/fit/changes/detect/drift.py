@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
-MOST_STEPS = 200
-"""Given: steps of conjugate gradients; 50 are usual."""
 
 
 def drift_of(kind: NDArray[np.int64], level: Floats) -> Floats:
@@ -24,7 +22,7 @@ def drift_of(kind: NDArray[np.int64], level: Floats) -> Floats:
     of one kind share is its level and no drift, so that the drift is 0 where nothing was measured twice.
     """
     count = level.size
-    if count < 3 or kind.max() + 1 == count:
+    if kind.max() + 1 == count:
         return np.zeros(count)
     members = np.bincount(kind)
 
@@ -45,5 +43,5 @@ def drift_of(kind: NDArray[np.int64], level: Floats) -> Floats:
     from scipy.sparse.linalg import LinearOperator, cg  # loads in 0.2 s
 
     operator = LinearOperator((count, count), matvec=precision, dtype=np.float64)
-    drift, _ = cg(operator, off_level(level), rtol=1e-6, maxiter=MOST_STEPS)
+    drift, _ = cg(operator, off_level(level), rtol=1e-6)
     return np.asarray(drift)

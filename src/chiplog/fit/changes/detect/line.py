@@ -19,6 +19,11 @@ class Line:
     intercept_seconds: float
     slope_seconds_per_byte: float
 
+    @classmethod
+    def flat(cls) -> Line:
+        """The line of a quantity of which nothing is known: only ratios are used of it."""
+        return cls(1.0, 0.0)
+
     def __call__(self, message_bytes: Floats | float) -> Floats:
         """Seconds, in the shape of `message_bytes`."""
         return np.asarray(

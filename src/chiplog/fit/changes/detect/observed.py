@@ -8,7 +8,7 @@ differences has the uncertainty that its samples show.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.detect.drift import drift_of
+from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
 from chiplog.machine_state.moments import without_states
 from chiplog.statistics import MEDIAN_ERROR, QUARTILE_RANGE
 
 Floats = NDArray[np.float64]
 
-MIN_SAMPLES_FOR_ERROR = 6
-"""Derived: of fewer, no interval of the median covers 95 %."""
+SMOOTHED = 5
+"""Given: sizes whose spreads are taken together."""
 TINY = float(np.finfo(np.float64).tiny)
 GRID = "grid"
 """Purpose of the records that cover the sizes evenly, and of those that name none."""
@@ -58,7 +59,7 @@ class Point:
     @property
     def _deviation(self) -> float:
         n = self.samples.size
-        if n < MIN_SAMPLES_FOR_ERROR:
+        if n < FEWEST_SAMPLES:
             return 0.0
         return float(self.samples[(3 * n) // 4] - self.samples[n // 4]) / QUARTILE_RANGE
 
@@ -107,10 +108,10 @@ class Observed:
     def relative_errors(self) -> Floats:
         """Of the medians, over them, shape (points,); 0 where there are too few samples to tell.
 
-        Spreads of few samples are rough, so each is no less than the median of the five about it.
+        Spreads of few samples are rough, so each is no less than the median of the `SMOOTHED` about it.
         """
         own = np.array([point.standard_error / max(point.seconds, TINY) for point in self.points])
-        width = min(5, own.size)
+        width = min(SMOOTHED, own.size)
         starts = np.clip(np.arange(own.size) - width // 2, 0, own.size - width)
         rows = np.lib.stride_tricks.sliding_window_view(own, width)
         return np.asarray(np.maximum(own, np.median(rows, axis=1)[starts]))
@@ -167,10 +168,9 @@ def _defined(members: Group, operation: str, transport: str) -> Iterator[Observe
         mine = [s for s in members if s.pattern == pattern and s.peers == 1]
         if pattern == "flood":
             mine = _most_common_train(mine)
-        levels = _levels(mine, define)
-        if levels.points:
-            launches = _by_launch(mine, define)
-            yield levels.observed(quantity, pattern, operation, transport, launches)
+        observed = _observed(mine, define, (quantity, pattern, operation, transport))
+        if observed.points:
+            yield observed
 
 
 def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[Observed]:
@@ -184,44 +184,23 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
         if pattern == "one_to_many" and len({series.message_bytes for series in mine}) < 2:
             continue
         quantity = operation if direction == "call" else pattern
-        launches = _by_launch(mine, _duration)
-        levels = _levels(mine, _duration)
-        observed = levels.observed(quantity, pattern, operation, transport, launches)
+        observed = _observed(mine, _duration, (quantity, pattern, operation, transport))
         yield replace(observed, pairs=mine[0].pairs, peers=mine[0].peers)
 
 
-@dataclass(frozen=True)
-class _Levels:
-    """Points without what their moments added, as far as that can be told."""
-
-    points: tuple[Point, ...]
-    is_repeated: bool
-    wanders: bool
-
-    def observed(
-        self,
-        quantity: str,
-        pattern: str,
-        operation: str,
-        transport: str,
-        by_launch: tuple[tuple[Point, ...], ...],
-    ) -> Observed:
-        return Observed(
-            quantity,
-            pattern,
-            operation,
-            transport,
-            self.points,
-            by_launch,
-            is_repeated=self.is_repeated,
-            wanders=self.wanders,
-        )
+def _observed(members: Group, define: Define, names: tuple[str, str, str, str]) -> Observed:
+    """The points without what their moments added, as far as that can be told: of all launches and of each."""
+    points, is_repeated, wanders = _levels(members, define)
+    launches = [group for _, group in _grouped(members, lambda s: s.launch)]
+    each = tuple(_levels(group, define)[0] for group in launches) if len(launches) > 1 else ()
+    return Observed(*names, points, each, is_repeated=is_repeated, wanders=wanders)
 
 
-def _levels(members: Group, define: Define) -> _Levels:
+def _levels(members: Group, define: Define) -> tuple[tuple[Point, ...], bool, bool]:
+    """Points, whether most sizes were visited more than once, and whether the samples of a visit wander."""
     records = _records(members, define)
-    sizes = {size for size, _ in records}
-    is_repeated = len(records) >= 1.5 * len(sizes)
+    visits = Counter(size for size, _ in records)
+    is_repeated = bool(visits) and float(np.median([*visits.values()])) > 1.0
     if is_repeated:
         factors = _of_moments(records)
         freed = [seconds / factor for (_, seconds), factor in zip(records, factors, strict=True)]
@@ -233,7 +212,7 @@ def _levels(members: Group, define: Define) -> _Levels:
     for (size, _), seconds in zip(records, freed, strict=True):
         samples[size].append(seconds)
     points = tuple(Point(size, np.sort(np.concatenate(samples[size]))) for size in sorted(samples))
-    return _Levels(points, is_repeated, wanders)
+    return points, is_repeated, wanders
 
 
 def _records(members: Group, define: Define) -> list[tuple[int, Floats]]:
@@ -252,11 +231,6 @@ def _of_moments(records: Sequence[tuple[int, Floats]]) -> Floats:
     if np.any(level <= 0.0):
         return np.ones(level.size)
     return np.exp(drift_of(kind.astype(np.int64), np.log(level)))
-
-
-def _by_launch(members: Group, define: Define) -> tuple[tuple[Point, ...], ...]:
-    launches = [group for _, group in _grouped(members, lambda s: s.launch)]
-    return tuple(_levels(group, define).points for group in launches) if len(launches) > 1 else ()
 
 
 def _grouped(members: Iterable[Series], key: Callable[[Series], Key]) -> list[tuple[Key, Group]]:

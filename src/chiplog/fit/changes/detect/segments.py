@@ -21,7 +21,7 @@ from chiplog._native import Limits, Segmenter
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
 from chiplog.fit.changes.detect.observed import Observed
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES, THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.statistics import MEDIAN_ABSOLUTE
 
@@ -32,15 +32,19 @@ DENSE_POINTS, SPARSE_POINTS = 5, 2
 """Given: sizes of a line at least: five or, over an octave, two."""
 LINE_FACTOR, LINE_SHARE = 1.5, 0.25
 """Given: a line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
-LEAST_SIZES = 6
-"""Derived: two lines of three sizes, or of two parameters and a freedom each."""
-COARSE = Limits(
-    min_bytes=64, min_points=5, min_factor=1.5, min_points_sparse=3, min_factor_sparse=4.0
-)
-"""Given: for the lines that matter: none within a cache line, where differences are those of copying words."""
-TINY = float(np.finfo(np.float64).tiny)
 PARAMETERS = 3
 """Derived: of each further line: intercept, slope and place."""
+WIDE = 4.0
+"""Given: factor in size that the lines that matter cover where sizes are sparse."""
+COARSE = Limits(
+    min_bytes=CACHE_LINE_BYTES,
+    min_points=DENSE_POINTS,
+    min_factor=LINE_FACTOR,
+    min_points_sparse=PARAMETERS,
+    min_factor_sparse=WIDE,
+)
+"""For the lines that matter: none within a cache line, where differences are those of copying words."""
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class Lines:
     def of(cls, observed: Observed) -> Lines | None:
         """The likeliest lines; None where the series is too short to be searched."""
         kept = [k for k, seconds in enumerate(observed.seconds) if seconds > 0.0]
-        if len(kept) < LEAST_SIZES:
+        if len(kept) < 2 * PARAMETERS:
             return None
         usable = replace(observed, points=tuple(observed.points[k] for k in kept))
         lines = _likeliest(usable)
@@ -172,7 +176,7 @@ class Lines:
         """Ranges of sizes across which one line goes on, the shortest first, none beside another, and how far off."""
         edges = self.edges
         possible = []
-        for first in range(len(edges) - 3):
+        for first in range(len(edges)):
             for last in range(first + 2, min(first + 2 + THRESHOLDS.most_passing, len(edges) - 1)):
                 outer = edges[first], edges[first + 1], edges[last], edges[last + 1]
                 length = outer[2] - outer[1]

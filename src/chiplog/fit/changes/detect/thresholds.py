@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+CACHE_LINE_BYTES = 64
+"""Given: of all processors that are known."""
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -19,11 +22,11 @@ class Thresholds:
     """Given: relative deviation of sizes, at least: a clock of 1 ns at 0.5 us, or three printed digits."""
     most_scatter: float = 0.15
     """Given: likewise at most; tables of twice that tell nothing."""
+    scatters_tried: int = 9
+    """Given: three to a factor of five."""
     cap_share: float = 0.75
     """Derived: between 2/3 and 1. Above 2/3, three outlying sizes are worth the two lines that a range of them costs;
     below 1, two are not, nor is one at an end the line that it costs there."""
-    outlier_spread: float = 0.4
-    """Given: as logarithm, the deviation of outlying sizes; up to half as long again is an outlier."""
     outlier_share: float = 0.1
     """Given: how many sizes are outliers before anything is known of a run."""
     most_lines: int = 40
@@ -42,10 +45,8 @@ class Thresholds:
     reference answers of real clusters come out from 10.1 to 13.1 %."""
     resolution: float = 0.01
     """Given: relative error that is added to each median's own where lines are counted that matter."""
-    few_sizes: int = 4
-    """Derived: sizes of a line that one outlier may turn: two parameters and as many degrees of freedom."""
     outlying: float = math.log(1.5)
-    """Given: log ratio of the last size to what the line says of it, from which it is a change and no outlier."""
+    """Given: deviation of outlying sizes as logarithm: up to half as long again, a size is an outlier and no change."""
     noticeable: float = 0.10
     """Derived: half of the 20 % that must be found. A jump of a series of one value a size counts from here, a break is
     worth to be measured again, and a change of slope is named."""
@@ -73,13 +74,15 @@ class Thresholds:
 
     @property
     def scatters(self) -> tuple[float, ...]:
-        """The relative deviations of sizes that are tried, three to a factor of five."""
-        return tuple(np.geomspace(self.least_scatter, self.most_scatter, 9).tolist())
+        """The relative deviations of sizes that are tried."""
+        return tuple(
+            np.geomspace(self.least_scatter, self.most_scatter, self.scatters_tried).tolist()
+        )
 
     def cap(self, deviation: float) -> float:
         """What a size adds to a cost at most: minus twice the log likelihood of an outlier, over one on its line."""
         odds = 1.0 / self.outlier_share - 1.0
-        return 2.0 * math.log(odds * self.outlier_spread / deviation)
+        return 2.0 * math.log(odds * self.outlying / deviation)
 
 
 THRESHOLDS = Thresholds()

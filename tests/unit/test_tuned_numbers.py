@@ -1,0 +1,32 @@
+"""Each number that decides about changes, states and differences is explained where it stands, and they stay few."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "count_tuned_numbers.py"
+MOST = 120
+
+
+@pytest.fixture(scope="module")
+def counter() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("count_tuned_numbers", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_number_of_the_noise_model_is_marked_and_they_are_fewer_than_120(
+    counter: ModuleType,
+) -> None:
+    numbers = [one for room in counter.ROOMS for one in counter.count_room(room, None).numbers]
+    assert [one for one in numbers if one.mark is None] == []
+    assert 0 < len(numbers) < MOST
