@@ -193,8 +193,12 @@ def test_a_job_without_metadata_is_refused_unless_it_has_a_summary(tmp_path: Pat
 def test_a_damaged_file_of_a_job_is_named(tmp_path: Path) -> None:
     name = "0/256_default_ompi_int32.csv"
     files = {**PICO_FILES, name: PICO_FILES[name].replace("5100", "51.5")}
+    run = read_run(import_file("pico", results(tmp_path, files), tmp_path / "run.jsonl"))
+    assert len(run.series) == 2
+    assert any(f"{name}, line 5, field highest" in str(one) for one in run.header["warnings"])
+    alone = {name: files[name]}
     with pytest.raises(CorruptFile) as error:
-        import_file("pico", results(tmp_path, files), tmp_path / "run.jsonl")
+        import_file("pico", results(tmp_path, alone), tmp_path / "other.jsonl")
     assert f"{name}, line 5, field highest" in str(error.value)
 
 

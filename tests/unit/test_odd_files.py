@@ -198,7 +198,7 @@ def test_no_reader_waits_for_a_pipe_or_stumbles_over_a_byte(reader: str, tmp_pat
     os.mkfifo(pipe)
     folder.mkdir()
     byte.write_bytes(b"\xff")
-    with pytest.raises(UsageError, match="not a regular file"):
+    with pytest.raises(UsageError, match="but a file is needed here"):
         READERS[reader](pipe)
     for path in (folder, byte):
         with pytest.raises(ChiplogError):
