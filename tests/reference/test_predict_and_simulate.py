@@ -83,8 +83,10 @@ def test_of_a_fit_of_two_protocols_beside_noise(model: str, theta: dict[str, flo
     assert hold_against_each_other(found, TASKS[1:3]) > 30
 
 
-@pytest.mark.parametrize("model", ["loggp", "loggops"])
-@pytest.mark.parametrize(("name", "task"), [("r1_flat", 1), ("r2_mixed", 2), ("r2_pponly", 2)])
+@pytest.mark.parametrize(
+    ("name", "task", "model"),
+    [("r1_flat", 1, "loggp"), ("r2_mixed", 2, "loggops"), ("r2_pponly", 2, "loggp")],
+)
 def test_of_an_imported_table(tmp_path: Path, name: str, task: int, model: str) -> None:
     table = require_data(f"cloud/{name}.csv")
     run = read_run(import_file("csv", table, tmp_path / "run.jsonl"))
