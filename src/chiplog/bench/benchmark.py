@@ -11,6 +11,7 @@ from chiplog.bench.raw_file import write_samples
 from chiplog.bench.result import Bench, summarise
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
+from chiplog.input_file import read_text
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.library import AT_ONCE, find_library
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
@@ -122,6 +123,7 @@ def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
         return {}
     if not Path(tuning).is_file():
         raise UsageError(f"--library: '{tuning}' is no file; it accepts default or a tuning file.")
+    read_text(tuning)  # the library would go on without it
     return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
