@@ -96,7 +96,9 @@ def open_results(path: Path) -> Source:
             digest = hashlib.sha256(whole_text.encode())
         else:
             with open_input(path, MAX_BYTES) as packed:
-                if not any(packed.read(tarfile.BLOCKSIZE)):  # lzma takes zeros for many empty streams
+                if not any(
+                    packed.read(tarfile.BLOCKSIZE)
+                ):  # lzma takes zeros for many empty streams
                     raise CorruptFile(f"{path}, line 1: this is no archive: it begins with zeros")
                 packed.seek(0)
                 digest = hashlib.file_digest(packed, "sha256")
