@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.shapes import all_ranks
+from chiplog.counts import MOST, refuse_more
 from chiplog.schedule import Schedule, ScheduleBuilder
 
 
@@ -27,6 +28,7 @@ def segments(message_bytes: int, segment_bytes: int) -> tuple[int, int]:
 def schedule(task: Task) -> Schedule:
     """A segment is sent on when it has been received; segments of `task.segment_bytes`, the last one shorter."""
     count, last_bytes = segments(task.message_bytes, task.segment_bytes)
+    refuse_more("--segment: segments of the message", count, MOST, "take longer segments")
     builder = ScheduleBuilder(task.ranks, 2 * (task.ranks - 1) * count)
     everybody = all_ranks(task.ranks)
     received = builder.nothing_yet()
