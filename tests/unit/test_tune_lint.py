@@ -373,7 +373,7 @@ def test_binary_and_missing_files_and_unknown_programs(tmp_path: Path) -> None:
     binary.write_bytes(b"1\0\xff\xfe")
     (one,) = lint(binary, "openmpi", version="99.1").wrong
     assert "binary" in (one.reason or "")
-    with pytest.raises(UsageError, match="can't be read"):
+    with pytest.raises(UsageError, match="can't be opened"):
         lint(tmp_path / "missing", "openmpi")
     with pytest.raises(UsageError, match="openmpi, mpich, ucc"):
         lint(binary, "smpi")

@@ -30,4 +30,4 @@ def build(
     """Build the barrier library and print its path; nothing to do where it is in the cache."""
     from chiplog.measure.library import build_library
 
-    say(build_library(mpi, jobs=jobs, progress=note_build).path)
+    say(str(build_library(mpi, jobs=jobs, progress=note_build).path))

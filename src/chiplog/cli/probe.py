@@ -32,7 +32,7 @@ def build(
 
     found = find_mpi(None, mpi, None)
     note(f"the MPI is {found}, by {found.mpicxx}.")
-    say(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path)
+    say(str(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path))
 
 
 @probe_app.command("list")

@@ -214,7 +214,7 @@ def _refuse_two_leaves(leaves: Mapping[str, tuple[str, ...]], name: str) -> None
             other = home.setdefault(_key(member), leaf)
             if other != leaf:
                 raise CorruptFile(
-                    f"{name}: the node {member[:80]} is under two leaves, {other[:80]} and {leaf[:80]}; list it under one."
+                    f"{name}: the node {member[:80]} is under two leaves, {other[:80]} and {leaf[:80]}."
                 )
 
 
@@ -230,7 +230,7 @@ def _parents(
                 )
             parents[known[_key(child)]] = switch
     for switch in below:
-        seen, above = {switch[:80]}, parents.get(switch)
+        seen, above = {switch}, parents.get(switch)
         while above is not None:
             if above in seen:
                 raise CorruptFile(f"{name}: the switch {switch[:80]} is above itself.")
