@@ -260,6 +260,9 @@ class Session:
         own = self._own_words()
         if own:
             return kind(f"{own} (the probe {end}).")
+        told = _KILLED_RANK.search(self._all_words())
+        if told and not killed and (name := _signal_of(-int(told[1]))):
+            return RunFailed(f"a rank was killed by {name} (its launcher {end}).")
         return kind(f"the probe {end}.{self._said()}")
 
     def _own_words(self) -> str:
@@ -271,12 +274,16 @@ class Session:
 
     def _said(self) -> str:
         """What explains the end: the ranks' own words, else the first of a launcher's that do."""
-        said = (self._stderr + b"\n" + self._not_ours).decode(errors="replace")
-        words = self._own_words() or first_words(said)
+        words = self._own_words() or first_words(self._all_words())
         return f" It said: {words}." if words else ""
+
+    def _all_words(self) -> str:
+        return (self._stderr + b"\n" + self._not_ours).decode(errors="replace")
 
 
 _CHANGED = re.compile(r'.\{"type":"')
+_KILLED_RANK = re.compile(r"(?:exited on |\()signal (\d+)\b")
+"""What Open MPI's and MPICH's launchers say of a rank that a signal has ended."""
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 
