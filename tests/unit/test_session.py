@@ -215,6 +215,14 @@ def test_ranks_that_end_their_run_unasked_were_interrupted() -> None:
             session.measure(REQUEST)
 
 
+def test_ranks_whose_launcher_has_closed_their_input_are_explained_by_its_words() -> None:
+    footer = '{"type":"footer","complete":true,"reason":"done"}'
+    words = "print('process rank 1 with PID 7 exited on signal 9', file=sys.stderr, flush=True)"
+    with probe(f"say(header); read(); say({footer!r}); {words}; sys.exit(1)") as session:
+        with pytest.raises(RunFailed, match="a rank was killed by SIGKILL"):
+            session.measure(REQUEST)
+
+
 def test_a_failed_start_is_explained_and_what_killed_ranks_leave_is_removed(tmp_path: Path) -> None:
     leftover = tmp_path / "meeting"
     leftover.touch()

@@ -237,6 +237,8 @@ class Session:
         """What to say of a probe that ends its run before it is asked to, as signals make it do."""
         self._is_over = True
         reason = footer.get("reason") or "they do not say why"
+        if footer.get("complete"):  # a launcher closes their input, for instance where another rank has died
+            return self._ended()
         if reason == "interrupted":
             reason = "they were interrupted from outside, as by scancel or a time limit"
         return RunFailed(
