@@ -151,7 +151,7 @@ def test_what_a_launcher_prints_between_answers_is_no_answer(line: str) -> None:
 def test_what_a_launcher_prints_instead_of_an_answer_explains_its_end() -> None:
     words = "say('=' * 70); say('=   BAD TERMINATION'); say('EXIT STRING: Killed (signal 9)')"
     with probe(f"say(header); read(); {words}; sys.exit(9)") as session:
-        with pytest.raises(RunFailed, match=r"exit code 9 .* Killed \(signal 9\)\.$"):
+        with pytest.raises(RunFailed, match=r"a rank was killed by SIGKILL .*exit code 9"):
             session.measure(REQUEST)
 
 
@@ -212,6 +212,14 @@ def test_ranks_that_end_their_run_unasked_were_interrupted() -> None:
     footer = '{"type":"footer","complete":false,"reason":"interrupted"}'
     with probe(f"say(header); read(); say({footer!r})") as session:
         with pytest.raises(RunFailed, match="interrupted from outside"):
+            session.measure(REQUEST)
+
+
+def test_ranks_whose_launcher_has_closed_their_input_are_explained_by_its_words() -> None:
+    footer = '{"type":"footer","complete":true,"reason":"done"}'
+    words = "print('process rank 1 with PID 7 exited on signal 9', file=sys.stderr, flush=True)"
+    with probe(f"say(header); read(); say({footer!r}); {words}; sys.exit(1)") as session:
+        with pytest.raises(RunFailed, match="a rank was killed by SIGKILL"):
             session.measure(REQUEST)
 
 

@@ -192,7 +192,8 @@ class Session:
         while b"\n" not in self._stdout:
             if len(self._stdout) > MAX_LINE_BYTES:
                 raise RunFailed(f"the probe wrote a line of more than {MAX_LINE_BYTES} bytes.")
-            if not self._read(min(LOOK_SECONDS, deadline - time.monotonic())):
+            has_read = self._read(min(LOOK_SECONDS, deadline - time.monotonic()))
+            if self._is_silenced or not has_read:
                 self._look(deadline, seconds)
         line, self._stdout = self._stdout.split(b"\n", 1)
         return line.decode("utf-8", errors="replace")
@@ -211,7 +212,7 @@ class Session:
             raise RunFailed(f"the probe has not answered within {seconds:.0f} s.{self._said()}")
 
     def _read(self, seconds: float) -> bool:
-        """Wait for output and take it in; False at the end of standard output or of the time."""
+        """Wait for output and take it in; False where none has come, nor an end."""
         for key, _ in self._selector.select(max(0.0, seconds)):
             is_stdout = bool(key.data)
             piece = os.read(key.fd, 1 << 20)
@@ -222,13 +223,13 @@ class Session:
             if not piece:
                 self._selector.unregister(key.fd)
                 self._is_silenced = self._is_silenced or is_stdout
-            return bool(piece) or not is_stdout
+            return True
         return False
 
     def _quit(self, group: ProcessGroup) -> None:
         self._send('{"type":"quit"}\n')
         deadline = time.monotonic() + self._end_seconds
-        while self._read(deadline - time.monotonic()):
+        while not self._is_silenced and self._read(deadline - time.monotonic()):
             pass
         if group.wait(max(0.1, deadline - time.monotonic())) not in (0, None):
             raise self._ended()
@@ -237,6 +238,10 @@ class Session:
         """What to say of a probe that ends its run before it is asked to, as signals make it do."""
         self._is_over = True
         reason = footer.get("reason") or "they do not say why"
+        if footer.get(
+            "complete"
+        ):  # a launcher closes their input, for instance where another rank has died
+            return self._ended()
         if reason == "interrupted":
             reason = "they were interrupted from outside, as by scancel or a time limit"
         return RunFailed(
@@ -260,6 +265,9 @@ class Session:
         own = self._own_words()
         if own:
             return kind(f"{own} (the probe {end}).")
+        told = _KILLED_RANK.search(self._all_words())
+        if told and not killed and (name := _signal_of(-int(told[1]))):
+            return RunFailed(f"a rank was killed by {name} (its launcher {end}).")
         return kind(f"the probe {end}.{self._said()}")
 
     def _own_words(self) -> str:
@@ -271,12 +279,16 @@ class Session:
 
     def _said(self) -> str:
         """What explains the end: the ranks' own words, else the first of a launcher's that do."""
-        said = (self._stderr + b"\n" + self._not_ours).decode(errors="replace")
-        words = self._own_words() or first_words(said)
+        words = self._own_words() or first_words(self._all_words())
         return f" It said: {words}." if words else ""
+
+    def _all_words(self) -> str:
+        return (self._stderr + b"\n" + self._not_ours).decode(errors="replace")
 
 
 _CHANGED = re.compile(r'.\{"type":"')
+_KILLED_RANK = re.compile(r"(?:exited on |\()signal (\d+)\b")
+"""What Open MPI's and MPICH's launchers say of a rank that a signal has ended."""
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 
