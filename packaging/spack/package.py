@@ -42,7 +42,6 @@ class Chiplog(PythonPackage):
     depends_on("ucx", when="+ucx")
     depends_on("rdma-core", when="+verbs")
     depends_on("py-pyarrow@15:", when="+history", type="run")
-    depends_on("duckdb@1: +python", when="+history", type="run")
     depends_on("py-matplotlib@3.8:", when="+plot", type="run")
 
     def setup_build_environment(self, env):

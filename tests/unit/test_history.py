@@ -20,8 +20,8 @@ from many_runs import LONG
 
 import chiplog as chiplog_in_python
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.history.layout import history_files
-from chiplog.history.read import node_series
+from chiplog.history.layout import NODE, history_files
+from chiplog.history.read import read_rows
 from chiplog.history.result import HistoryRow, judge_history
 from chiplog.history.write import add_survey
 
@@ -254,6 +254,6 @@ def test_a_writer_killed_at_any_time_leaves_whole_files_only(tmp_path: Path) -> 
 def _read_all(history: Path) -> list[pa.Table]:
     files, unread = history_files(history)
     assert not unread
-    if files:
-        node_series(files, "bandwidth")
+    for one in files:
+        read_rows(one, NODE)
     return [pq.read_table(one.path, page_checksum_verification=True) for one in files]

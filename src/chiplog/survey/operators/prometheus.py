@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from chiplog.quoting import for_line
+from chiplog.quoting import for_terminal
 from chiplog.survey.of_run import KINDS
 
 if TYPE_CHECKING:
@@ -94,4 +94,5 @@ def _labels(labels: dict[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    return for_line(value).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return for_terminal(escaped)
