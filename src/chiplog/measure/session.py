@@ -32,6 +32,8 @@ START_SECONDS = 60.0
 END_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 """How often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
+HEARD_SECONDS = 1.0
+"""How much later than a time limit is over what ranks say of it may arrive."""
 
 
 class Session:
@@ -203,7 +205,8 @@ class Session:
         assert self._group is not None
         if self._is_silenced or self._group.wait(0.0) is not None:
             raise self._ended()
-        if stopped := self._group.stopped(self._time_limit, deadline - seconds):
+        # The ranks that wait for it know which one it is, and say so after the time limit.
+        if stopped := self._group.stopped(self._time_limit + HEARD_SECONDS, deadline - seconds):
             raise RunFailed(
                 f"process {stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends "
                 "it, as kill -STOP, a debugger or a batch system do; let it run, or allow more with --time-limit."
