@@ -8,7 +8,7 @@ from typing import Any
 from chiplog.outside import as_float, as_integer
 
 READERS = {
-    "integer": (as_integer, "a whole number from -2^63 + 1 to 2^63 - 1"),
+    "integer": (as_integer, "an integer of at most 63 bits"),
     "float": (as_float, "a finite number"),
 }
 """By the name of the type that an option is declared with, what reads its text, and what that accepts."""
