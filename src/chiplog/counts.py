@@ -13,8 +13,10 @@ MOST_SEED = 2**64 - 1
 
 def within(option: str, value: int, least: int = 1, most: int = MOST) -> None:
     """UsageError, naming the option and what it accepts, where a number is out of range."""
-    if not least <= value <= most:
-        raise UsageError(f"{option}: {value} is out of range; it accepts {least} to {most}.")
+    if value < least:
+        raise UsageError(f"{option}: is {value}; it accepts {least} or more.")
+    if value > most:
+        raise UsageError(f"{option}: is {value}; it accepts at most {most}.")
 
 
 def seed_within(option: str, value: int) -> None:

@@ -196,7 +196,8 @@ def goes_through(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validate(comparison)
     assert all(row["points"] or row["median_relative_error"] is None for row in comparison["rows"])
     assert main(["export", str(run), "--to", "csv", "-o", str(run.with_suffix(".csv"))]) == 0
-    made = report([run], run.with_suffix(".md"))
+    made, unread = report([run], run.with_suffix(".md"))
+    assert not unread
     text = run.with_suffix(".md").read_text()
     left_out = {one.model for target in made.targets for one in target.left_out}
     assert all(
