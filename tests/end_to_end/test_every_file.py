@@ -205,4 +205,4 @@ def goes_through(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     predicted = any(fit.error.points for target in made.targets for fit in target.fits)
     assert predicted or "Measured times" in text
-    assert report([run], run.with_suffix(".html")).targets
+    assert report([run], run.with_suffix(".html"))[0].targets
