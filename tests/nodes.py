@@ -54,16 +54,25 @@ class Nodes:
         return shlex.join([sys.executable, str(START_RANKS), *places, "--"])
 
 
+@dataclass(frozen=True)
+class Shape:
+    """Rates of payload in 1e6 bit/s, in each direction: of a node, and of each of its `processes` first ranks.
+
+    A bucket fills up to `burst_frames`: these pass free after a pause, and a timer of the kernel that wakes later than
+    they last loses what it is late by for good.
+    """
+
+    process_mbit: float
+    node_mbit: float
+    processes: int
+    burst_frames: int = 1
+
+
 @contextlib.contextmanager
 def nodes(
     count: int, *, process_mbit: float, node_mbit: float, processes: int, burst_frames: int = 1
 ) -> Iterator[Nodes]:
-    """`count` nodes, whose `processes` first ranks share `node_mbit` and get at most `process_mbit` each.
-
-    Both are rates of payload in 1e6 bit/s, in each direction. A bucket fills up to `burst_frames`: these pass free
-    after a pause, and a timer of the kernel that wakes later than they last loses what it is late by for good. Needs
-    root: the test is skipped without it.
-    """
+    """`count` nodes of a Shape. Needs root: the test is skipped without it."""
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     for program in ("ip", "tc"):
@@ -76,15 +85,22 @@ def nodes(
         for name in (switch, *names):
             _make_namespace(name)
             made.append(name)
-        _run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge")
-        _run("ip", "-n", switch, "link", "set", "bridge", "up")
-        for number, name in enumerate(names):
-            _plug(name, number, switch)
-            _shape(name, process_mbit, node_mbit, processes, burst_frames * FRAME_BYTES)
+        shape = Shape(process_mbit, node_mbit, processes, burst_frames)
+        for command in commands(switch, names, shape):
+            _run(*command)
         yield Nodes(names)
     finally:
         for name in made:
             _remove_namespace(name)
+
+
+def commands(switch: str, names: tuple[str, ...], shape: Shape) -> Iterator[list[str]]:
+    """What connects the namespaces `names`, once they and `switch` are made."""
+    yield ["ip", "-n", switch, "link", "add", "bridge", "type", "bridge"]
+    yield ["ip", "-n", switch, "link", "set", "bridge", "up"]
+    for number, name in enumerate(names):
+        yield from _plugged(name, number, switch)
+        yield from _shaped(name, shape)
 
 
 def _address(node: int) -> str:
@@ -107,65 +123,51 @@ def _remove_namespace(name: str) -> None:
     subprocess.run(["ip", "netns", "del", name], check=False)
 
 
-def _plug(node: str, number: int, switch: str) -> None:
+def _plugged(node: str, number: int, switch: str) -> Iterator[list[str]]:
     """Connect a node with the switch. Its frames are single segments, as buckets count them."""
     port = f"port{number}"
-    _run("ip", "-n", node, "link", "set", "lo", "up")
-    _run(
-        *("ip", "-n", node, "link", "add", LINK, "type", "veth", "peer", "name", port),
-        *("netns", switch),
-    )
-    _run("ip", "-n", node, "link", "set", "dev", LINK, "gso_max_segs", "1")
-    _run("ip", "-n", switch, "link", "set", "dev", port, "gso_max_segs", "1", "master", "bridge")
-    _run("ip", "-n", switch, "link", "set", "dev", port, "up")
+    on_node, on_switch = (["ip", "-n", name] for name in (node, switch))
+    pair = ["type", "veth", "peer", "name", port, "netns", switch]
+    yield [*on_node, "link", "set", "lo", "up"]
+    yield [*on_node, "link", "add", LINK, *pair]
+    yield [*on_node, "link", "set", "dev", LINK, "gso_max_segs", "1"]
+    yield [*on_switch, "link", "set", "dev", port, "gso_max_segs", "1", "master", "bridge"]
+    yield [*on_switch, "link", "set", "dev", port, "up"]
     # Reno keeps a window that no loss ever cuts here; others pace their segments, which is a rate of its own.
     settings = ("tcp_congestion_control=reno", "tcp_slow_start_after_idle=0")
-    _inside(node, "sysctl", "-qw", *(f"net.ipv4.{one}" for one in settings))
-    _run("ip", "-n", node, "addr", "add", f"{_address(number)}/24", "dev", LINK)
-    _run("ip", "-n", node, "link", "set", "dev", LINK, "up")
+    yield ["ip", "netns", "exec", node, "sysctl", "-qw", *(f"net.ipv4.{one}" for one in settings)]
+    yield [*on_node, "addr", "add", f"{_address(number)}/24", "dev", LINK]
+    yield [*on_node, "link", "set", "dev", LINK, "up"]
 
 
-def _shape(
-    node: str, process_mbit: float, node_mbit: float, processes: int, burst_bytes: int
-) -> None:
+def _shaped(node: str, shape: Shape) -> Iterator[list[str]]:
     """A class for each rank, below one for the node; what ranks meet over, and ARP, pass by."""
-    burst = str(burst_bytes)
+    burst = str(shape.burst_frames * FRAME_BYTES)
     bucket = ("burst", burst, "cburst", burst, "quantum", str(FRAME_BYTES))
-    root = (*("root", "handle", "1:"), *("stab", "overhead", str(-HEADER_BYTES)), "htb")
-    _tc(node, "qdisc", *root)
-    _tc(
-        node,
-        "class",
-        "parent",
-        "1:",
-        "classid",
-        "1:1",
-        "htb",
-        *_rate(node_mbit, node_mbit),
-        *bucket,
-    )
+    root = ("root", "handle", "1:", "stab", "overhead", str(-HEADER_BYTES), "htb")
+    yield _tc(node, "qdisc", *root)
+    of_node = ("parent", "1:", "classid", "1:1", "htb", *_rate(shape.node_mbit, shape.node_mbit))
+    yield _tc(node, "class", *of_node, *bucket)
     # Each class is promised its fair share alone, and borrows from the node's what it gets beyond.
-    promised = min(process_mbit, node_mbit / processes)
-    for rank in range(processes):
+    promised = min(shape.process_mbit, shape.node_mbit / shape.processes)
+    for rank in range(shape.processes):
         flow = f"1:{0x10 + rank:x}"
-        rate = _rate(promised, process_mbit)
-        _tc(node, "class", "parent", "1:1", "classid", flow, "htb", *rate, *bucket)
-        _tc(node, "qdisc", "parent", flow, "pfifo", "limit", "4000")
+        rate = _rate(promised, shape.process_mbit)
+        yield _tc(node, "class", "parent", "1:1", "classid", flow, "htb", *rate, *bucket)
+        yield _tc(node, "qdisc", "parent", flow, "pfifo", "limit", "4000")
         for side in ("sport", "dport"):
             match = ("match", "ip", side, str(FIRST_PORT + rank), "0xffff")
-            _tc(node, "filter", "parent", "1:", "protocol", "ip", "u32", *match, "flowid", flow)
+            yield _tc(
+                node, "filter", "parent", "1:", "protocol", "ip", "u32", *match, "flowid", flow
+            )
 
 
 def _rate(mbit: float, ceiling_mbit: float) -> tuple[str, ...]:
     return ("rate", f"{mbit * 1e6:.0f}", "ceil", f"{ceiling_mbit * 1e6:.0f}")
 
 
-def _tc(node: str, kind: str, *words: str) -> None:
-    _run("tc", "-n", node, kind, "add", "dev", LINK, *words)
-
-
-def _inside(node: str, *command: str) -> None:
-    _run("ip", "netns", "exec", node, *command)
+def _tc(node: str, kind: str, *words: str) -> list[str]:
+    return ["tc", "-n", node, kind, "add", "dev", LINK, *words]
 
 
 def _run(*command: str) -> None:

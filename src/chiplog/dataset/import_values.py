@@ -39,7 +39,7 @@ def time(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     seconds = number(text, name, where, factor=factor)
     if too_long(seconds):
         raise where.corrupt(name, f"{text[:40]!r} is more than {LONGEST_SECONDS:g} s")
-    if seconds < SHORTEST_SECONDS * (1 - ROUNDING) and seconds > 0:
+    if seconds < SHORTEST_SECONDS * (1 - ROUNDING) and as_number(text) != 0:
         raise where.corrupt(name, f"{text[:40]!r} is less than {SHORTEST_SECONDS:g} s")
     return seconds
 
