@@ -13,6 +13,12 @@ _FORMULA = ("=", "+", "-", "@")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _IN_TAGS = re.compile(r"([\\`*_{}\[\]#|~])")
 _BACKSLASHED = r"\\\1"
+_LATEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 _TAGS = re.compile(r"[\\`<>&|]")
 
 
@@ -60,3 +66,12 @@ def code_for_markdown(text: str) -> str:
         return f"`{line}`"
     escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"<code>{_IN_TAGS.sub(_BACKSLASHED, escaped)}</code>"
+
+
+def for_latex(text: str) -> str:
+    r"""Text for LaTeX, in a paragraph, a cell or within \mathrm, where no command of it acts.
+
+    >>> for_latex("50%_")
+    '50\\%\\_'
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in for_line(text))

@@ -13,7 +13,14 @@ from chiplog.cli import main
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.lines import encode_line
 from chiplog.export.exporter import EXPORTERS
-from chiplog.quoting import code_for_markdown, for_csv, for_line, for_markdown, for_xml_comment
+from chiplog.quoting import (
+    code_for_markdown,
+    for_csv,
+    for_latex,
+    for_line,
+    for_markdown,
+    for_xml_comment,
+)
 
 ESCAPE = "\x1b]0;title\x07\x1b[2J"
 HOSTILE = (
@@ -110,6 +117,7 @@ def check_export(name: str, content: str) -> None:
 
 def test_each_destination_has_its_own_danger() -> None:
     assert for_line("a\n b\r\tc\u2028d") == "a b c d"
+    assert for_latex("\\input{f}\n$^~") == r"\textbackslash{}input\{f\} \$\textasciicircum{}\textasciitilde{}"
     assert for_csv("=1+1") == "'=1+1" and for_csv("tcp") == "tcp"
     assert "--" not in for_xml_comment("a--->b") and ">" not in for_xml_comment("->")
     assert for_markdown("a|<b>&lt;") == r"a\|\<b\>\&lt;"

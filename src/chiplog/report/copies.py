@@ -7,7 +7,7 @@ import io
 import math
 
 from chiplog.fit.result import Fit, Parameter
-from chiplog.quoting import for_csv
+from chiplog.quoting import for_csv, for_latex, for_line
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import is_known, mark
 
@@ -61,8 +61,9 @@ def latex_table(fit: Fit) -> str:
         ]
         for segment in fit.segments
     ]
+    what = f"{model_name(fit.model)} by {fit.method}, {fit.direction}, {fit.statistic}"
     lines = [
-        f"% {model_name(fit.model)} by {fit.method}, {fit.direction}, {fit.statistic}; --: not identified",
+        f"% {for_line(what)}; --: not identified",
         rf"\begin{{tabular}}{{l{'r' * len(symbols)}}}",
         r"\toprule",
         _latex_row(head),
@@ -79,13 +80,13 @@ def _latex_row(cells: list[str]) -> str:
 
 
 def _latex_symbol(name: str) -> str:
-    letter, _, index = name.partition("_")
+    letter, _, index = (for_latex(part) for part in name.partition("_"))
     shown = rf"\{letter}" if letter in ("alpha", "beta") else letter
     return rf"{shown}_{{\mathrm{{{index}}}}}" if index else shown
 
 
 def _latex_unit(unit: str) -> str:
-    return _UNITS[unit][1].removeprefix(r"\,") if unit in _UNITS else unit or "1"
+    return _UNITS[unit][1].removeprefix(r"\,") if unit in _UNITS else for_latex(unit) or "1"
 
 
 def _latex_cell(parameter: Parameter | None) -> str:
