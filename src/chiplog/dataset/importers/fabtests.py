@@ -36,6 +36,7 @@ from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_text import Skipped, clean_lines
 from chiplog.dataset.import_values import number, too_long, whole
 from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -48,7 +49,6 @@ from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 
 MICROSECOND = 1e-6
-PRINTED_STEP_SECONDS = 1e-8
 DEFAULT_WINDOW = 64
 """Messages of a window without -W."""
 DIGITS = 3
@@ -146,7 +146,7 @@ def read(source: Source, options: Options) -> Imported:
         CONVENTION,
         warnings=(*several, *_warnings(guessed), *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 

@@ -38,6 +38,7 @@ from chiplog.dataset.import_text import (
 )
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -49,8 +50,6 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
-PRINTED_STEP_SECONDS = 1e-8
-"""Times have two digits behind the point, in microseconds."""
 CONVENTION = (
     "means over the repetitions in µs: half a ping-pong (one-way; of several groups, the slowest), a collective "
     "operation of the slowest process"
@@ -186,7 +185,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=max(ranks, default=None),
         warnings=(*several, *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 

@@ -16,14 +16,12 @@ import numpy as np
 from chiplog.dataset.import_matrix import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_row
 from chiplog.dataset.import_values import number, time, whole
-from chiplog.dataset.importer import Imported, Importer, Options, Source
+from chiplog.dataset.importer import HUNDREDTH_OF_US_SECONDS, Imported, Importer, Options, Source
 from chiplog.errors import UsageError
 
 MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
 KIBIBYTE = 1024
-PRINTED_STEP_SECONDS = 1e-8
-"""Times have eight digits behind the point."""
 CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message is as long as time and rate say"
 
 
@@ -77,7 +75,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=most + 1,
         warnings=skipped.warnings(),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 
@@ -87,7 +85,7 @@ def _message_bytes(products: list[tuple[float, float]]) -> int | None:
     A whole number of KiB is taken where rounding leaves one, since such are what LinkTest is run with.
     """
     lengths = np.array([length for length, _ in products])
-    slack = np.array([PRINTED_STEP_SECONDS / taken for _, taken in products])
+    slack = np.array([HUNDREDTH_OF_US_SECONDS / taken for _, taken in products])
     low, high = np.max(lengths * (1 - slack)) - 1, np.min(lengths * (1 + slack)) + 1
     if low > high:
         return None

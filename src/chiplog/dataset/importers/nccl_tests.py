@@ -31,6 +31,7 @@ from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import Skipped, is_number, lacks_value, printed_lines
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -42,7 +43,6 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
-PRINTED_STEP_SECONDS = 1e-8
 CONVENTION = "the mean duration of a collective operation over its iterations, in µs"
 PLACES = ("out-of-place", "in-place")
 OPTIONAL = ("type", "redop", "root")
@@ -165,7 +165,7 @@ def read(source: Source, options: Options) -> Imported:
         hosts=hosts if len(hosts) == ranks else (),
         warnings=(*_warnings(file.guessed), *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 

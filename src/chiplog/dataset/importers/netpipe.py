@@ -23,6 +23,7 @@ import numpy as np
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, is_row, lacks_value
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -34,8 +35,6 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 CONVENTION = "half a ping-pong in seconds, one-way, a mean over many"
-PRINTED_STEP_SECONDS = 1e-8
-"""Times have eight digits behind the point in seconds, or two in µs."""
 VERSION_2_STEP_SECONDS = 1e-6
 BITS = (1e6, float(1 << 20))
 """What a megabit is in the versions of NetPIPE."""
@@ -64,7 +63,7 @@ def read(source: Source, options: Options) -> Imported:
         )
     skipped, records = Skipped(), list[ImportedRecord]()
     seen: Counter[int] = Counter()
-    step = PRINTED_STEP_SECONDS
+    step = HUNDREDTH_OF_US_SECONDS
     for where, line in clean_lines(source):
         words = line.split()
         if not words or words[0].startswith("#"):

@@ -27,12 +27,18 @@ from chiplog.dataset.import_collectives import (
 )
 from chiplog.dataset.import_text import Skipped, clean_lines, lacks_value
 from chiplog.dataset.import_values import time, whole
-from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
+from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
+    Imported,
+    ImportedRecord,
+    Importer,
+    Options,
+    Source,
+)
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
-PRINTED_STEP_SECONDS = 1e-8
 CONVENTION = "a collective operation's duration in µs, the mean over launches of means over ranks and iterations"
 DEFAULTS = frozenset({"0", "tuned"})
 """The columns of what Open MPI chooses itself."""
@@ -81,7 +87,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=most,
         warnings=skipped.warnings(),
         statistic="mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 

@@ -36,6 +36,7 @@ from chiplog.dataset.import_text import (
 )
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
 from chiplog.dataset.importer import (
+    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -47,7 +48,6 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
-PRINTED_STEP_SECONDS = 1e-8
 ATOMIC_BYTES = 8
 AGREEMENT = 0.01
 DIGITS = 1000
@@ -139,7 +139,7 @@ def read(source: Source, options: Options) -> Imported:
         CONVENTION,
         warnings=(*several, *file.skipped.warnings()),
         statistic=None if raw else "median" if not file.means else "mean",
-        resolution_seconds=PRINTED_STEP_SECONDS,
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
     )
 
 
