@@ -29,6 +29,7 @@ SECTIONS = {
     "Gallery": ("gallery",),
     "Reference": ("reference",),
     "Numbers": ("numbers",),
+    "Studies": ("studies",),
     "Decisions": ("decisions",),
     "Contributing": ("CONTRIBUTING.md",),
 }

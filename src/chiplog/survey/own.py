@@ -2,7 +2,7 @@
 
 In each visit all nodes do the same work at the same time (`chiplog.survey.plan.OWN`). A node's figure is one
 that most visits of the second measurement exceed, so what disturbs it in a few of them does not count. It is held
-against all other nodes, as suspects of the sweep are (docs/explanation/slow-nodes.md).
+against all other nodes, as suspects of the sweep are (docs/reference/survey-method.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The rate of false accusations is bounded for a whole sweep, whatever its noise has in common: a suspect is judged by
 fresh figures only, against the spread of controls in the same rounds, at a level divided by the number of all nodes,
-uplinks and pairs of the sweep (docs/explanation/slow-nodes.md).
+uplinks and pairs of the sweep (docs/reference/survey-method.md).
 """
 
 from __future__ import annotations
