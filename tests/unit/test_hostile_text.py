@@ -117,7 +117,10 @@ def check_export(name: str, content: str) -> None:
 
 def test_each_destination_has_its_own_danger() -> None:
     assert for_line("a\n b\r\tc\u2028d") == "a b c d"
-    assert for_latex("\\input{f}\n$^~") == r"\textbackslash{}input\{f\} \$\textasciicircum{}\textasciitilde{}"
+    assert (
+        for_latex("\\input{f}\n$^~")
+        == r"\textbackslash{}input\{f\} \$\textasciicircum{}\textasciitilde{}"
+    )
     assert for_csv("=1+1") == "'=1+1" and for_csv("tcp") == "tcp"
     assert "--" not in for_xml_comment("a--->b") and ">" not in for_xml_comment("->")
     assert for_markdown("a|<b>&lt;") == r"a\|\<b\>\&lt;"

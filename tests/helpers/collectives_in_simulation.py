@@ -15,7 +15,7 @@ from chiplog.measure.launchers import SMPI_NEUTRAL
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 
-SOURCE = Path(__file__).parent / "testbeds" / "programs" / "forced_in_simulation.cpp"
+SOURCE = Path(__file__).parent.parent / "testbeds" / "programs" / "forced_in_simulation.cpp"
 ALGORITHMS = {
     "barrier": "ompi_basic_linear ompi_bruck ompi_doublering ompi_recursivedoubling ompi_tree",
     "bcast": "binomial_tree flattree flattree_pipeline NTSL NTSB ompi_pipeline scatter_LR_allgather "

@@ -14,7 +14,7 @@ from chiplog.measure.library import AT_ONCE, PRELOADING, BuiltLibrary, library_f
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.probes import native_sources
 
-PROGRAMS = Path(__file__).parent / "testbeds" / "programs"
+PROGRAMS = Path(__file__).parent.parent / "testbeds" / "programs"
 PATIENCE_SECONDS = 1800 if os.environ.get("CHIPLOG_TEST_LONG") == "1" else 300
 """Some series take an MPI minutes without the library, too: 32 threads that make communicators on two cores."""
 

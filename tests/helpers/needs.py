@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
 def missing(what: str, remedy: str) -> NoReturn:

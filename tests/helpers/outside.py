@@ -10,7 +10,7 @@ from pathlib import Path
 
 from command import Finished, chiplog
 
-PACKAGES = Path(__file__).parent / "packages"
+PACKAGES = Path(__file__).parent.parent / "packages"
 
 
 def install(package: str, source: Path, folder: Path) -> Path:
