@@ -64,7 +64,9 @@ class FittedModel:
 
     def __iter__(self) -> Iterator[str]:
         """The names of the parameters."""
-        return iter(dict.fromkeys(name for one in self.details.segments for name in one.parameters))
+        return iter(
+            dict.fromkeys(name for segment in self.details.segments for name in segment.parameters)
+        )
 
     def regime(self, message_bytes: int | None = None) -> Segment:
         """The regime of a size, which beyond all sizes is the nearest; the first one without a size."""
@@ -73,7 +75,7 @@ class FittedModel:
             raise UsageError(f"{model_name(self.model)} has no parameters here.")
         if message_bytes is None:
             return segments[0]
-        inside = [one for one in segments if message_bytes <= one.last_bytes]
+        inside = [segment for segment in segments if message_bytes <= segment.last_bytes]
         return inside[0] if inside else segments[-1]
 
     @property
@@ -81,19 +83,19 @@ class FittedModel:
         """A row a regime and parameter: value and 95 % interval in SI units; None where it is not identified."""
         rows = []
         for segment in self.details.segments:
-            for name, one in segment.parameters.items():
-                known = is_known(one)
+            for name, parameter in segment.parameters.items():
+                known = is_known(parameter)
                 rows.append(
                     {
                         "first_bytes": segment.first_bytes,
                         "last_bytes": segment.last_bytes,
                         "parameter": name,
-                        "value": one.value if known else None,
-                        "low": one.low,
-                        "high": one.high,
-                        "unit": one.unit,
+                        "value": parameter.value if known else None,
+                        "low": parameter.low,
+                        "high": parameter.high,
+                        "unit": parameter.unit,
                         "identified": known,
-                        "reason": None if known else one.reason,
+                        "reason": None if known else parameter.reason,
                     }
                 )
         return Rows(tuple(rows))
@@ -129,8 +131,8 @@ class FittedModel:
         number = self.details.segments.index(segment)
         draws = {
             name: self.details.draws[f"{number}/{name}"]
-            for name, one in segment.parameters.items()
-            if is_known(one) and f"{number}/{name}" in self.details.draws
+            for name, parameter in segment.parameters.items()
+            if is_known(parameter) and f"{number}/{name}" in self.details.draws
         }
         if not draws:
             return {}
@@ -163,7 +165,9 @@ class FittedModel:
         where = f" of {self.target}" if self.target else ""
         lines = [f"{name} ({self.details.method}){where}, 95 % intervals"]
         for segment in self.details.segments:
-            told = ", ".join(_told(symbol, one) for symbol, one in segment.parameters.items())
+            told = ", ".join(
+                _told(symbol, parameter) for symbol, parameter in segment.parameters.items()
+            )
             lines.append(f"  {segment.first_bytes} to {segment.last_bytes} B: {told}")
         return "\n".join(lines)
 

@@ -312,11 +312,13 @@ def _fits(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
     from chiplog.api.fitted import FittedModel
 
     models = (given,) if isinstance(given, FittedModel) else given
-    if not isinstance(models, Sequence) or not all(isinstance(one, FittedModel) for one in models):
+    if not isinstance(models, Sequence) or not all(
+        isinstance(model, FittedModel) for model in models
+    ):
         raise UsageError(
             f"a fit is needed here: a model file, or what fit returns, not {_kind(given)}."
         )
-    return tuple(one.details for one in models)
+    return tuple(model.details for model in models)
 
 
 def _kind(given: object) -> str:

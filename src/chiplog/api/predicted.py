@@ -62,9 +62,9 @@ class Predicted:
     def shaped(self, shape: tuple[int, ...]) -> Predicted:
         """The same times with arrays of another shape."""
         arrays: dict[str, Any] = {
-            one.name: value.reshape(shape)
-            for one in fields(self)
-            if isinstance(value := getattr(self, one.name), np.ndarray)
+            field.name: value.reshape(shape)
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), np.ndarray)
         }
         return replace(self, **arrays)
 

@@ -47,13 +47,17 @@ class Launched:
         """How far off rank 0's clock a rank's was at most: while it was learnt, and at the end."""
         clocks = self.about["clocks"]
         found = [
-            abs(one[key]) for one in clocks for key in ("residual_seconds", "off_at_end_seconds")
+            abs(clock[key])
+            for clock in clocks
+            for key in ("residual_seconds", "off_at_end_seconds")
         ]
         return max(found, default=0.0)
 
     def of(self, mode: str, variant: str) -> Samples:
         """The samples of one mode and variant."""
-        return next(one for one in self.samples if (one.mode, one.variant) == (mode, variant))
+        return next(
+            sample for sample in self.samples if (sample.mode, sample.variant) == (mode, variant)
+        )
 
 
 def read_launch(output: str, messages: str = "") -> Launched:

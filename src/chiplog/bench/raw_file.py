@@ -29,13 +29,13 @@ def write_samples(path: Path, launches: Sequence[Launched], command: Sequence[st
                 {
                     "type": "samples",
                     "launch": number,
-                    "mode": one.mode,
-                    "variant": one.variant,
-                    "seconds": one.seconds.tolist(),
-                    "valid": one.valid.tolist(),
+                    "mode": sample.mode,
+                    "variant": sample.variant,
+                    "seconds": sample.seconds.tolist(),
+                    "valid": sample.valid.tolist(),
                 }
             )
-            for one in launch.samples
+            for sample in launch.samples
         ]
     lines.append(encode_line({"type": "footer", "lines": len(lines) - 1}))
     with replacing(path) as stream:

@@ -57,7 +57,7 @@ class Bench:
 
 def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
     """Medians over launches; RunFailed where a mode has no valid sample in some launch."""
-    variants = list(dict.fromkeys(one.variant for one in launches[0].samples))
+    variants = list(dict.fromkeys(sample.variant for sample in launches[0].samples))
     taken = {(m, v): [_valid(launch, m, v) for launch in launches] for m in MODES for v in variants}
     rows = tuple(_row(launches, mode, variant, taken, seed) for mode, variant in taken)
     about = launches[0].about
@@ -66,7 +66,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
     ratios = {}
     if LIBRARY in variants:
         ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
-    shortest = min(one.seconds.value for one in rows if one.mode == "round")
+    shortest = min(row.seconds.value for row in rows if row.mode == "round")
     return Bench(
         operation=about["operation"],
         ranks=about["ranks"],
@@ -123,15 +123,15 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
         "lead_seconds": bench.lead_seconds,
         "rows": [
             {
-                "mode": one.mode,
-                "variant": one.variant,
-                "median_seconds": one.seconds.value,
-                "low_seconds": one.seconds.low,
-                "high_seconds": one.seconds.high,
-                "samples": one.samples,
-                "invalid": one.invalid,
+                "mode": row.mode,
+                "variant": row.variant,
+                "median_seconds": row.seconds.value,
+                "low_seconds": row.seconds.low,
+                "high_seconds": row.seconds.high,
+                "samples": row.samples,
+                "invalid": row.invalid,
             }
-            for one in bench.rows
+            for row in bench.rows
         ],
     }
     if bench.library is not None:

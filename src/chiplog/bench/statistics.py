@@ -56,7 +56,7 @@ def ratio(above: Sequence[Array], below: Sequence[Array], seed: int = 0) -> Rati
 
 def _medians(launches: Sequence[Array], rng: np.random.Generator) -> Array:
     chosen = _drawn_launches(len(launches), rng)
-    return _over_launches([_launch_medians(one, rng) for one in launches], chosen)
+    return _over_launches([_launch_medians(launch, rng) for launch in launches], chosen)
 
 
 def _drawn_launches(count: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -117,7 +117,9 @@ def _without_part(run: Dataset, target: str | None) -> Dataset:
     chosen = part_or_target(run, target)
     if target is None:
         return chosen
-    return replace(chosen, series=tuple(replace(one, placement=None) for one in chosen.series))
+    return replace(
+        chosen, series=tuple(replace(series, placement=None) for series in chosen.series)
+    )
 
 
 def _only_for(form: str, options: dict[str, object]) -> None:

@@ -17,7 +17,7 @@ def command_or_file(*commands: str) -> Callable[[str], list[str]]:
 
     def offered(incomplete: str) -> list[str]:
         folder, begin = _split(incomplete)
-        names = [one for one in commands if one.startswith(incomplete)]
+        names = [command for command in commands if command.startswith(incomplete)]
         try:
             files = sorted(
                 f"{folder}{one.name}{'/' * one.is_dir()}"

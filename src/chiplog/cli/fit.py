@@ -84,5 +84,5 @@ def fit(
 
 def _holds(dataset: Dataset) -> str:
     """What a run holds that no model is about, in parentheses."""
-    is_survey = any(one.pattern == "all_pairs" for one in dataset.series)
+    is_survey = any(series.pattern == "all_pairs" for series in dataset.series)
     return " (rounds of all pairs, as of chiplog survey)" if is_survey else ""

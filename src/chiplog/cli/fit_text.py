@@ -68,7 +68,7 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
     yield f"{statistic}; ±: half the 95 % interval{of}; <, >: bounds; ?: not known"
     yield from _table(fit)
     if fit.changes:
-        places = ", ".join(short_place(one) for one in fit.changes)
+        places = ", ".join(short_place(change) for change in fit.changes)
         yield _cut(f"protocol changes above {places}")
     yield _error(fit)
     for words in fit.warnings[:MOST_WARNINGS]:
@@ -135,8 +135,8 @@ def _growth(fit: Fit) -> str:
     more_bytes = last.last_bytes - first.first_bytes
     changes = [
         f"{name} {1e9 * (last_value - value) / more_bytes:+.3g}"
-        for name, one in first.parameters.items()
-        if one.unit == "s" and (value := one.value) is not None
+        for name, parameter in first.parameters.items()
+        if parameter.unit == "s" and (value := parameter.value) is not None
         if (other := last.parameters.get(name)) and (last_value := other.value) is not None
     ]
     spread = sizes(first.first_bytes, last.last_bytes)
@@ -147,21 +147,25 @@ def _one_regime(segment: Segment) -> Iterator[str]:
     """A line a parameter, with its interval or the reason why there is none."""
     width = max(map(len, segment.parameters))
     yield sizes(segment.first_bytes, segment.last_bytes)
-    for name, one in segment.parameters.items():
-        if is_known(one):
-            value, interval = format.value_and_interval(one.value, one.low, one.high, one.unit)
-            reason = one.reason or ""
+    for name, parameter in segment.parameters.items():
+        if is_known(parameter):
+            value, interval = format.value_and_interval(
+                parameter.value, parameter.low, parameter.high, parameter.unit
+            )
+            reason = parameter.reason or ""
             why = reason.partition(";")[0] if reason.startswith(NO_INTERVAL) else ""
             told = f"{value}  {why if interval == format.NOTHING else interval}"
         else:
-            known = bounds(one)
-            told = f"not identified: {one.reason or 'the data do not tell'}"
+            known = bounds(parameter)
+            told = f"not identified: {parameter.reason or 'the data do not tell'}"
             told = f"{known}  {told}" if known else told
         yield _cut(f"  {name.ljust(width)}  {_plain(told)}".rstrip())
 
 
 def _unit(fit: Fit, name: str) -> tuple[float, str]:
-    unit = next(one.parameters[name].unit for one in fit.segments if name in one.parameters)
+    unit = next(
+        segment.parameters[name].unit for segment in fit.segments if name in segment.parameters
+    )
     return UNITS.get(unit, (1.0, unit if unit != "1" else ""))
 
 

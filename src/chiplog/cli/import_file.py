@@ -57,9 +57,9 @@ def import_file(
 
 def _model(run: Dataset) -> str | None:
     """The option that names the model to fit first, empty for the default; None where no model is fitted to it."""
-    if {one.pattern for one in run.series} & FITTED:
+    if {series.pattern for series in run.series} & FITTED:
         return ""
-    pairs = {one.pairs for one in run.series if one.pattern == "pairs"}
+    pairs = {series.pairs for series in run.series if series.pattern == "pairs"}
     if not pairs:
         return None
     return " --model max-rate" if len(pairs) > 1 else " --model postal"

@@ -33,7 +33,7 @@ def _transports() -> Mapping[str, str]:
     """With the operations and ways of posting that each has."""
     from chiplog.measure.known_transports import known_transports
 
-    return {one.name: one.sentence for one in known_transports()}
+    return {transport.name: transport.sentence for transport in known_transports()}
 
 
 def _patterns() -> Mapping[str, str]:
@@ -115,8 +115,11 @@ def _transport_members() -> dict[str, dict[str, list[str]]]:
     from chiplog.measure.known_transports import known_transports
 
     return {
-        one.name: {"operations": list(one.operations), "postings": list(one.postings)}
-        for one in known_transports()
+        transport.name: {
+            "operations": list(transport.operations),
+            "postings": list(transport.postings),
+        }
+        for transport in known_transports()
     }
 
 

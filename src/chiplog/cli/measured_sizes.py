@@ -51,4 +51,4 @@ def _with_rows(table: Table, most: int) -> Table:
 def header_warnings(dataset: Dataset) -> list[str]:
     """What the machine did beside the measurement: each a fact, a number and a remedy; at most MOST_WARNINGS."""
     target = TargetReport(str(dataset.header.get("target", "")), dataset)
-    return [notice_sentence(one) for one in notices(target)[:MOST_WARNINGS]]
+    return [notice_sentence(notice) for notice in notices(target)[:MOST_WARNINGS]]

@@ -103,19 +103,19 @@ def _most_important(cells: Sequence[Verdict]) -> list[Verdict]:
 
 def _table(cells: Sequence[Verdict]) -> Table:
     table = Table(box=None, pad_edge=False)
-    several = len({one.cell.ranks for one in cells}) > 1
+    several = len({cell.cell.ranks for cell in cells}) > 1
     titles = ("bytes", "in force", "default", "gain", "95 % interval")
     for title in ("ranks", *titles) if several else titles:
         table.add_column(title, no_wrap=True)
-    for one in cells:
+    for cell in cells:
         row = (
-            format.exact_bytes(one.cell.message_bytes),
-            _in_force(one),
-            format.value(one.default_seconds, "s") if math.isfinite(one.default_seconds) else "",
-            f"{one.gain:.2f}" if one.is_changed else "1",
-            _interval(one),
+            format.exact_bytes(cell.cell.message_bytes),
+            _in_force(cell),
+            format.value(cell.default_seconds, "s") if math.isfinite(cell.default_seconds) else "",
+            f"{cell.gain:.2f}" if cell.is_changed else "1",
+            _interval(cell),
         )
-        table.add_row(*((str(one.cell.ranks), *row) if several else row))
+        table.add_row(*((str(cell.cell.ranks), *row) if several else row))
     return table
 
 

@@ -38,7 +38,7 @@ def report(
 
     command = ("chiplog", *sys.argv[1:])
     left_out: Sequence[ChiplogError]
-    if any(is_survey(one) for one in files):
+    if any(is_survey(file) for file in files):
         left_out = _survey(files, out, history, topology, command)
     else:
         for name, given in (("--history", history), ("--topology", topology)):

@@ -146,7 +146,7 @@ def _lost_lines(lost: LostNode) -> list[str]:
 
 def _spread_lines(spread: Spread, meaning: str) -> list[str]:
     name = f"{spread.kind:<10}"
-    low, median, high = (_value(spread, one) for one in spread.quartiles)
+    low, median, high = (_value(spread, quartile) for quartile in spread.quartiles)
     failed = f"; {spread.failed} pairs without a sample" if spread.failed else ""
     return [
         f"{name} {median} (quartiles {low} to {high}) of {format_bytes(spread.message_bytes)}: {meaning}{failed}",

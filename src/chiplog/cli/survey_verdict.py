@@ -60,7 +60,7 @@ def _text(to: str, verdict: SurveyVerdict) -> str:
 
 
 def _sentence(verdict: SurveyVerdict) -> str:
-    words = [one.verdict for one in verdict.nodes]
+    words = [node.verdict for node in verdict.nodes]
     counts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
     unfinished = "" if verdict.complete else "; the survey is not finished"
     return f"nodes      {', '.join(counts) or 'none was measured'}{unfinished}"

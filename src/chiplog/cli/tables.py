@@ -44,10 +44,10 @@ def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bo
         of_what = f" of {operation_text(*way)}" if len(found) > 1 else ""
         say(wrapped(f"consensus{of_what}: {_changes(result.consensus)}", INDENT))
         if details:
-            for one in result.series:
-                what = f"{one.label} ({one.pattern}, {one.operation})"
-                say(wrapped(f"{what}: {_changes(one.changes)}", INDENT))
-        unsure = sorted({size for one in result.series for size in one.would_tell})
+            for series in result.series:
+                what = f"{series.label} ({series.pattern}, {series.operation})"
+                say(wrapped(f"{what}: {_changes(series.changes)}", INDENT))
+        unsure = sorted({size for series in result.series for size in series.would_tell})
         if unsure:
             sizes = ", ".join(map(format.exact_bytes, unsure))
             said = f"The sizes are too far apart to tell jumps from slopes; measure {sizes}."

@@ -64,13 +64,13 @@ def _content(file: Path, found: Lint) -> dict[str, object]:
         "unproved": len(found.unproved),
         "rules": [
             {
-                "line": one.line,
-                "rule": one.text,
-                "legal": one.legal,
-                "taken": one.taken,
-                "reason": one.reason,
+                "line": rule.line,
+                "rule": rule.text,
+                "legal": rule.legal,
+                "taken": rule.taken,
+                "reason": rule.reason,
             }
-            for one in found.rules
+            for rule in found.rules
         ],
     }
 

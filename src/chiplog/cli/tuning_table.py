@@ -44,7 +44,7 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
         Screen(width=160).print(_rankings(tuning))
     if tuning.rejected is not None:
         note(rejected_text(tuning.rejected))
-    reasons = [one.extrapolated for one in tuning.choices if one.extrapolated]
+    reasons = [choice.extrapolated for choice in tuning.choices if choice.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")
 
@@ -57,7 +57,7 @@ def _short_row(block: Sequence[Choice]) -> tuple[str, ...]:
     sizes = sorted({one.message_bytes for one in block})
     return (
         ranks,
-        _range([format_bytes(one) for one in sizes]),
+        _range([format_bytes(size) for size in sizes]),
         named if first.is_changed else "default",
         row[5],
         row[7],
@@ -74,11 +74,11 @@ def _row(block: Sequence[Choice]) -> tuple[str, ...]:
     lows, highs = [one.gain_low for one in block], [one.gain_high for one in block]
     return (
         _range(list(map(str, ranks))) + (" *" if any(one.extrapolated for one in block) else ""),
-        _range([format.exact_bytes(one) for one in sizes]),
+        _range([format.exact_bytes(size) for size in sizes]),
         first.algorithm if first.is_changed else f"default ({first.algorithm})",
         "" if first.peers is None else str(first.peers),
         best,
-        _range([f"{one:.1%}" for one in sorted(gains)]),
+        _range([f"{gain:.1%}" for gain in sorted(gains)]),
         f"{min(lows):.1%} to {max(highs):.1%}",
         first.verdict,
     )

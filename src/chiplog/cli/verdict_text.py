@@ -28,7 +28,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
     ]
     if verdict.own is not None:
         lines.append(f"would find {_own(verdict.own.detectable)} (alone, with 95 %)")
-    lines += [f"topology   {one.text}" for one in verdict.differences[:MOST]]
+    lines += [f"topology   {difference.text}" for difference in verdict.differences[:MOST]]
     lines += _more(len(verdict.differences))
     if verdict.unit == "node":
         lines.append("topology   several ranks run on a node, so leaves can't be told")
@@ -50,18 +50,18 @@ def _unclear(verdict: MachineVerdict) -> list[str]:
     for kind, judged in verdict.verdicts.items():
         least = judged.detectable["pair"] or 0.0
         small = [
-            one
-            for one in others
-            if (one.kind, one.quantity) == ("pair", kind) and abs(one.effect) < least
+            other
+            for other in others
+            if (other.kind, other.quantity) == ("pair", kind) and abs(other.effect) < least
         ]
-        others = [one for one in others if one not in small]
+        others = [other for other in others if other not in small]
         if small:
             pairs = "1 pair" if len(small) == 1 else f"{len(small)} pairs"
             most = 100 * max(abs(one.effect) for one in small)
             shared.append(
                 f"unclear    {pairs} by {most:.1f} % at most ({kind}), less than this survey finds"
             )
-    lines = [f"unclear    {_sentence(one)}: {one.reason}" for one in others[:MOST]]
+    lines = [f"unclear    {_sentence(other)}: {other.reason}" for other in others[:MOST]]
     return lines + _more(len(others)) + shared
 
 

@@ -72,8 +72,8 @@ def remembered(message: Message, *what: object) -> dict[Any, Any]:
 
     Many numbers of ranks have the same subtrees, and the same costs are asked for several times.
     """
-    costs = (np.asarray(one, dtype=np.float64) for one in _costs(message))
-    key = (*what, *((one.shape, one.tobytes()) for one in costs))
+    costs = (np.asarray(cost, dtype=np.float64) for cost in _costs(message))
+    key = (*what, *((cost.shape, cost.tobytes()) for cost in costs))
     if key not in _REMEMBERED:
         if len(_REMEMBERED) >= MOST_REMEMBERED:
             _REMEMBERED.clear()

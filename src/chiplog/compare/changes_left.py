@@ -25,7 +25,7 @@ def changes_left(
     changes: Sequence[Change], dataset: Dataset, training: Dataset
 ) -> tuple[Change, ...]:
     """Of the `changes` found in `dataset` those that `training`, the part of it that is left, is evidence of."""
-    again = {one.message_bytes for one in dataset.select(purpose=FOLLOW_UP).series}
+    again = {series.message_bytes for series in dataset.select(purpose=FOLLOW_UP).series}
     measured = [one for one in changes if {one.last_before_bytes, one.first_after_bytes} <= again]
     kept = [one for one in (_left(change, training) for change in measured) if one is not None]
     if len(measured) < len(changes):

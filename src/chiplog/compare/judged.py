@@ -46,7 +46,7 @@ class Judged:
 
     def values(self, dataset: Dataset) -> list[int]:
         """The distinct values at which there are points, ascending."""
-        return sorted({self.value(one) for one in dataset.series if self.is_point(one)})
+        return sorted({self.value(series) for series in dataset.series if self.is_point(series)})
 
 
 def _of_the_grid(one: Series) -> bool:
@@ -80,7 +80,7 @@ def _of_round_trips(model: Model) -> bool:
 def default_models(dataset: Dataset) -> tuple[str, ...]:
     """The models that can be judged together on the dataset: on round trips, else on RTT(p); and on pairs."""
     over_peers, over_sizes = _only_over_peers(dataset), bool(OVER_SIZES.values(dataset))
-    has_pairs = any(one.pattern == "pairs" for one in dataset.series)
+    has_pairs = any(series.pattern == "pairs" for series in dataset.series)
 
     def judged(model: Model) -> bool:
         if of_pairs(model.name):
@@ -128,5 +128,5 @@ def fitted_part(dataset: Dataset, judged: Judged) -> Dataset:
     """What the models may be fitted to: for RTT(p), the series of one process to many only."""
     if judged is OVER_SIZES:
         return dataset
-    chosen = tuple(one for one in dataset.series if one.pattern in _OVER_PEERS_PATTERNS)
+    chosen = tuple(series for series in dataset.series if series.pattern in _OVER_PEERS_PATTERNS)
     return replace(dataset, series=chosen)

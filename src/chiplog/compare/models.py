@@ -102,7 +102,7 @@ class _Judgement:
             boundaries = tuple(one for one in found if one.kind != "slope")
         if boundaries is None or boundaries == "auto":
             return lambda _: boundaries
-        changes = [one for one in boundaries if isinstance(one, Change)]
+        changes = [boundary for boundary in boundaries if isinstance(boundary, Change)]
         if not changes:
             return lambda _: boundaries
         return lambda training: changes_left(changes, self.dataset, training)
@@ -156,7 +156,7 @@ def nothing_to_compare(dataset: Dataset, judged: ModelRows) -> UsageError:
     """The error where no model has anything to say about what was measured."""
     if judged.left_out:
         return UsageError(judged.left_out[0].sentence)
-    patterns = ", ".join(dict.fromkeys(one.pattern for one in dataset.series)) or "nothing"
+    patterns = ", ".join(dict.fromkeys(series.pattern for series in dataset.series)) or "nothing"
     return UsageError(f"{dataset.source}: no model predicts what was measured ({patterns}).")
 
 
@@ -266,7 +266,7 @@ def _row(
     fits: Sequence[_HeldOut],
     statistic: str,
 ) -> ModelRow:
-    asked = [(one.fit, judgement.asked(one.fit, one.held, statistic)) for one in fits]
+    asked = [(fit.fit, judgement.asked(fit.fit, fit.held, statistic)) for fit in fits]
     errors = [relative_errors(predictor(found), points) for found, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
     inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
@@ -276,7 +276,7 @@ def _row(
         first.model,
         first.method,
         label,
-        max(fitted_numbers(one.fit) for one in fits),
+        max(fitted_numbers(fit.fit) for fit in fits),
         summarise(relative, logarithmic),
         statistic,
         first.operation,
@@ -284,8 +284,8 @@ def _row(
         repeatability=judgement.repeatability,
         inside_prediction_interval=float(known.mean()) if known.size else None,
         misses={
-            one.part: log_misses(predictor(found), points)
-            for one, (found, points) in zip(fits, asked, strict=True)
+            fit.part: log_misses(predictor(found), points)
+            for fit, (found, points) in zip(fits, asked, strict=True)
         },
     )
 
@@ -293,7 +293,7 @@ def _row(
 def _described(dataset: Dataset, name: str) -> int:
     """How many of the measured kinds of exchange a model describes."""
     model = load_model(name)
-    measured = {(one.pattern, one.train > 1) for one in dataset.series}
+    measured = {(series.pattern, series.train > 1) for series in dataset.series}
     return sum(
         pattern in model.patterns and not (is_train and model.single_messages)
         for pattern, is_train in measured
@@ -324,13 +324,15 @@ def fitted_numbers(found: Fit) -> int:
     model = load_model(found.model)
     if has_tables(model):
         return count_numbers(model, found.curves)
-    return sum(len(_fitted_symbols(one)) for one in found.segments)
+    return sum(len(_fitted_symbols(segment)) for segment in found.segments)
 
 
 def _fitted_symbols(segment: Segment) -> set[str]:
     """What was fitted: not what follows from other parameters, which are known then."""
     known = {
-        symbol for symbol, one in segment.parameters.items() if one.identified and not is_fixed(one)
+        symbol
+        for symbol, parameter in segment.parameters.items()
+        if parameter.identified and not is_fixed(parameter)
     }
     follows = {symbol for symbol, parts in SUMS.items() if parts <= known}
     if segment.form == FREE:

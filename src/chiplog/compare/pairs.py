@@ -23,7 +23,7 @@ def pairs_held_out(dataset: Dataset, expression: str) -> Split:
     split = divide(dataset, parse_expression(expression))
     training, held = (sum(map(is_pair_point, one.series)) for one in split)
     if not held:
-        pairs = sorted({one.pairs for one in dataset.series if is_pair_point(one)})
+        pairs = sorted({series.pairs for series in dataset.series if is_pair_point(series)})
         raise UsageError(
             f"--hold-out: '{expression}' holds out no point of the pattern pairs; "
             + (f"they have {pairs[0]} to {pairs[-1]} pairs." if pairs else "there are none.")
@@ -65,5 +65,5 @@ def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
 
 def _dealt(dataset: Dataset) -> tuple[list[int], list[int]]:
     """The sizes in bytes and the numbers of pairs, ascending."""
-    measured = [one for one in dataset.series if is_pair_point(one)]
+    measured = [series for series in dataset.series if is_pair_point(series)]
     return sorted({one.message_bytes for one in measured}), sorted({one.pairs for one in measured})

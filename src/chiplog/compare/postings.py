@@ -50,7 +50,7 @@ class PostingPoint:
     def fastest(self) -> str:
         """The posting whose median is below all others' beyond doubt, else `unclear`."""
         best = min(self.times, key=lambda one: one.median)
-        others = [one.low for one in self.times if one is not best]
+        others = [time.low for time in self.times if time is not best]
         return best.posting if others and best.high < min(others) else UNCLEAR
 
 
@@ -73,7 +73,7 @@ def compare_postings(series: Iterable[Series]) -> tuple[PostingPoint, ...]:
 
 
 def _time(posting: str, members: list[Series]) -> PostingTime:
-    samples = np.sort(np.concatenate([one.seconds for one in members])) / members[0].peers
+    samples = np.sort(np.concatenate([member.seconds for member in members])) / members[0].peers
     rank = lower_rank(samples.size)
     low, high = (0.0, np.inf) if rank is None else (samples[rank], samples[-1 - rank])
     return PostingTime(

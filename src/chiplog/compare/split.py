@@ -15,7 +15,7 @@ Split = tuple[Dataset, Dataset]
 
 def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
     """The series that `wanted` accepts, without the decision on changes that is stored with the whole run."""
-    kept = tuple(one for one in dataset.series if wanted(one))
+    kept = tuple(series for series in dataset.series if wanted(series))
     return replace(dataset, series=kept, changes=None)
 
 

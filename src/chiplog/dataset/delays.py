@@ -59,7 +59,7 @@ class TrainGaps:
             if one.pattern == TRAINS and one.delay_seconds == 0.0 and one.seconds.size:
                 records[kind_of(one), one.launch, one.record_id].append(one)
         for (kind, _, _), members in records.items():
-            single = next((one for one in members if one.train == 1), None)
+            single = next((member for member in members if member.train == 1), None)
             several = max(members, key=lambda one: one.train)
             if single is not None and several.train > 1:
                 rounds = min(single.seconds.size, several.seconds.size)

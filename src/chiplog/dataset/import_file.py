@@ -113,7 +113,7 @@ def _told_apart(error: CorruptFile, importer: Importer, source: Source) -> Corru
 
 def _has_times(record: ImportedRecord) -> bool:
     """Are all times of a record long enough to be kept?"""
-    return all(bool((one.seconds >= SHORTEST_SECONDS).all()) for one in record.series)
+    return all(bool((series.seconds >= SHORTEST_SECONDS).all()) for series in record.series)
 
 
 def _sentence(warning: Mapping[str, object]) -> str:
@@ -216,7 +216,7 @@ def _unpacked(packed: BinaryIO, path: str) -> bytes:
 
 def _record(index: int, record: ImportedRecord) -> dict[str, object]:
     """The members of a record line; the sum of its samples stands for its duration, which is not known."""
-    total = sum(float(one.seconds.sum()) * one.batch for one in record.series)
+    total = sum(float(series.seconds.sum()) * series.batch for series in record.series)
     return {
         "id": index,
         "visit": record.visit,
@@ -226,7 +226,7 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
         "placement_ns": None,
         "payload": "unchecked",
         "stopped": "samples",
-        "series": [_series(one) for one in record.series],
+        "series": [_series(series) for series in record.series],
         "tag": dict(record.tag),
         **({"placement": record.placement} if record.placement else {}),
     }

@@ -54,7 +54,7 @@ def candidates(
         has_root = row.get("root", "-1") not in ("", "-1")
         found = {one for one in found if (one in _ROOTED) == has_root}
         found &= _by_ratio(row.get("algbw", "0"), row.get("busbw", "0"), ranks)
-    return tuple(one for one in dict.fromkeys(COLLECTIVES.values()) if one in found)
+    return tuple(fromkey for fromkey in dict.fromkeys(COLLECTIVES.values()) if fromkey in found)
 
 
 def _by_ratio(algorithm_rate: str, bus_rate: str, ranks: int) -> set[str]:

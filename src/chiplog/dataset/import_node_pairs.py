@@ -104,10 +104,10 @@ def pair_series(
 
 def with_parts(records: Sequence[ImportedRecord]) -> list[ImportedRecord]:
     """The records, of one part without its name: it is needed where there are several."""
-    several = len({one.placement for one in records}) > 1
+    several = len({record.placement for record in records}) > 1
     if not several:
-        return [replace(one, placement=None) for one in records]
-    return [replace(one, placement=one.placement or "unnamed") for one in records]
+        return [replace(record, placement=None) for record in records]
+    return [replace(record, placement=record.placement or "unnamed") for record in records]
 
 
 def tag_of(between: Between, **further: object) -> Mapping[str, object]:

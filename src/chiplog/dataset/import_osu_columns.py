@@ -87,7 +87,7 @@ def read_columns(unit: str | None, names: str, where: Where) -> tuple[Column, ..
         assert match is not None
         columns.append(_column(match, where))
         rest = rest[match.end() :].strip()
-    means = [one.kind for one in columns if one.statistic is None]
+    means = [column.kind for column in columns if column.statistic is None]
     for kind in DEFAULTS:
         if means.count(kind) > 1:
             raise where.corrupt(None, f"the header names two columns of {kind}: give each a table")
@@ -133,7 +133,9 @@ def value_columns(columns: Sequence[Column], kinds: Sequence[str], where: Where)
     found: list[int] = []
     for kind in kinds:
         places = [
-            at for at, one in enumerate(columns, 1) if (one.kind, one.statistic) == (kind, None)
+            at
+            for at, column in enumerate(columns, 1)
+            if (column.kind, column.statistic) == (kind, None)
         ]
         if not places:
             raise where.corrupt(kind, f"the header has no column of {kind} that is known")

@@ -80,7 +80,7 @@ def launches_in_parts(
     for table in used:
         key = (*table.key, table.part)
         records += [
-            replace(one, launch=launches[key], placement=table.part) for one in table.records
+            replace(record, launch=launches[key], placement=table.part) for record in table.records
         ]
         launches[key] += 1
     return records, parts_warning(records)
@@ -88,7 +88,7 @@ def launches_in_parts(
 
 def parts_warning(records: Sequence[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     """The warning that names the parts of a file with several."""
-    names = list(dict.fromkeys(one.placement for one in records if one.placement))
+    names = list(dict.fromkeys(record.placement for record in records if record.placement))
     if len(names) < 2:
         return ()
     shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
@@ -120,7 +120,10 @@ def _split(tables: Sequence[PartTable]) -> None:
 def _factor(first: PartTable, other: PartTable) -> float:
     """By what factor the times of two tables differ at the sizes that both have, in the middle of these sizes."""
     times = [
-        {one.series[0].message_bytes: float(one.series[0].seconds[0]) for one in table.records}
+        {
+            record.series[0].message_bytes: float(record.series[0].seconds[0])
+            for record in table.records
+        }
         for table in (first, other)
     ]
     common = [size for size in times[0] if times[0][size] > 0.0 and times[1].get(size, 0.0) > 0.0]

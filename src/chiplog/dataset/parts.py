@@ -10,7 +10,7 @@ from chiplog.errors import UsageError
 
 def parts_of(dataset: Dataset) -> tuple[str, ...]:
     """The names of the parts, in the order of the file; none where the run is of one path that has no name."""
-    return tuple(dict.fromkeys(one.placement for one in dataset.series if one.placement))
+    return tuple(dict.fromkeys(series.placement for series in dataset.series if series.placement))
 
 
 def is_import(dataset: Dataset) -> bool:
@@ -45,7 +45,11 @@ def one_part(dataset: Dataset, name: str | None) -> Dataset:
     Files of k pairs alone are taken whole: what differs between their parts can be held out.
     """
     several = by_part(dataset)
-    if name is None and len(several) > 1 and {one.pattern for one in dataset.series} != {"pairs"}:
+    if (
+        name is None
+        and len(several) > 1
+        and {series.pattern for series in dataset.series} != {"pairs"}
+    ):
         raise UsageError(
             f"{dataset.source} holds {len(several)} parts: {', '.join(map(str, several))}; say which one with --target "
             "NAME."
@@ -54,4 +58,6 @@ def one_part(dataset: Dataset, name: str | None) -> Dataset:
 
 
 def _only(dataset: Dataset, name: str) -> Dataset:
-    return replace(dataset, series=tuple(one for one in dataset.series if one.placement == name))
+    return replace(
+        dataset, series=tuple(series for series in dataset.series if series.placement == name)
+    )

@@ -185,11 +185,11 @@ def _by_many_pairs(pairs: object, batch: int, warmup: int) -> tuple[PairSamples,
     """As `_by_pair`, all pairs at once, of lists in nanoseconds; None where anything is unusual."""
     import numpy as np
 
-    if type(pairs) is not list or not all(type(one) is dict for one in pairs):
+    if type(pairs) is not list or not all(type(pair) is dict for pair in pairs):
         return None
-    ends = [one.get(name) for name in ("client", "server") for one in pairs]
-    lists = [one.get("samples_ns") for one in pairs]
-    if not {*map(type, lists)} <= {list} or any("samples_ps" in one for one in pairs):
+    ends = [pair.get(name) for name in ("client", "server") for pair in pairs]
+    lists = [pair.get("samples_ns") for pair in pairs]
+    if not {*map(type, lists)} <= {list} or any("samples_ps" in pair for pair in pairs):
         return None
     counts = list(itertools.chain.from_iterable(lists))
     if not {*map(type, ends), *map(type, counts)} <= {int}:

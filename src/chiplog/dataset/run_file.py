@@ -65,7 +65,7 @@ class _Contents:
 
     def dataset(self) -> Dataset:
         complete = self.footer is not None and self.footer.complete
-        measured = tuple(one for one in self.series if one.seconds.size)
+        measured = tuple(series for series in self.series if series.seconds.size)
         return Dataset(
             header=self.header,
             series=measured,

@@ -146,11 +146,11 @@ class Dataset:
     @property
     def extent(self) -> str:
         """How many samples of which sizes and patterns these are, in words."""
-        sizes = sorted({one.message_bytes for one in self.series})
+        sizes = sorted({series.message_bytes for series in self.series})
         several = f" of {len(sizes)} sizes, {sizes[0]} to {sizes[-1]} B" if len(sizes) > 1 else ""
         of = f" of {sizes[0]} B" if len(sizes) == 1 else several
-        patterns = ", ".join(dict.fromkeys(one.pattern for one in self.series))
-        samples = sum(one.seconds.size for one in self.series)
+        patterns = ", ".join(dict.fromkeys(series.pattern for series in self.series))
+        samples = sum(series.seconds.size for series in self.series)
         return f"{samples} samples{of} ({patterns})"
 
     @property
@@ -198,16 +198,16 @@ class Dataset:
     def apart(self, *names: str) -> dict[tuple[object, ...], Dataset]:
         """The series by the values of these attributes: what must not be pooled. In the order of the first of each."""
         found: dict[tuple[object, ...], list[Series]] = defaultdict(list)
-        for one in self.series:
-            found[tuple(getattr(one, name) for name in names)].append(one)
+        for series in self.series:
+            found[tuple(getattr(series, name) for name in names)].append(series)
         return {values: replace(self, series=tuple(members)) for values, members in found.items()}
 
     def by_way(self) -> dict[tuple[str, str], Dataset]:
         """The series by operation and posting; calls that were imported under their own names stay together."""
         found: dict[tuple[str, str], list[Series]] = defaultdict(list)
-        for one in self.series:
-            known = one.operation if one.operation in OPERATIONS else ""
-            found[known, one.posting].append(one)
+        for series in self.series:
+            known = series.operation if series.operation in OPERATIONS else ""
+            found[known, series.posting].append(series)
         return {way: replace(self, series=tuple(members)) for way, members in found.items()}
 
     @cached_property

@@ -105,9 +105,9 @@ def within(
         raise UsageError(f"--sizes {first}:{last}: no size in it was measured.")
     return (
         tuple(
-            replace(one, last_bytes=min(last, one.last_bytes))
-            for one in pieces
-            if one.first_bytes <= last and one.last_bytes >= first
+            replace(piece, last_bytes=min(last, piece.last_bytes))
+            for piece in pieces
+            if piece.first_bytes <= last and piece.last_bytes >= first
         ),
         kept,
     )

@@ -97,10 +97,14 @@ def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[Piece, ...]:
     """The pieces of all regimes, ascending, in the middle of each one's set."""
     found: list[Piece] = []
     first, last = regimes[0].first_bytes, regimes[-1].last_bytes
-    measured = [one for one in measured_sizes(fit) if first <= one.message_bytes <= last]
+    measured = [
+        measured_size
+        for measured_size in measured_sizes(fit)
+        if first <= measured_size.message_bytes <= last
+    ]
     for regime in regimes:
         vectors = regime.at(np.full((1, len(regime.free)), 0.5))
-        values = {name: float(one[0]) for name, one in vectors.items()}
+        values = {name: float(vector[0]) for name, vector in vectors.items()}
         piece = Piece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
         mine = [
             one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes

@@ -57,7 +57,7 @@ def _is_summary(dataset: Dataset) -> bool:
 
 def few_means(dataset: Dataset) -> tuple[str, ...]:
     """A sentence where a line through imported means leaves nothing that would tell their scatter."""
-    alike = {(one.message_bytes, one.launch) for one in dataset.series}
+    alike = {(series.message_bytes, series.launch) for series in dataset.series}
     if not _is_summary(dataset) or len(alike) > FEWEST_MEANS:
         return ()
     return (
@@ -101,8 +101,10 @@ def scatter_elsewhere(dataset: Dataset, fits: Sequence[Fit]) -> float:
 def _scatter(curve: Curve, fit: Fit) -> float:
     squares, freedom = 0.0, 0
     missed = curve.predicted_seconds / curve.measured_seconds - 1.0
-    for one in fit.segments:
-        inside = (curve.message_bytes >= one.first_bytes) & (curve.message_bytes <= one.last_bytes)
+    for segment in fit.segments:
+        inside = (curve.message_bytes >= segment.first_bytes) & (
+            curve.message_bytes <= segment.last_bytes
+        )
         count = int(np.count_nonzero(inside))
         if count > FEWEST_MEANS:
             squares += float(np.sum(missed[inside] ** 2))
@@ -113,11 +115,13 @@ def _scatter(curve: Curve, fit: Fit) -> float:
 def _regimes_of_few(dataset: Dataset, fit: Fit) -> list[Segment]:
     if not _is_summary(dataset) or len(fit.segments) < 2:
         return []
-    alike = {(one.message_bytes, one.launch) for one in dataset.series}
+    alike = {(series.message_bytes, series.launch) for series in dataset.series}
     return [
-        one
-        for one in fit.segments
-        if 0 < sum(one.first_bytes <= size <= one.last_bytes for size, _ in alike) <= FEWEST_MEANS
+        segment
+        for segment in fit.segments
+        if 0
+        < sum(segment.first_bytes <= size <= segment.last_bytes for size, _ in alike)
+        <= FEWEST_MEANS
     ]
 
 
@@ -126,7 +130,9 @@ def without_questions(dataset: Dataset) -> Dataset:
 
     The latter crowd around it, and were chosen for what they show.
     """
-    kept = tuple(one for one in dataset.series if one.tag.get("purpose") not in (BISECT, WARM_UP))
+    kept = tuple(
+        series for series in dataset.series if series.tag.get("purpose") not in (BISECT, WARM_UP)
+    )
     return replace(dataset, series=kept or dataset.series)
 
 

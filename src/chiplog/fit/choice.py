@@ -70,10 +70,10 @@ def of_pairs(model: str) -> bool:
 def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[str, ...]:
     """The methods to use for a model on one operation's series: those that the series are made for."""
     if of_pairs(model):
-        has_pairs = any(one.pattern == PAIRS for one in dataset.series)
+        has_pairs = any(series.pattern == PAIRS for series in dataset.series)
         return methods_of(model, method) if has_pairs else ()
     over_peers = can_fit(load_model(model), dataset)
-    by_size = any(one.pattern in ("prtt", "ping_pong", "flood") for one in dataset.series)
+    by_size = any(series.pattern in ("prtt", "ping_pong", "flood") for series in dataset.series)
     if method is None and over_peers and not by_size:
         return (ONE_TO_MANY,)
     return tuple(
@@ -84,7 +84,7 @@ def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[st
 
 
 def _only_over_peers(dataset: Dataset) -> bool:
-    return any(one.pattern == "one_to_many" for one in dataset.series)
+    return any(series.pattern == "one_to_many" for series in dataset.series)
 
 
 def lacks(model: str, method: str) -> str:

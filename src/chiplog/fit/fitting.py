@@ -134,7 +134,7 @@ def fit_each(
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
             found += _fit_pairs(alike, pairs, boundaries, statistic, seed, reasons)
         first = chosen.series[0]
-        launches = len({one.launch for one in chosen.series})
+        launches = len({series.launch for series in chosen.series})
         fits += [
             replace(one, placement=first.placement, posting=first.posting, launches=launches)
             for one in found
@@ -183,7 +183,7 @@ def _fit_pairs(
     """
     limits: list[int] | Literal["auto"] | None = None
     if boundaries is not None:
-        given = [one for one in boundaries if isinstance(one, int)]
+        given = [boundary for boundary in boundaries if isinstance(boundary, int)]
         limits = given or "auto"
     try:
         return list(fit_pairs(dataset, jobs, boundaries=limits, statistic=statistic, seed=seed))
@@ -193,15 +193,15 @@ def _fit_pairs(
             reasons[model.name, by] = str(error)
             return []
     return [
-        one
+        fit_pair
         for job in jobs
-        for one in _fit_pairs(dataset, [job], boundaries, statistic, seed, reasons)
+        for fit_pair in _fit_pairs(dataset, [job], boundaries, statistic, seed, reasons)
     ]
 
 
 def models_for(dataset: Dataset) -> tuple[str, ...]:
     """The names of the models that can be fitted to `dataset`."""
-    measured = {one.pattern for one in dataset.series}
+    measured = {series.pattern for series in dataset.series}
     return tuple(
         one.name
         for one in MODELS.all()
@@ -298,14 +298,16 @@ def _changes(
 
         found = find_changes(dataset)
         boundaries, doubts = found.consensus, tuple(map(str, found.ends))
-    given = [one for one in boundaries if isinstance(one, Change)]
+    given = [boundary for boundary in boundaries if isinstance(boundary, Change)]
     if given:
         # A slope is the border of a regime.
         return tuple(one for one in given if one.kind != "slope"), doubts
     sizes = dataset.sizes()
     return tuple(
         Change(limit, int(sizes[sizes > limit][0]) if np.any(sizes > limit) else limit + 1, "jump")
-        for limit in sorted({one for one in boundaries if not isinstance(one, Change)})
+        for limit in sorted(
+            {boundary for boundary in boundaries if not isinstance(boundary, Change)}
+        )
     ), doubts
 
 
@@ -344,7 +346,7 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
     return replace(
         found,
         error=error,
-        curves=tuple(_with_prediction(one, predict) for one in found.curves),
+        curves=tuple(_with_prediction(curve, predict) for curve in found.curves),
         warnings=(*found.warnings, *bad_fit(error)),
         bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
     )
@@ -353,8 +355,8 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
 def _unseparated(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[str, ...]:
     """A sentence on the protocol changes that no measured size separates from another: no segment ends there."""
     first, last = segments[0].first_bytes, segments[-1].last_bytes
-    ends = {one.last_bytes for one in segments}
-    limits = sorted(one.last_before_bytes for one in changes)
+    ends = {segment.last_bytes for segment in segments}
+    limits = sorted(change.last_before_bytes for change in changes)
     left_out = [limit for limit in limits if first <= limit < last and limit not in ends]
     if not left_out:
         return ()

@@ -165,14 +165,14 @@ def _segment_to_json(segment: Segment) -> dict[str, object]:
         "form": segment.form,
         "parameters": {
             symbol: {
-                "value": _plain(one.value),
-                "low": _plain(one.low),
-                "high": _plain(one.high),
-                "unit": one.unit,
-                "identified": bool(one.identified),
-                "reason": one.reason,
+                "value": _plain(parameter.value),
+                "low": _plain(parameter.low),
+                "high": _plain(parameter.high),
+                "unit": parameter.unit,
+                "identified": bool(parameter.identified),
+                "reason": parameter.reason,
             }
-            for symbol, one in segment.parameters.items()
+            for symbol, parameter in segment.parameters.items()
         },
     }
 

@@ -15,12 +15,12 @@ def with_origin(header: Mapping[str, object], fits: Iterable[Fit]) -> tuple[Fit,
     known_hosts = len(set(map(str, hosts))) if isinstance(hosts, list) and hosts else None
     return tuple(
         replace(
-            one,
+            fit,
             target=target if isinstance(target, str) else None,
             ranks=ranks if isinstance(ranks, int) else None,
             hosts=known_hosts,
         )
-        for one in fits
+        for fit in fits
     )
 
 
@@ -38,7 +38,7 @@ def of_target(
     several and none is named, and where there is no such target. So are the parts of an imported file, such as host
     and device buffers, of which `target` names one, too.
     """
-    names = list(dict.fromkeys(target_of(one) for one in fits))
+    names = list(dict.fromkeys(target_of(fit) for fit in fits))
     parts = _parts(fits)
     listed = ", ".join((*names, *parts))
     if target is None:
@@ -51,9 +51,9 @@ def of_target(
                 f"{source} holds {len(parts)} parts: {', '.join(parts)}; say which one with --target NAME."
             )
         return tuple(fits)
-    found = [one for one in fits if target_of(one) == target]
-    found = found or [one for one in fits if one.transport == target]
-    found = found or [one for one in fits if one.placement == target]
+    found = [fit for fit in fits if target_of(fit) == target]
+    found = found or [fit for fit in fits if fit.transport == target]
+    found = found or [fit for fit in fits if fit.placement == target]
     if not found:
         raise UsageError(f"--target {target}: {source} holds {listed or 'no target'}.")
     if len({target_of(one) for one in found}) > 1:
@@ -65,7 +65,7 @@ def of_target(
 
 def _parts(fits: Sequence[Fit]) -> list[str]:
     """The names of the parts that the fits of imported files are of, in the order of the fits."""
-    imported = [one for one in fits if target_of(one).startswith("import:")]
+    imported = [fit for fit in fits if target_of(fit).startswith("import:")]
     return list(dict.fromkeys(one.placement for one in imported if one.placement))
 
 

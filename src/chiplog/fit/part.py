@@ -32,11 +32,11 @@ def with_receives(dataset: Dataset, chosen: Dataset) -> Dataset:
     How a message was handed over makes no difference to its receiver.
     """
     first = chosen.series[0]
-    if any(one.pattern == RECEIVES for one in chosen.series) or first.posting == NORMAL:
+    if any(series.pattern == RECEIVES for series in chosen.series) or first.posting == NORMAL:
         return chosen
     lent = [
-        one
-        for one in dataset.select(pattern=RECEIVES, operation=first.operation).series
-        if (one.posting, one.placement) == (NORMAL, first.placement)
+        series
+        for series in dataset.select(pattern=RECEIVES, operation=first.operation).series
+        if (series.posting, series.placement) == (NORMAL, first.placement)
     ]
     return replace(chosen, series=(*chosen.series, *lent))

@@ -20,9 +20,9 @@ def months_of(
     runs, nodes, _ = rows_of(Path(history), target, parse_days(against))
     months = Months(
         str(history),
-        tuple(one.facts.time for one in runs),
+        tuple(run.facts.time for run in runs),
         tuple(
-            ShiftRow(one.name, one.quantity, _WORDS[one.verdict], _what(one)) for one in result.rows
+            ShiftRow(row.name, row.quantity, _WORDS[row.verdict], _what(row)) for row in result.rows
         ),
         tuple(
             NodeLines(one.kind, one.nodes, change_of(one.kind, one.slowness))

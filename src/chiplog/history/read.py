@@ -93,10 +93,10 @@ def of_each(
     kept: list[HistoryFile] = []
     found: list[Found] = []
     unread: list[str] = []
-    for one in runs:
+    for run in runs:
         try:
-            found.append(read(one))
-            kept.append(one)
+            found.append(read(run))
+            kept.append(run)
         except CorruptFile as error:
             unread.append(str(error))
     return kept, found, unread
@@ -171,24 +171,24 @@ def _names(column: Any) -> tuple[tuple[str, ...], IntArray]:
 
 def names_in(nodes: Sequence[Mapping[Kind, Rows]]) -> list[str]:
     """All names of nodes in the rows of some runs, each once, sorted."""
-    return sorted({name for one in nodes for rows in one.values() for name in rows.clients[0]})
+    return sorted({name for node in nodes for rows in node.values() for name in rows.clients[0]})
 
 
 def node_series(nodes: Sequence[Mapping[Kind, Rows]], kind: Kind) -> NodeSeries:
     """The values of all nodes, from the rows of each run."""
-    names = sorted({name for one in nodes if kind in one for name in one[kind].clients[0]})
+    names = sorted({name for node in nodes if kind in node for name in node[kind].clients[0]})
     keys = node_keys(names)
     place = {key: number for number, key in enumerate(sorted(set(keys)))}
     number_of = {name: place[key] for name, key in zip(names, keys, strict=True)}
     slowness = np.full((len(nodes), len(place)), np.nan)
     latest = [""] * len(place)
     sign = 1.0 if kind == "latency" else -1.0
-    for run, one in enumerate(nodes):
-        if kind not in one:
+    for run, node in enumerate(nodes):
+        if kind not in node:
             continue
-        words, codes = one[kind].clients
+        words, codes = node[kind].clients
         numbers = np.array([number_of[word] for word in words], dtype=np.int64)
-        slowness[run, numbers[codes]] = sign * one[kind].values
+        slowness[run, numbers[codes]] = sign * node[kind].values
         for code in np.unique(codes).tolist():
             latest[numbers[code]] = words[code]
     return NodeSeries(kind, tuple(latest), slowness)
@@ -196,8 +196,8 @@ def node_series(nodes: Sequence[Mapping[Kind, Rows]], kind: Kind) -> NodeSeries:
 
 def window_starts(runs: Sequence[HistoryFile], days: float) -> NDArray[np.int64]:
     """(t,) the number of the first run within `days` before each run."""
-    times = [one.facts.time for one in runs]
-    return np.array([_first_after(times, one - timedelta(days=days)) for one in times], np.int64)
+    times = [run.facts.time for run in runs]
+    return np.array([_first_after(times, time - timedelta(days=days)) for time in times], np.int64)
 
 
 def _first_after(times: Sequence[datetime], earliest: datetime) -> int:

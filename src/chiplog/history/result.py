@@ -88,7 +88,7 @@ class HistoryResult:
             "first": _iso(self.first),
             "last": _iso(self.last),
             "against_days": self.against_days,
-            "rows": [{**asdict(one), "fingerprint": list(one.fingerprint)} for one in self.rows],
+            "rows": [{**asdict(row), "fingerprint": list(row.fingerprint)} for row in self.rows],
             "unread": list(self.unread),
         }
 
@@ -158,7 +158,7 @@ def _result(
     runs: Sequence[HistoryFile], rows: list[HistoryRow], days: float, unread: Sequence[str]
 ) -> HistoryResult:
     rows.sort(key=_worst_first)
-    times = [one.facts.time for one in runs]
+    times = [run.facts.time for run in runs]
     return HistoryResult(
         runs[0].facts.target,
         len(runs),
@@ -228,7 +228,9 @@ def _rows(
         looks_a_year=_looks_a_year(runs),
     )
     first = runs[-1].facts.time - timedelta(days=days)
-    last_change = {one.node: one for one in watched.changes if runs[one.seen].facts.time >= first}
+    last_change = {
+        change.node: change for change in watched.changes if runs[change.seen].facts.time >= first
+    }
     return [
         _changed(series, last_change[node], runs)
         if node in last_change

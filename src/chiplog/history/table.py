@@ -188,10 +188,14 @@ def _intervals(dataset: Dataset, kind: Kind) -> tuple[FloatArray, FloatArray]:
     trips has no such interval: NaN.
     """
     pooled: dict[tuple[int, int], list[FloatArray]] = defaultdict(list)
-    for one in dataset.series:
+    for series in dataset.series:
         wanted = "round-trip" if kind == "latency" else "one-way"
-        if one.pattern == PATTERN and one.direction == wanted and one.tag.get("purpose") == kind:
-            for pair in one.by_pair:
+        if (
+            series.pattern == PATTERN
+            and series.direction == wanted
+            and series.tag.get("purpose") == kind
+        ):
+            for pair in series.by_pair:
                 pooled[pair.client, pair.server].append(pair.seconds)
     low, high = np.full((2, len(pooled)), np.nan)
     if kind == "latency":

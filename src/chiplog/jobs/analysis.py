@@ -63,11 +63,13 @@ def _as_asked(dataset: Dataset) -> Dataset:
 
     They would pass for an assessment of one pair over the sizes.
     """
-    over_peers = any(one.pattern == "one_to_many" for one in dataset.series)
-    trains = any(one.pattern == "prtt" and one.train > 1 for one in dataset.series)
+    over_peers = any(series.pattern == "one_to_many" for series in dataset.series)
+    trains = any(series.pattern == "prtt" and series.train > 1 for series in dataset.series)
     if trains or not over_peers:
         return dataset
-    return replace(dataset, series=tuple(one for one in dataset.series if one.pattern != "prtt"))
+    return replace(
+        dataset, series=tuple(series for series in dataset.series if series.pattern != "prtt")
+    )
 
 
 def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change, ...]]:
@@ -105,11 +107,11 @@ def _comparison(
 
 def _of_one_number_of_pairs(dataset: Dataset) -> bool:
     """Whether there is nothing but series of one number of pairs: all their models and methods are one line then."""
-    kinds = {(one.pattern, one.pairs) for one in dataset.series}
+    kinds = {(series.pattern, series.pairs) for series in dataset.series}
     return len(kinds) == 1 and next(iter(kinds))[0] == "pairs"
 
 
 def _statistics(dataset: Dataset) -> tuple[str, ...]:
     """The median; of one process to many all three, since its models are compared on each."""
-    one_to_many = any(one.pattern == "one_to_many" for one in dataset.series)
+    one_to_many = any(series.pattern == "one_to_many" for series in dataset.series)
     return STATISTICS if one_to_many else STATISTICS[:1]

@@ -226,7 +226,7 @@ def _target(
         from chiplog.report.input import TargetReport
 
         return TargetReport(target, _kept(path, target, options), failure=str(error))
-    measured = sum(one.elapsed_seconds for one in report.dataset.series)
+    measured = sum(series.elapsed_seconds for series in report.dataset.series)
     took = max(0.0, time.monotonic() - started - measured)
     return with_many(report, many, runs, stem, start, took)
 

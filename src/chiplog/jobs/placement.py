@@ -16,9 +16,9 @@ FEWEST_SHARE = 0.02
 def placement_of(dataset: Dataset) -> Placement | None:
     """The states, ascending by their bare flag exchange; None where the ranks did not share a host."""
     records = {
-        one.record_id: (one.placement_seconds, one.launch)
-        for one in dataset.series
-        if one.placement_seconds is not None and one.placement_seconds > 0
+        series.record_id: (series.placement_seconds, series.launch)
+        for series in dataset.series
+        if series.placement_seconds is not None and series.placement_seconds > 0
     }
     if not records:
         return None

@@ -29,7 +29,7 @@ class Refine:
             )
         elif self._asked is not None:
             wanted = self._asked.id
-            self._refiner.feed([one for one in dataset.series if one.record_id == wanted])
+            self._refiner.feed([series for series in dataset.series if series.record_id == wanted])
         self._asked = self._refiner.next()
         return () if self._asked is None else (self._asked,)
 

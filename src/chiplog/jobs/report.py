@@ -61,20 +61,24 @@ def report(
 def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:
     """The targets, each run of one pattern of many processes as a part of its target's first other run."""
     parts = {
-        id(one): pattern for one in targets if (pattern := _only_pattern(one.dataset)) is not None
+        id(target): pattern
+        for target in targets
+        if (pattern := _only_pattern(target.dataset)) is not None
     }
-    found = [one for one in targets if id(one) not in parts]
-    for one in targets:
-        pattern = parts.get(id(one))
+    found = [target for target in targets if id(target) not in parts]
+    for target in targets:
+        pattern = parts.get(id(target))
         if pattern is None:
             continue
-        place = next((i for i, main in enumerate(found) if _takes(main, one.name, pattern)), None)
+        place = next(
+            (i for i, main in enumerate(found) if _takes(main, target.name, pattern)), None
+        )
         if place is None:
-            found.append(one)
+            found.append(target)
         elif pattern == ONE_TO_MANY:
-            found[place] = replace(found[place], one_to_many=one)
+            found[place] = replace(found[place], one_to_many=target)
         else:
-            found[place] = replace(found[place], pairs=one)
+            found[place] = replace(found[place], pairs=target)
     return found
 
 
@@ -86,7 +90,7 @@ def _takes(main: TargetReport, name: str, pattern: str) -> bool:
 
 def _only_pattern(dataset: Dataset) -> str | None:
     """`one_to_many` or `pairs`, where the dataset was measured for it alone."""
-    patterns = {one.pattern for one in dataset.series}
+    patterns = {series.pattern for series in dataset.series}
     if patterns == {PAIRS}:
         return PAIRS
     return ONE_TO_MANY if ONE_TO_MANY in patterns and patterns <= OVER_PEERS else None
@@ -119,7 +123,7 @@ def report_input(
 def _of_path(name: str, dataset: Dataset, raw_file: str) -> Iterator[TargetReport]:
     """What a run, or a part of it, tells: of each operation and posting, where it has several."""
     ways = dataset.by_way()
-    if len(ways) < 2 or any(one.pattern == ONE_TO_MANY for one in dataset.series):
+    if len(ways) < 2 or any(series.pattern == ONE_TO_MANY for series in dataset.series):
         yield analyse(name, dataset, raw_file=raw_file)
         return
     for way, part in ways.items():

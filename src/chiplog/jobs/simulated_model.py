@@ -56,7 +56,7 @@ class FittedParameters:
         if most > last:
             first = self.fit.segments[0].first_bytes
             reasons.append(f"messages of {most} B, {first} to {last} B were measured")
-        return "; ".join(one for one in reasons if one) or None
+        return "; ".join(reason for reason in reasons if reason) or None
 
     def simulate(
         self, schedule: Schedule, *, conditions: Conditions = PLAIN, trace: bool = False

@@ -148,7 +148,7 @@ def _shared_memory() -> Fact:
 
 def _mpis() -> Iterator[Fact]:
     mpis = find_mpis()
-    built = {str(one.mpi.mpicxx) for one in list_probes()}
+    built = {str(list_probe.mpi.mpicxx) for list_probe in list_probes()}
     for mpi in mpis:
         value = f"{mpi} at {mpi.mpicxx}"
         if str(mpi.mpicxx) in built:

@@ -259,7 +259,7 @@ class _Run:
         """Names what is missing after a deadline; RunFailed where that is everything."""
         if not self.records:
             raise _nothing_measured(self.options)
-        reached = {one.message_bytes for one in self.series}
+        reached = {series.message_bytes for series in self.series}
         self.unreached_sizes.update(size for size in self.options.sizes if size not in reached)
 
     def _launch(
@@ -308,7 +308,7 @@ class _Run:
             if launch == 0 and request.visit == 0:
                 is_over = self.limits.is_past_last and bool(self.records)
                 if is_over:
-                    self.unreached_sizes.update(one.message_bytes for one in request.series)
+                    self.unreached_sizes.update(series.message_bytes for series in request.series)
             elif request.visit == 0:
                 is_over = self.limits.seconds_for_visits <= 0.0
             else:
@@ -319,11 +319,11 @@ class _Run:
     def _last(self, plan: Plan) -> int:
         """The launch after which follow-ups are asked."""
         numbers = range(len(plan.launches))
-        return max(one for one in numbers if is_distinct(one, self.options, self.header))
+        return max(number for number in numbers if is_distinct(number, self.options, self.header))
 
     def _label(self, number: int) -> int:
         """The number of this start of the ranks: a resumed launch is another one, of the same placement."""
-        used = {one.launch for one in self.series}
+        used = {series.launch for series in self.series}
         while number in used:
             number += len(self.options.placements)
         return number
@@ -378,7 +378,7 @@ class _Run:
     def imprecise(self) -> tuple[Imprecise, ...]:
         from chiplog.measure.precision import imprecise_points
 
-        grid = [one for one in self.series if one.tag.get("purpose") == GRID]
+        grid = [series for series in self.series if series.tag.get("purpose") == GRID]
         clock = self.header.get("clock")
         resolution_ns = clock.get("resolution_ns") if isinstance(clock, dict) else 0.0
         return imprecise_points(

@@ -36,7 +36,8 @@ class Members:
         known = self._carries
         numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         self._carries = {
-            one: known[one] if one in known else self._is_member(one) for one in numbers
+            number: known[number] if number in known else self._is_member(number)
+            for number in numbers
         }
         states = {one: _state(one) for one, carries in self._carries.items() if carries}
         return {one: state for one, state in states.items() if state not in ("", "Z", "X")}

@@ -40,26 +40,26 @@ def imprecise_points(
     An interval as narrow as one step of the clock (`resolution_seconds` over the batch) counts as reached.
     """
     groups: dict[tuple[object, ...], list[Series]] = defaultdict(list)
-    for one in without_short_delays(tuple(series)):
+    for delay in without_short_delays(tuple(series)):
         kind = (
-            one.pattern,
-            one.operation,
-            one.posting,
-            one.message_bytes,
-            one.train,
-            one.delay_seconds > 0,
-            one.peers,
-            one.pairs,
-            one.direction,
-            one.placement,
-            one.between,
+            delay.pattern,
+            delay.operation,
+            delay.posting,
+            delay.message_bytes,
+            delay.train,
+            delay.delay_seconds > 0,
+            delay.peers,
+            delay.pairs,
+            delay.direction,
+            delay.placement,
+            delay.between,
         )
-        groups[kind].append(one)
+        groups[kind].append(delay)
     found: dict[tuple[str, int], float] = {}
     for members in groups.values():
         pattern, message_bytes = members[0].pattern, members[0].message_bytes
-        samples = np.sort(np.concatenate([one.seconds for one in members]))
-        step = resolution_seconds / min(one.batch for one in members)
+        samples = np.sort(np.concatenate([member.seconds for member in members]))
+        step = resolution_seconds / min(member.batch for member in members)
         width = _half_width(samples, step)
         worst = found.get((pattern, message_bytes), 0.0)
         if width > relative_half_width and width > worst:

@@ -28,7 +28,7 @@ class TimeLeft:
         """Records with these predictions, in seconds, are planned."""
         self._planned += len(predictions)
         self._planned_seconds += sum(predictions)
-        self._planned_squares += sum(one * one for one in predictions)
+        self._planned_squares += sum(prediction * prediction for prediction in predictions)
 
     def done(self, predicted: float, took: float) -> None:
         """A record is finished; both times in seconds."""

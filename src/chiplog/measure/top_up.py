@@ -37,7 +37,7 @@ class TopUp:
         left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)
         return self._visits.again(
             lambda request: any(
-                (one.pattern, one.message_bytes) in wanted for one in request.series
+                (series.pattern, series.message_bytes) in wanted for series in request.series
             ),
             grid,
             next_id,

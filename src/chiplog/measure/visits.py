@@ -82,6 +82,6 @@ def _cost_before(series: Sequence[Series], request: Request) -> tuple[float, flo
     members = [one for one in series if one.record_id in records]
     count = max(1, len(records))
     return (
-        sum(one.elapsed_seconds for one in members) / count,
-        sum(one.bytes_sent for one in members) / count,
+        sum(member.elapsed_seconds for member in members) / count,
+        sum(member.bytes_sent for member in members) / count,
     )

@@ -188,7 +188,7 @@ class Model:
     @property
     def symbols(self) -> frozenset[str]:
         """The symbols of its parameters."""
-        return frozenset(one.symbol for one in self.parameters)
+        return frozenset(parameter.symbol for parameter in self.parameters)
 
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
         """The duration of one operation of the points' pattern in seconds, shape (points,).

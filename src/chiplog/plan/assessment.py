@@ -94,16 +94,16 @@ def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
 
 def without_late_receiver(request: Request) -> Request:
     """The request for a transport whose sends never wait; one that asks for nothing else stays as it is."""
-    others = tuple(one for one in request.series if one.pattern != LATE_RECEIVER)
+    others = tuple(series for series in request.series if series.pattern != LATE_RECEIVER)
     return replace(request, series=others) if len(others) > 1 else request
 
 
 def within_inline_limit(request: Request, max_inline_bytes: int) -> Request:
     """The request without inline series above the limit; one that asks for nothing else stays as it is."""
     others = tuple(
-        one
-        for one in request.series
-        if one.posting != INLINE or one.message_bytes <= max_inline_bytes
+        series
+        for series in request.series
+        if series.posting != INLINE or series.message_bytes <= max_inline_bytes
     )
     return replace(request, series=others) if others else request
 

@@ -315,8 +315,8 @@ def _allowance(requests: Sequence[_Least], counts: Sequence[int], budget_bytes: 
     `counts` says how many records there are of each of `requests`.
     """
     limits = [
-        (count, one.bytes(one.samples), one.bytes(MAX_SAMPLES))
-        for one, count in zip(requests, counts, strict=True)
+        (count, request.bytes(request.samples), request.bytes(MAX_SAMPLES))
+        for request, count in zip(requests, counts, strict=True)
     ]
 
     def used(allowance: float) -> float:

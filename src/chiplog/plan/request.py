@@ -117,7 +117,7 @@ class Request:
     @property
     def preparation_messages(self) -> int:
         """Messages before the first sample: the payload check and the round trips that delays are found by."""
-        named = {one.delay_ns for one in self.series if isinstance(one.delay_ns, str)}
+        named = {series.delay_ns for series in self.series if isinstance(series.delay_ns, str)}
         delays = sum(3 if name == "rtt2" else 2 for name in named)
         links = max(map(_links, self.series), default=0)
         round_trips = LARGE_DELAY_ROUND_TRIPS if self._is_large else DELAY_ROUND_TRIPS
@@ -135,7 +135,7 @@ class Request:
 
     @property
     def _largest_bytes(self) -> int:
-        return max((one.message_bytes for one in self.series), default=0)
+        return max((series.message_bytes for series in self.series), default=0)
 
     @property
     def _is_large(self) -> bool:

@@ -131,7 +131,7 @@ class LogGPSpeaker:
         self._spaces: dict[tuple[int, ...], Space] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
         self._times = MeasuredTimes(fit)
-        limited = [one for one in self.regimes if not latency_is_unlimited(one)]
+        limited = [regime for regime in self.regimes if not latency_is_unlimited(regime)]
         if not limited:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
         self._limited = tuple(one.segment for one in limited)
@@ -197,7 +197,7 @@ class LogGPSpeaker:
 
     def _middle(self, *, whole: bool) -> RegimeNetwork:
         used = range(len(self.regimes))
-        free = sum(len(one.free) for one in self.regimes)
+        free = sum(len(regime.free) for regime in self.regimes)
         return self.network(used, np.full((1, free), 0.5), whole)
 
     def tree_costs(self, message_bytes: int) -> TreeCosts:
@@ -214,8 +214,10 @@ class LogGPSpeaker:
 
         def evaluate(fractions: Array, whole: bool) -> Seconds:
             rows = [
-                lower_bound(operation, task, self.network(self._limited, one[np.newaxis], whole))
-                for one in fractions
+                lower_bound(
+                    operation, task, self.network(self._limited, fraction[np.newaxis], whole)
+                )
+                for fraction in fractions
             ]
             return np.stack(rows)
 

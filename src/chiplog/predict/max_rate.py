@@ -46,7 +46,9 @@ class MaxRateSpeaker:
         del task
         self.fit = fit
         self.per_node = per_node
-        self.most_pairs = max((one.pairs for one in fit.curves if one.pairs is not None), default=1)
+        self.most_pairs = max(
+            (curve.pairs for curve in fit.curves if curve.pairs is not None), default=1
+        )
         rate = "R_Cb" if "R_Cb" in load_model(fit.model).symbols else "R_C"
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], _Network] = {}
         self._ranges = []
@@ -122,8 +124,8 @@ class MaxRateSpeaker:
 
         def evaluate(fractions: Array, whole: bool) -> Seconds:
             rows = [
-                lower_bound(operation, task, self._network(used, one[np.newaxis], whole))
-                for one in fractions
+                lower_bound(operation, task, self._network(used, fraction[np.newaxis], whole))
+                for fraction in fractions
             ]
             return np.stack(rows)
 
@@ -141,7 +143,7 @@ class MaxRateSpeaker:
         return beyond_all(self.fit, task, self.per_node, reasons)
 
     def _knows_pairs(self) -> bool:
-        return any(one.pairs is not None for one in self.fit.curves)
+        return any(curve.pairs is not None for curve in self.fit.curves)
 
     def _sizes(self, algorithm: Algorithm, task: Task) -> set[int]:
         recorder = Recorder(self._middle(whole=False))

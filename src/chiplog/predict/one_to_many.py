@@ -43,7 +43,7 @@ class OneToManySpeaker:
         )
         self._message_bytes = task.message_bytes if first < last else first
         self._model = load_model(fit.model)
-        needed = [one.symbol for one in self._model.parameters if one.needed]
+        needed = [parameter.symbol for parameter in self._model.parameters if parameter.needed]
         self._ranges = Ranges(fit, self._segment, needed)
         self._known: dict[tuple[int, bytes, bool], Seconds] = {}
 
@@ -91,7 +91,7 @@ class OneToManySpeaker:
     def beyond(self, algorithm: Algorithm, task: Task) -> str | None:
         """More peers in a round, or more ranks, than were measured."""
         assert algorithm.fan_out is not None
-        known = [int(one.peers.max()) for one in self.fit.curves if one.peers is not None]
+        known = [int(curve.peers.max()) for curve in self.fit.curves if curve.peers is not None]
         reasons: list[str | None] = []
         if known:
             most = max(known)

@@ -223,7 +223,7 @@ def parameter_sets(fit: Fit, segment: int) -> ParameterSets:
 
 def measured_residuals(fit: Fit, pattern: str) -> MeasuredResiduals:
     """Where the fit's curves have points of a pattern, and by how much the model misses them."""
-    counted = ((one, _counts(one, pattern)) for one in fit.curves)
+    counted = ((curve, _counts(curve, pattern)) for curve in fit.curves)
     parts = [
         (one.message_bytes, counts, _residuals(one))
         for one, counts in counted
@@ -262,7 +262,7 @@ def misfit(segment: Segment, measured: MeasuredResiduals) -> float:
     inside = (measured.sizes >= segment.first_bytes) & (measured.sizes <= segment.last_bytes)
     residuals = measured.residuals[inside]
     residuals = residuals[np.isfinite(residuals)]
-    fitted = sum(one.value is not None for one in segment.parameters.values())
+    fitted = sum(parameter.value is not None for parameter in segment.parameters.values())
     spare = residuals.size - fitted
     if spare < 1:
         return np.nan
@@ -276,7 +276,10 @@ def _is_extrapolated(fit: Fit, asked: Points, measured: MeasuredResiduals) -> ND
     sizes = asked.message_bytes
     outside = is_beyond_sizes(fit, sizes)
     if asked.pattern != PAIRS:
-        inside = [(sizes >= one.first_bytes) & (sizes <= one.last_bytes) for one in fit.segments]
+        inside = [
+            (sizes >= segment.first_bytes) & (sizes <= segment.last_bytes)
+            for segment in fit.segments
+        ]
         outside |= ~np.any(inside, axis=0)
     if measured.counts.size:
         outside |= (counts < measured.counts.min()) | (counts > measured.counts.max())

@@ -78,7 +78,9 @@ def models_of(operation: str) -> tuple[str, ...]:
     """The models that predict an algorithm of the operation, by precedence."""
     known = algorithms(operation).values()
     return tuple(
-        one.name for one in _predicting_models() if any(map(_speaker_type(one).speaks_about, known))
+        model.name
+        for model in _predicting_models()
+        if any(map(_speaker_type(model).speaks_about, known))
     )
 
 
@@ -107,7 +109,10 @@ def speaker_for(
     their own check rejects come last, and serve `anyway` only. Raises UsageError where there is none, or where it lacks
     a parameter.
     """
-    known = {one.name: _speaker_type(one) for one in _predicting_models()}
+    known = {
+        predicting_model.name: _speaker_type(predicting_model)
+        for predicting_model in _predicting_models()
+    }
     if model is not None and model not in known:
         raise UsageError(
             f"--model: '{model}' predicts no collective operation; there are {', '.join(known)}."

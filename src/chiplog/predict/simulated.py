@@ -94,7 +94,7 @@ class ScheduleTimes:
             vectors = self.parameters(point[np.newaxis], whole=whole)
             if whole and self.is_long:
                 vectors = [vectors[place] for place in (0, *self._ends(point))]
-            found.append([self._makespan(one) for one in vectors])
+            found.append([self._makespan(vector) for vector in vectors])
         return np.array(found)
 
     def _ends(self, point: Array) -> tuple[int, int]:

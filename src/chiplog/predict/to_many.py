@@ -307,7 +307,7 @@ def _span(source: _Source, request: _Request, *, is_beyond: bool) -> Span:
     try:
         found = span(evaluate, sum(len(one.free) for one in sets))
     except KeyError as error:
-        fit, segment = next((one for one in pairs if _has(one[0], error.args[0])), pairs[0])
+        fit, segment = next((pair for pair in pairs if _has(pair[0], error.args[0])), pairs[0])
         raise refusal(fit, segment, str(error.args[0])) from None
     if not found.high < REFUSED:
         fit, segment = pairs[0]
@@ -327,13 +327,15 @@ def _negative(fit: Fit, peers: int, seconds: float, *, paper_literal: bool) -> s
 
 
 def _has(fit: Fit, symbol: str) -> bool:
-    return any(symbol in one.parameters for one in fit.segments)
+    return any(symbol in segment.parameters for segment in fit.segments)
 
 
 def _beyond(fit: Fit, message_bytes: int, peers: int) -> str | None:
     """What was not measured, in words; None where all was."""
     reasons = []
-    most = max((int(one.peers.max()) for one in fit.curves if one.peers is not None), default=None)
+    most = max(
+        (int(curve.peers.max()) for curve in fit.curves if curve.peers is not None), default=None
+    )
     if most is not None and peers > most:
         reasons.append(f"{peers} peers, up to {most} were measured")
     elif most is None and (words := beyond_measured(fit, peers + 1)):

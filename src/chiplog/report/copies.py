@@ -32,11 +32,11 @@ def csv_table(fit: Fit) -> str:
     writer.writerow(_CSV_COLUMNS)
     for segment in fit.segments:
         place = (for_csv(fit.model), for_csv(fit.method), segment.first_bytes, segment.last_bytes)
-        for name, one in segment.parameters.items():
-            value = one.value if is_known(one) else None
-            ends = (_csv_number(end) for end in (value, one.low, one.high))
-            reason = "" if is_known(one) else one.reason or ""
-            cells = (one.unit, str(is_known(one)).lower(), reason)
+        for name, parameter in segment.parameters.items():
+            value = parameter.value if is_known(parameter) else None
+            ends = (_csv_number(end) for end in (value, parameter.low, parameter.high))
+            reason = "" if is_known(parameter) else parameter.reason or ""
+            cells = (parameter.unit, str(is_known(parameter)).lower(), reason)
             writer.writerow((*place, for_csv(name), *ends, *map(for_csv, cells)))
     return out.getvalue()
 

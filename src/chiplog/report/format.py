@@ -195,7 +195,7 @@ def _is_interval(low: float | None, high: float | None) -> bool:
 
 def _is_count(unit: str, *numbers: float) -> bool:
     """Is it a number of things, such as f?"""
-    return unit == "" and all(one.is_integer() and abs(one) < _LARGEST for one in numbers)
+    return unit == "" and all(number.is_integer() and abs(number) < _LARGEST for number in numbers)
 
 
 def _byte_interval(low: float, high: float) -> str:

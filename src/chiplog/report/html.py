@@ -257,11 +257,11 @@ def _cells(row: tuple[Inline, ...], names: list[str]) -> str:
 def _copies(copies: Copies) -> str:
     """A button for each, and the text itself for whoever wants to select it."""
     shown = []
-    for one in copies.items:
-        label = f"Copy as {_escaped(one.language)}"
+    for item in copies.items:
+        label = f"Copy as {_escaped(item.language)}"
         shown.append(
-            f'<details class="copy"><summary>{_escaped(one.language)}</summary>'
-            f'<button type="button" class="tool" data-copy>{label}</button><pre>{_escaped(one.text)}</pre></details>'
+            f'<details class="copy"><summary>{_escaped(item.language)}</summary>'
+            f'<button type="button" class="tool" data-copy>{label}</button><pre>{_escaped(item.text)}</pre></details>'
         )
     return f'<div class="copies">{"".join(shown)}</div>'
 

@@ -19,7 +19,7 @@ def run_of(target: TargetReport, pattern: str) -> TargetReport | None:
     part = target.one_to_many if pattern == "one_to_many" else target.pairs
     if part is not None:
         return part
-    has_any = any(one.pattern == pattern for one in target.dataset.series)
+    has_any = any(series.pattern == pattern for series in target.dataset.series)
     return target if has_any else None
 
 
@@ -49,19 +49,19 @@ def ranks(run: TargetReport) -> str:
 
 def pairs_curves(fit: Fit) -> dict[int, Curve]:
     """The fit's half round trips over the size, by the number of pairs, ascending."""
-    found = {one.pairs: one for one in fit.curves if one.pairs is not None}
+    found = {curve.pairs: curve for curve in fit.curves if curve.pairs is not None}
     return dict(sorted(found.items()))
 
 
 def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:
     """The fit's curve of a quantity over the number of peers at one message size."""
-    for one in fit.curves:
+    for curve in fit.curves:
         if (
-            one.quantity == quantity
-            and one.peers is not None
-            and message_bytes in one.message_bytes
+            curve.quantity == quantity
+            and curve.peers is not None
+            and message_bytes in curve.message_bytes
         ):
-            return one
+            return curve
     return None
 
 

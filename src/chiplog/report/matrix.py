@@ -98,7 +98,7 @@ def level_class(level: int) -> str:
 def _titles(shown: PairMatrix) -> list[str]:
     if len(shown.names) <= MOST_NAMED:
         return list(shown.names)
-    return [one.name for one in shown.groups]
+    return [group.name for group in shown.groups]
 
 
 def _cells(shown: PairMatrix, cell: float) -> Iterator[str]:
@@ -140,8 +140,8 @@ def _borders(shown: PairMatrix, cell: float) -> Iterator[str]:
     if len(shown.groups) < 2:
         return
     name = "border" if len(shown.names) <= MOST_NAMED else "border fine"
-    for one in shown.groups[1:]:
-        at = one.first * cell
+    for group in shown.groups[1:]:
+        at = group.first * cell
         yield f'<path class="{name}" d="M{at:g} 0V{side:g}M0 {at:g}H{side:g}"/>'
 
 
@@ -149,7 +149,7 @@ def _names(shown: PairMatrix, cell: float, left: float) -> Iterator[str]:
     if len(shown.names) <= MOST_NAMED:
         named = [(name, number + 0.5) for number, name in enumerate(shown.names)]
     else:
-        named = [(one.name, one.first + one.count / 2) for one in shown.groups]
+        named = [(group.name, group.first + group.count / 2) for group in shown.groups]
         apart = 12.0 / cell  # names are not printed over each other
         named = [one for number, one in enumerate(named) if number % _every(named, apart) == 0]
     for name, place in named:

@@ -26,7 +26,9 @@ def is_row_of(row: ModelRow, fit: Fit) -> bool:
 def in_sample_row(fit: Fit) -> ModelRow:
     """The fit as it was judged on the points that it was fitted to."""
     numbers = sum(
-        parameter.identified for one in fit.segments for parameter in one.parameters.values()
+        parameter.identified
+        for segment in fit.segments
+        for parameter in segment.parameters.values()
     )
     return ModelRow(
         fit.model,

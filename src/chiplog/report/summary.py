@@ -118,7 +118,7 @@ def _table(report: ReportInput) -> Iterator[str]:
 
 def _row(*cells: str) -> str:
     first, *others = cells
-    padded = [one.rjust(width) for one, width in zip(others, WIDTHS[1:], strict=True)]
+    padded = [other.rjust(width) for other, width in zip(others, WIDTHS[1:], strict=True)]
     return (first.ljust(WIDTHS[0]) + "".join(padded)).rstrip()
 
 
@@ -228,10 +228,10 @@ def _verdict(target: TargetReport) -> str:
         return "no model was fitted."
     words = _prediction(target, fit)
     unknown = [
-        (name, bounds(one))
+        (name, bounds(parameter))
         for segment in fit.segments
-        for name, one in segment.parameters.items()
-        if not is_known(one)
+        for name, parameter in segment.parameters.items()
+        if not is_known(parameter)
     ]
     missing = sorted({name for name, known in unknown if not known})
     bounded = sorted({name for name, _ in unknown} - set(missing))
@@ -262,7 +262,7 @@ def _sentences(report: ReportInput) -> list[str]:
     crowded = [found.sentence() for run in runs if (found := oversubscription(run.dataset.header))]
     parts = [run for target in report.targets for run in target.runs if run is not target]
     failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
-    noticed = [notice_sentence(one) for target in report.targets for one in notices(target)]
+    noticed = [notice_sentence(notice) for target in report.targets for notice in notices(target)]
     return list(dict.fromkeys([*failed, *crowded, *noticed]))
 
 

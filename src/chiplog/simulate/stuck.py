@@ -20,7 +20,7 @@ def stuck_sentence(
     """
     open_requirements = _open_requirements(schedule, unfinished)
     roots = [int(one) for one in unfinished if int(one) not in open_requirements]
-    waiting = [f"{schedule.describe(one)} ({_awaited(schedule, one)})" for one in roots]
+    waiting = [f"{schedule.describe(root)} ({_awaited(schedule, root)})" for root in roots]
     waiting += [f"{schedule.describe(int(one))} (nobody receives it)" for one in unreceived]
     waiting += [
         f"{schedule.describe(one)} (waits for {schedule.describe(on)})"

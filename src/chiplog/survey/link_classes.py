@@ -62,7 +62,7 @@ class LinkClass:
         return {
             "name": self.name,
             "pairs": self.pairs,
-            "parameters": {name: asdict(one) for name, one in self.parameters.items()},
+            "parameters": {name: asdict(parameter) for name, parameter in self.parameters.items()},
         }
 
 

@@ -80,9 +80,10 @@ class MachineVerdict:
         """The verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
         detectable = {
             kind: {
-                LINK if name == "pair" else name: least for name, least in one.detectable.items()
+                LINK if name == "pair" else name: least
+                for name, least in verdict.detectable.items()
             }
-            for kind, one in self.verdicts.items()
+            for kind, verdict in self.verdicts.items()
         }
         first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
         return {
@@ -92,7 +93,7 @@ class MachineVerdict:
             "topology": {
                 "leaves": self.leaves,
                 "agrees": self.agrees,
-                "differences": [asdict(one) for one in self.differences],
+                "differences": [asdict(difference) for difference in self.differences],
             },
         }
 
@@ -110,7 +111,7 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     Without it, what was declared when the survey began counts. Leaves are those that the pairs show (latency first),
     else the declared ones. UsageError where the topology declares none of the nodes.
     """
-    visits = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})
+    visits = sorted({series.visit for series in dataset.series if series.pattern == PATTERN})
     known = _first_visit(dataset, visits)
     nodes = tuple(node_names(dataset.header))
     declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
@@ -172,7 +173,7 @@ def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]
 
 def measured_again(dataset: Dataset, kind: Kind) -> SecondMeasurement:
     """All figures of a kind after the sweep, each time for itself."""
-    later = sorted({one.visit for one in dataset.series if one.pattern == PATTERN})[1:]
+    later = sorted({series.visit for series in dataset.series if series.pattern == PATTERN})[1:]
     alone, uplinks = (
         _sweep(dataset, kind, later, (one + AGAIN,)) if kind == "bandwidth" else None
         for one in (ALONE, UPLINK)
@@ -183,7 +184,7 @@ def measured_again(dataset: Dataset, kind: Kind) -> SecondMeasurement:
 
 def _first_visit(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
     sweeps = {kind: _sweep(dataset, kind, visits[:1]) for kind in KINDS}
-    return {kind: one for kind, one in sweeps.items() if np.isfinite(one.values).any()}
+    return {kind: sweep for kind, sweep in sweeps.items() if np.isfinite(sweep.values).any()}
 
 
 def _sweep(

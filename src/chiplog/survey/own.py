@@ -68,9 +68,9 @@ def own_figures(dataset: Dataset, quantity: OwnQuantity) -> FloatArray:
     """
     nodes = len(node_names(dataset.header))
     found = [
-        _of_visit(one, quantity, nodes)
-        for one in dataset.series
-        if one.pattern == quantity and one.visit > 0 and one.tag.get("purpose") == OWN
+        _of_visit(series, quantity, nodes)
+        for series in dataset.series
+        if series.pattern == quantity and series.visit > 0 and series.tag.get("purpose") == OWN
     ]
     return np.array(found).reshape(-1, nodes)
 
@@ -112,10 +112,10 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
 
 def _share_cpus(dataset: Dataset) -> bool:
     disturbed = np.zeros(len(node_names(dataset.header)), dtype=np.int64)
-    for one in dataset.series:
-        if one.pattern != WORK or one.visit < 1:
+    for series in dataset.series:
+        if series.pattern != WORK or series.visit < 1:
             continue
-        for rank in one.by_pair:
+        for rank in series.by_pair:
             if rank.seconds.size and rank.seconds.mean() > (1 + MUCH_LOST) * rank.seconds.min():
                 disturbed[rank.client] += 1
     return float(np.mean(disturbed > 1)) > MOST_DISTURBED

@@ -78,13 +78,13 @@ def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> Pai
     pooled: dict[tuple[int, int], list[FloatArray]] = defaultdict(list)
     rounds: dict[tuple[int, int], int] = {}
     message_bytes = 0
-    for one in dataset.series:
-        if not _is_of(one, purpose or kind, direction):
+    for series in dataset.series:
+        if not _is_of(series, purpose or kind, direction):
             continue
-        message_bytes = one.message_bytes
-        for pair in one.by_pair:
+        message_bytes = series.message_bytes
+        for pair in series.by_pair:
             pooled[pair.client, pair.server].append(pair.seconds)
-            rounds.setdefault((pair.client, pair.server), one.round or 0)
+            rounds.setdefault((pair.client, pair.server), series.round or 0)
     ends = np.array(list(pooled), dtype=np.int64).reshape(-1, 2)
     return PairValues(
         nodes=node_names(dataset.header),

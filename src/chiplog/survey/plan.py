@@ -155,7 +155,7 @@ def stored_leaves(
     leaves, names = plan.get("leaves"), plan.get("leaf_names")
     if leaves is None:
         return None, None
-    numbers = [one for one in leaves if type(one) is int] if isinstance(leaves, list) else []
+    numbers = [leaf for leaf in leaves if type(leaf) is int] if isinstance(leaves, list) else []
     if not isinstance(leaves, list) or len(numbers) != len(leaves) or len(numbers) != ranks:
         raise CorruptFile(f"{source}: line 1: plan.leaves has no whole number for each rank.")
     count = max(numbers, default=-1) + 1
@@ -237,7 +237,7 @@ def make_sweep(options: SurveyOptions) -> Sweep:
                         links=pairs_of.get(number),
                     )
                 )
-    seconds = sum(predicted_seconds(one, options.transport) for one in requests)
+    seconds = sum(predicted_seconds(request, options.transport) for request in requests)
     start_up = nominal_of(options.transport).start_up_seconds
     return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds, schedule)
 

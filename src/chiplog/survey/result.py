@@ -116,7 +116,7 @@ class SurveyResult:
             "pairs": self.pairs,
             "pairs_in_all": self.pairs_in_all,
             "rounds": self.rounds,
-            **{name: one and one.to_json() for name, one in spreads.items()},
+            **{name: spread and spread.to_json() for name, spread in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
             "uplinks_filled": self.uplinks and self.uplinks.to_json(),
             "classes": [one.to_json() for one in self.classes],
@@ -134,9 +134,9 @@ def survey_result(
     measured = _ends(latency) | _ends(bandwidth)
     verdict = verdict_of_run(dataset, topology)
     rounds = {
-        one.round
-        for one in dataset.series
-        if one.pattern == PATTERN and one.by_pair and _is_of_sweep(one)
+        series.round
+        for series in dataset.series
+        if series.pattern == PATTERN and series.by_pair and _is_of_sweep(series)
     }
     return SurveyResult(
         path=Path(dataset.source),
@@ -177,7 +177,7 @@ def _sizes(dataset: Dataset) -> Sizes:
     return Sizes(
         _bytes_of(dataset, LATENCY),
         _bytes_of(dataset, BANDWIDTH),
-        max((one.batch for one in windows), default=1),
+        max((window.batch for window in windows), default=1),
     )
 
 

@@ -66,7 +66,7 @@ def measurement_alone(dataset: Dataset, sweep: Sweep, first_number: int) -> tupl
 
 def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:
     """The rounds of the sweep, in the order in which they were measured."""
-    of_sweep = (one for one in dataset.series if one.visit == 0 and one.by_pair)
+    of_sweep = (series for series in dataset.series if series.visit == 0 and series.by_pair)
     return list(
         dict.fromkeys(
             one.round

@@ -138,7 +138,9 @@ class _Run:
     def _with_ranks(self, launch: Launch, *, ranks_are_given: bool) -> None:
         began = time.monotonic()
         with self.guard.waiting():
-            session = launch(1 + max((one.launch for one in self.series), default=-1)).__enter__()
+            session = launch(
+                1 + max((series.launch for series in self.series), default=-1)
+            ).__enter__()
         self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
         try:
             self._check_ranks(session.header, ranks_are_given=ranks_are_given)
@@ -246,5 +248,5 @@ def _refuse_unwritable(out: Path) -> None:
 
 
 def _few(hosts: object, most: int = 4) -> str:
-    names = [str(one) for one in hosts] if isinstance(hosts, Sequence) else []
+    names = [str(host) for host in hosts] if isinstance(hosts, Sequence) else []
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -105,11 +105,11 @@ def confirmed(
     accused: list[Finding] = []
     inconclusive: list[Finding] = []
     namer = _Namer(first, leaf_names)
-    for one in _judgements(first, suspected, found, fresh):
-        finding = namer.finding(one)
-        if one.is_slow and one.slowness > LEAST_EFFECT:
+    for judgement in _judgements(first, suspected, found, fresh):
+        finding = namer.finding(judgement)
+        if judgement.is_slow and judgement.slowness > LEAST_EFFECT:
             accused.append(finding)
-        elif one.reason is not None:
+        elif judgement.reason is not None:
             inconclusive.append(finding)
     return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
 
@@ -141,7 +141,7 @@ def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOt
     return SlowBesideOthers(
         tuple(one.number for one in found if one.other is None),
         tuple((one.number, one.other) for one in found if one.other is not None),
-        tuple(one.number for one in uplinks),
+        tuple(uplink.number for uplink in uplinks),
     )
 
 

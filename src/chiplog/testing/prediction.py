@@ -28,7 +28,7 @@ def fit_of(
 
     `bounds` are least and largest values of those that are not identified.
     """
-    units = {one.symbol: one.unit for one in load_model(model).parameters}
+    units = {parameter.symbol: parameter.unit for parameter in load_model(model).parameters}
     parameters = {
         symbol: Parameter(
             symbol,

@@ -62,7 +62,7 @@ def _header(ranks: int, cpus: int) -> Mapping[str, object]:
 
 def _run(made: Dataset, header: Mapping[str, object]) -> TargetReport:
     dataset = replace(made, header=header)
-    one_k = {(one.pattern, one.pairs) for one in dataset.series} == {("pairs", 1)}
+    one_k = {(series.pattern, series.pairs) for series in dataset.series} == {("pairs", 1)}
     fits = fit(dataset, ("postal",) if one_k else models_for(dataset))
     rows = tuple(
         ModelRow(

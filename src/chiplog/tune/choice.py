@@ -85,14 +85,14 @@ class Tuning:
 
     def at(self, ranks: int) -> tuple[Choice, ...]:
         """The choices of one number of ranks, ascending by size."""
-        return tuple(one for one in self.choices if one.ranks == ranks)
+        return tuple(choice for choice in self.choices if choice.ranks == ranks)
 
     @property
     def has_rules(self) -> bool:
         """Does any choice leave the default?"""
-        return any(one.is_changed for one in self.choices)
+        return any(choice.is_changed for choice in self.choices)
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The numbers of ranks, ascending."""
-        return tuple(dict.fromkeys(one.ranks for one in self.choices))
+        return tuple(dict.fromkeys(choice.ranks for choice in self.choices))

@@ -82,7 +82,7 @@ def choose(
     Raises UsageError where no model of the file predicts them, where its own check rejects the fit, unless `anyway`,
     or where fewer than two are left to choose from.
     """
-    known = [one for name, one in algorithms(operation).items() if name in offered]
+    known = [algorithm for name, algorithm in algorithms(operation).items() if name in offered]
     speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model, anyway=anyway)
     spoken = [one for one in known if speaker.speaks_about(one)]
     if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
@@ -114,7 +114,7 @@ def predicted_seconds(
     They say what to try first, so a fit that its own check rejects serves, too. Raises UsageError where no model of the
     file predicts any.
     """
-    known = [one for name, one in algorithms(operation).items() if name in names]
+    known = [algorithm for name, algorithm in algorithms(operation).items() if name in names]
     speaker = speaker_for(fits, known, max(tasks, key=lambda one: one.ranks), anyway=True)
     spoken = [one for one in known if speaker.speaks_about(one) and not one.takes_peers]
     found = {}
@@ -281,7 +281,7 @@ def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:
     others = [one for _, one in found[1:]]
 
     def fastest_other(fractions: Array, whole: bool) -> Seconds:
-        seconds: Seconds = np.minimum.reduce([one(fractions, whole) for one in others])
+        seconds: Seconds = np.minimum.reduce([other(fractions, whole) for other in others])
         return seconds
 
     return _Contest(best, ranking[1], _gain(space, evaluate, fastest_other), ranking)

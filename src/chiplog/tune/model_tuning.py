@@ -85,4 +85,4 @@ def parse_ranks(text: str, *, every: bool) -> Sequence[int]:
     if every:
         return tuple(range(low, high + 1))
     powers = {1 << bit for bit in range(1, MOST_RANKS.bit_length())}
-    return tuple(sorted({low, high} | {one for one in powers if low < one < high}))
+    return tuple(sorted({low, high} | {power for power in powers if low < power < high}))

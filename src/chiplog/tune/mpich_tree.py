@@ -37,7 +37,11 @@ def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
 
     Raises UsageError where there is none.
     """
-    found = [identify_mpi(mpi)] if mpi else [one for one in find_mpis() if one.kind == "mpich"]
+    found = (
+        [identify_mpi(mpi)]
+        if mpi
+        else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == "mpich"]
+    )
     wanted = "" if version is None else f" {version_text(version)}"
     for one in found:
         if one.kind != "mpich":
@@ -62,7 +66,7 @@ def own_tree(mpi: Mpi) -> Tree:
 
 def device_tree(mpi: Mpi) -> Tree:
     """The tree by which its device ch4 goes node by node, or leaves an operation to the generic tree; may be empty."""
-    return next((one for one in carried(mpi).trees if "composition=" in json.dumps(one)), {})
+    return next((tree for tree in carried(mpi).trees if "composition=" in json.dumps(tree)), {})
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any
         "model": tuning.model,
         "rejected": tuning.rejected,
         "settings": dict(settings),
-        "choices": [_choice(one) for one in tuning.choices],
+        "choices": [_choice(choice) for choice in tuning.choices],
     }
 
 

@@ -68,14 +68,14 @@ class TuningFiles:
 
     def texts(self, path: Path) -> Mapping[Path, str]:
         """Each path and what to write there: the tuning file is at `path`, its companions are in the same folder."""
-        beside = {_beside(path, one.ending): one.text for one in self.companions}
+        beside = {_beside(path, companion.ending): companion.text for companion in self.companions}
         return {path: self.text, **beside}
 
     def settings(self, path: Path) -> Mapping[str, str]:
         """The environment that puts them in force, once they are there."""
         found = dict(self.format.settings(path, self.version))
-        for one in self.companions:
-            found |= one.settings(_beside(path, one.ending))
+        for companion in self.companions:
+            found |= companion.settings(_beside(path, companion.ending))
         return found
 
 
@@ -120,7 +120,11 @@ def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
 
     if version:
         return parse_version(version)
-    found = [identify_mpi(mpi)] if mpi else [one for one in find_mpis() if one.kind == kind]
+    found = (
+        [identify_mpi(mpi)]
+        if mpi
+        else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == kind]
+    )
     if not found or found[0].kind != kind:
         raise UsageError(
             f"--version: there is no {kind} here to ask; give the release the file is for."

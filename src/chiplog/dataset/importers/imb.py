@@ -177,7 +177,7 @@ def read(source: Source, options: Options) -> Imported:
     records, several = launches_in_parts([_part(table, file.skipped) for table in file.tables])
     _check_pattern(records, options)
     file.skipped.refuse_if_empty(records)
-    ranks = [2 * one.pairs for record in records for one in record.series]
+    ranks = [2 * series.pairs for record in records for series in record.series]
     ranks += [table.processes[0] for table in file.tables if table.collective and table.processes]
     return Imported(
         records,
@@ -306,7 +306,7 @@ def _series(table: _Table, size: int, seconds: float) -> ImportedSeries:
 
 
 def _check_pattern(records: list[ImportedRecord], options: Options) -> None:
-    held = {one.pattern for record in records for one in record.series}
+    held = {series.pattern for record in records for series in record.series}
     if options.pattern is not None and held and held != {options.pattern}:
         raise UsageError(
             f"--pattern {options.pattern} does not fit: the file holds {', '.join(sorted(held))}; leave it out."

@@ -103,7 +103,7 @@ def read(source: Source, options: Options) -> Imported:
             continue
         records.append(_record(words, place, where))
     skipped.refuse_if_empty(records)
-    most = max((one.pairs for record in records for one in record.series), default=1)
+    most = max((series.pairs for record in records for series in record.series), default=1)
     return Imported(with_parts(records), CONVENTION, ranks=2 * most, warnings=skipped.warnings())
 
 

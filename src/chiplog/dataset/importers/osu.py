@@ -155,7 +155,7 @@ class _File:
             self.test = None
             return False
         self.step_seconds = max(self.step_seconds, test.step_seconds)
-        self.unread.update(one.name for one in test.columns if one.kind == "other")
+        self.unread.update(column.name for column in test.columns if column.kind == "other")
         key = (test.name, test.pairs or test.ranks or 1)
         part = part_name(test.place, unless_host(test.memory), test.elements)
         window = None if test.window == DEFAULT_WINDOW else f"window-{test.window}"
@@ -191,10 +191,12 @@ def read(source: Source, options: Options) -> Imported:
 
 def _ranks(file: _File, records: list[ImportedRecord]) -> int | None:
     """How many ranks there were at most; None of collective operations of which nothing says it."""
-    known = [2 * one.pairs for record in records for one in record.series]
-    if any(one.pattern in COLLECTIVES for record in records for one in record.series):
+    known = [2 * series.pairs for record in records for series in record.series]
+    if any(series.pattern in COLLECTIVES for record in records for series in record.series):
         known = [one for one in (file.paths.last_ranks, file.options.ranks) if one]
-        known += [one.peers + 1 for record in records for one in record.series if one.peers > 1]
+        known += [
+            series.peers + 1 for record in records for series in record.series if series.peers > 1
+        ]
     return max(known, default=None)
 
 
@@ -264,12 +266,12 @@ def _again(file: _File, test: OsuTest, where: Where) -> OsuTest:
 def _begin_rows(file: _File, test: OsuTest, header: re.Match[str], where: Where) -> None:
     """Takes the columns of a header, or passes the table over where its messages are of derived datatypes."""
     test.columns = read_columns(header[1], header[2], where)
-    if any(one.kind == "transmit-size" for one in test.columns):
+    if any(column.kind == "transmit-size" for column in test.columns):
         what = f"the messages of {test.name} are of derived datatypes (-D), whose bytes have gaps"
         file.skipped.table(test.where, test.name, what)
         file.test = None
         return
-    names = {one.kind for one in test.columns}
+    names = {column.kind for column in test.columns}
     needed = [KINDS[name] for name in test.reader.columns]
     if needed[1:] == ["messages"] and "messages" not in names:
         needed = needed[:1]

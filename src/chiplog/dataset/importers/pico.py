@@ -316,7 +316,7 @@ def _test(row: Mapping[str, str]) -> _Test | None:
     collective = collective_name(row.get("collective_type", ""))
     if not re.fullmatch(r"\d{1,9}(?:x\d{1,9}){0,5}", row.get("nnodes", "")) or collective is None:
         return None
-    number = int(np.prod([int(one) for one in nodes], dtype=object))
+    number = int(np.prod([int(node) for node in nodes], dtype=object))
     if not per_node.isdigit() or not 0 < number * int(per_node[:9]) < 1 << 32:
         return None
     memory = "gpu-buffers" if row.get("gpu_awareness", "no").lower() == "yes" else None
@@ -363,7 +363,7 @@ def _record(
 
 
 def _warnings(records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
-    in_blocks = sum(one.series[0].pattern in IN_BLOCKS for one in records)
+    in_blocks = sum(record.series[0].pattern in IN_BLOCKS for record in records)
     if in_blocks:
         yield {
             "fact": "PICO counts the whole buffer; here the size of allgather, alltoall, ... is a rank's block",

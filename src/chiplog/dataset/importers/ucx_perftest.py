@@ -218,8 +218,8 @@ def _about(file: _File) -> _About:
 
 def _named(about: _About, names: list[str]) -> _About:
     """`about` with what the names of a batch's lines say: a size is a number, a test has one in its name."""
-    size = next((int(one) for one in names if one.isdigit() and len(one) <= 15), about.size)
-    test = next((one for one in names if re.search(r"lat|bw|mr|get|fadd|swap", one)), about.test)
+    size = next((int(name) for name in names if name.isdigit() and len(name) <= 15), about.size)
+    test = next((name for name in names if re.search(r"lat|bw|mr|get|fadd|swap", name)), about.test)
     memory = [one for one in ("cuda", "rocm") if test and one in test]
     side = memory[0] if memory and "host" not in (test or "") else ""
     return _About(test, size, side or about.send_memory, side or about.receive_memory, about.window)

@@ -79,7 +79,7 @@ def _text(number: float | None) -> str:
 
 def _train(prtt: Dataset) -> int:
     """The length of most of the trains."""
-    lengths = Counter(one.train for one in prtt.series if one.train > 1)
+    lengths = Counter(series.train for series in prtt.series if series.train > 1)
     return lengths.most_common(1)[0][0] if lengths else 0
 
 
@@ -92,21 +92,21 @@ def _delayed(dataset: Dataset, single: _Medians) -> _Medians:
     """PRTT(n,d,s) for d = PRTT(1,0,s): a train with another delay is longer or shorter by n-1 differences."""
     totals = _medians(dataset)
     return {
-        size: total + (one.train - 1) * (single[size] - one.delay_seconds)
+        size: total + (series.train - 1) * (single[size] - series.delay_seconds)
         for size, total in totals.items()
         if size in single
-        for one in dataset.select(message_bytes=size).series[:1]
+        for series in dataset.select(message_bytes=size).series[:1]
     }
 
 
 def _netgauge_answers(prtt: Dataset) -> dict[int, Mapping[str, float | None]]:
     """Netgauge's own answers in microseconds, by size; empty for a run that was not imported from it."""
     found: dict[int, Mapping[str, float | None]] = {}
-    for one in prtt.series:
-        own = one.tag.get("netgauge")
+    for series in prtt.series:
+        own = series.tag.get("netgauge")
         if not isinstance(own, Mapping):
             return {}
-        found[one.message_bytes] = {
+        found[series.message_bytes] = {
             name: None if own.get(name) is None else float(own[name]) * 1e6 for name in _ANSWERS
         }
     return found
@@ -136,7 +136,7 @@ def _fitted_answers(
 
 
 def _regime(regimes: Sequence[Regime], size: int) -> Regime:
-    return next((one for one in regimes if size <= one.last_bytes), regimes[-1])
+    return next((regime for regime in regimes if size <= regime.last_bytes), regimes[-1])
 
 
 def _answers(one: Measured, regime: Regime) -> Mapping[str, float | None]:

@@ -205,9 +205,11 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
         "smpi/os": _overheads(parts, lambda one: one.send),
         "smpi/ois": _overheads(parts, lambda one: one.send),
         "smpi/or": _overheads(parts, lambda one: one.receive),
-        "smpi/lat-factor": _factors(parts, [one.seconds / base.seconds for one in networks]),
+        "smpi/lat-factor": _factors(
+            parts, [network.seconds / base.seconds for network in networks]
+        ),
         "smpi/bw-factor": _factors(
-            parts, [base.seconds_per_byte / one.seconds_per_byte for one in networks]
+            parts, [base.seconds_per_byte / network.seconds_per_byte for network in networks]
         ),
         "smpi/async-small-thresh": str(threshold),
         "smpi/send-is-detached-thresh": str(threshold),
@@ -251,15 +253,15 @@ def _without_envelope(way: Line) -> Line:
 
 
 def _overheads(parts: Sequence[Part], of: Callable[[Part], Line]) -> str:
-    boundaries = [0, *(one.last_bytes for one in parts[:-1])]
+    boundaries = [0, *(part.last_bytes for part in parts[:-1])]
     return ";".join(
-        f"{boundary}:{of(one).seconds:.9g}:{of(one).seconds_per_byte:.9g}"
-        for boundary, one in zip(boundaries, parts, strict=True)
+        f"{boundary}:{of(part).seconds:.9g}:{of(part).seconds_per_byte:.9g}"
+        for boundary, part in zip(boundaries, parts, strict=True)
     )
 
 
 def _factors(parts: Sequence[Part], factors: Sequence[float]) -> str:
-    boundaries = [0, *(one.last_bytes + ENVELOPE_BYTES for one in parts[:-1])]
+    boundaries = [0, *(part.last_bytes + ENVELOPE_BYTES for part in parts[:-1])]
     return ";".join(
         f"{boundary}:{factor:.9g}" for boundary, factor in zip(boundaries, factors, strict=True)
     )

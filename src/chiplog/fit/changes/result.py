@@ -94,7 +94,9 @@ class ChangesResult:
     def ends(self) -> tuple[UnexplainedEnd, ...]:
         """What the series leave unexplained at their ends, each size once."""
         found = {
-            one.end.first_bytes: one.end for one in reversed(self.series) if one.end is not None
+            series.end.first_bytes: series.end
+            for series in reversed(self.series)
+            if series.end is not None
         }
         return tuple(found[size] for size in sorted(found))
 
@@ -104,7 +106,7 @@ class ChangesResult:
             jump = "" if one.relative_jump is None else f", {one.relative_jump:+.0%}"
             between = f"between {one.last_before_bytes} B and {one.first_after_bytes} B"
             lines.append(f"  {between}: {one.kind}{jump}, seen in {', '.join(one.seen_in)}")
-        lines += [f"  {one}" for one in self.ends]
+        lines += [f"  {end}" for end in self.ends]
         return "\n".join(lines)
 
 

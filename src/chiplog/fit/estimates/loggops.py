@@ -134,8 +134,8 @@ def _sum_missed(
     if half is None:
         return None
     parts = [one for one in (gap.line, o_s, o_r) if one is not None]
-    miss = sum(one.slope for one in parts) - half.slope
-    draws = sum((one.slope_draws for one in parts), -half.slope_draws)
+    miss = sum(part.slope for part in parts) - half.slope
+    draws = sum((part.slope_draws for part in parts), -half.slope_draws)
     known_all = gap.line is not None and o_s is not None and o_r is not None
     if miss < 0.0 and not known_all:
         return None  # what is not seen may make up for it

@@ -30,10 +30,10 @@ def synchronisation_estimate(measured: Measured, boundaries: Sequence[int]) -> E
     The interval runs from the largest size that was seen not to wait to the largest that may still not.
     """
     waited: dict[int, list[bool]] = {}
-    for index, one in enumerate(measured.series):
-        if one.pattern == "late_receiver" and one.delay_seconds > 0:
-            share = measured.at.value[index] / one.delay_seconds
-            waited.setdefault(one.message_bytes, []).append(bool(share > WAITS))
+    for index, series in enumerate(measured.series):
+        if series.pattern == "late_receiver" and series.delay_seconds > 0:
+            share = measured.at.value[index] / series.delay_seconds
+            waited.setdefault(series.message_bytes, []).append(bool(share > WAITS))
     if not waited:
         return unidentified(
             "S", "B", "no sends to a late receiver were measured (pattern late_receiver)."

@@ -63,7 +63,9 @@ def overhead_estimates(
     """
     half = found.half
     most = most_seconds(half) if most is None else most
-    short = {name: one.within(*sizes) for name, one in quantities.upper_bounds.items()}
+    short = {
+        name: upper_bound.within(*sizes) for name, upper_bound in quantities.upper_bounds.items()
+    }
     o_s = _overhead("o_s", found.o_s, SEND, short.get(SEND), most)
     if found.is_one_sided:
         o_r = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)

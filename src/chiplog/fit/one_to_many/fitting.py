@@ -57,9 +57,9 @@ def can_fit(model: Model, dataset: Dataset) -> bool:
     if ONE_TO_MANY not in model.estimators:
         return False
     if judged_pattern(model) == POSTS:
-        posts = {count_sends(one) for one in dataset.series if one.pattern == POSTS}
+        posts = {count_sends(series) for series in dataset.series if series.pattern == POSTS}
         return len(posts) >= FEWEST_POSTS
-    return any(one.pattern == ROUND_TRIPS for one in dataset.series)
+    return any(series.pattern == ROUND_TRIPS for series in dataset.series)
 
 
 def fit_one_to_many(

@@ -163,7 +163,7 @@ def _best_set(
     problem: SizesProblem, gap_peers: Array, starts: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.bool_]:
     """Which points wait for the gap where the sum of squares of the fit, the first column, is least."""
-    settled = [_settled(problem, gap_peers, one) for one in starts]
+    settled = [_settled(problem, gap_peers, start) for start in starts]
     squares = [
         float(_evaluate(problem, gap_peers, _of_set(problem, gap_peers, one))[0][0])
         for one in settled

@@ -133,7 +133,7 @@ def _per_byte(
     specs: Sequence[ParameterSpec], over: OverPeers, times: NDArray[np.float64] | float
 ) -> list[NDArray[np.float64]]:
     """The column of the parameter per byte, where `specs` have it: the bytes after the first, so many `times`."""
-    if not any(one.unit == "s/B" for one in specs):
+    if not any(spec.unit == "s/B" for spec in specs):
         return []
     return [payload_steps(over.quantity.message_bytes) * times]
 
@@ -152,7 +152,7 @@ def _too_few(specs: Sequence[ParameterSpec], what: str, found: OverPeers) -> Est
         f"{what} was measured for {found.peers.size} values of p; "
         f"a curve of {len(specs)} parameters needs at least {len(specs) + 1}."
     )
-    return {one.symbol: unidentified(one.symbol, one.unit, reason) for one in specs}
+    return {spec.symbol: unidentified(spec.symbol, spec.unit, reason) for spec in specs}
 
 
 def _named(
@@ -163,14 +163,14 @@ def _named(
 ) -> Estimates:
     """Each value, first of its array, with its draws; a term that is 0 identifies neither of its parameters."""
     found: Estimates = {}
-    for one in specs:
-        term = scale_of.get(one.symbol, one.symbol)
+    for spec in specs:
+        term = scale_of.get(spec.symbol, spec.symbol)
         if term in absent:
             reason = f"the curve shows no term with {term}: the best fit has {term} = 0."
-            found[one.symbol] = unidentified(one.symbol, one.unit, reason)
+            found[spec.symbol] = unidentified(spec.symbol, spec.unit, reason)
             continue
-        value, draws = float(values[one.symbol][0]), values[one.symbol][1:]
-        found[one.symbol] = _estimate(one, value, draws)
+        value, draws = float(values[spec.symbol][0]), values[spec.symbol][1:]
+        found[spec.symbol] = _estimate(spec, value, draws)
     return found
 
 

@@ -51,17 +51,17 @@ class Observed:
 
 def stacked(parts: Sequence[OverPeers]) -> OverPeers:
     """What was measured at several sizes, one after the other."""
-    quantities = [one.quantity for one in parts]
+    quantities = [part.quantity for part in parts]
     whole = replace(
         quantities[0],
-        message_bytes=np.concatenate([one.message_bytes for one in quantities]),
-        value=np.concatenate([one.value for one in quantities]),
-        sigma=np.concatenate([one.sigma for one in quantities]),
-        draws=np.concatenate([one.draws for one in quantities]),
-        series=frozenset().union(*(one.series for one in quantities)),
-        samples=np.concatenate([one.samples for one in quantities]),
+        message_bytes=np.concatenate([quantity.message_bytes for quantity in quantities]),
+        value=np.concatenate([quantity.value for quantity in quantities]),
+        sigma=np.concatenate([quantity.sigma for quantity in quantities]),
+        draws=np.concatenate([quantity.draws for quantity in quantities]),
+        series=frozenset().union(*(quantity.series for quantity in quantities)),
+        samples=np.concatenate([quantity.samples for quantity in quantities]),
     )
-    return OverPeers(np.concatenate([one.peers for one in parts]), whole)
+    return OverPeers(np.concatenate([part.peers for part in parts]), whole)
 
 
 PeersEstimator = Callable[[Model, Observed, np.random.Generator], Mapping[str, Estimate]]
@@ -121,5 +121,5 @@ def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
 
 def observe_all(measured: Measured, operation: str, pattern: str) -> tuple[Observed, ...]:
     """What was measured at each size of a pattern."""
-    sizes = {one.message_bytes for one in measured.series if one.pattern == pattern}
+    sizes = {series.message_bytes for series in measured.series if series.pattern == pattern}
     return tuple(observe(measured, operation, size) for size in sorted(sizes))

@@ -79,7 +79,7 @@ def solve(
     def residual(nonlinear: Array) -> Array:
         return _linear(curve, nonlinear, value, error)[1]
 
-    costs = np.array([float(np.sum(residual(one) ** 2)) for one in curve.starts])
+    costs = np.array([float(np.sum(residual(start) ** 2)) for start in curve.starts])
     best: Solution | None = None
     for one in curve.starts[np.argsort(costs, kind="stable")[:POLISHED]]:
         found = least_squares(

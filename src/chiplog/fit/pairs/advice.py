@@ -24,7 +24,11 @@ def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
         return None
     sizes = f"Messages of {sizes_text(segment.first_bytes, segment.last_bytes)}"
     most = int(table.pairs.max())
-    theta = {name: one.value for name, one in segment.parameters.items() if one.value is not None}
+    theta = {
+        name: parameter.value
+        for name, parameter in segment.parameters.items()
+        if parameter.value is not None
+    }
     longest = float(model.seconds(points("pairs", segment.last_bytes, pairs=most), theta)[0]) / 2.0
     if theta.get("s0", 0.0) > DOMINATED * longest:
         return (

@@ -88,7 +88,7 @@ def _solved(
 ) -> tuple[Solution, Draws]:
     cells = [table.cells(), *(table.cells(weight) for weight in weights)]
     value, *replicates = solve(cells, reached=reached)
-    draws = {symbol: np.array([one[symbol] for one in replicates]) for symbol in value}
+    draws = {symbol: np.array([replicate[symbol] for replicate in replicates]) for symbol in value}
     return value, draws
 
 

@@ -132,8 +132,8 @@ def _fit_one(
         for symbol, one in found.items()
         if one.draws.size
     }
-    indices = {id(one): index for index, one in enumerate(dataset.series)}
-    fitted = [one for one, chosen in zip(table.series, used, strict=True) if chosen]
+    indices = {id(series): index for index, series in enumerate(dataset.series)}
+    fitted = [series for series, chosen in zip(table.series, used, strict=True) if chosen]
     found = Fit(
         model=model.name,
         method=method,
@@ -195,7 +195,10 @@ def _estimates(
             f"launches; {len(model.parameters)} parameters and their intervals need more."
         )
     numbers = np.unique(mine.pairs)
-    if any(one.symbol == "R_Ci" for one in model.parameters) and numbers.size == 1 < numbers[0]:
+    if (
+        any(parameter.symbol == "R_Ci" for parameter in model.parameters)
+        and numbers.size == 1 < numbers[0]
+    ):
         raise UsageError(
             f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of "
             "the first process from that of further ones."

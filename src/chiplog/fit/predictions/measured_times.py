@@ -66,7 +66,9 @@ class MeasuredTimes:
 
     def __init__(self, fit: Fit) -> None:
         self._half, self._step = _table(fit, HALF), _table(fit, GAP)
-        self._protocols = [one.first_bytes for one in fit.segments if one.border == PROTOCOL]
+        self._protocols = [
+            segment.first_bytes for segment in fit.segments if segment.border == PROTOCOL
+        ]
 
     def __bool__(self) -> bool:
         """Whether any time was measured."""
@@ -91,7 +93,7 @@ class MeasuredTimes:
             parts |= _bounded({name: parts[name] for name, _, _ in bounding}, step)
         elif way is not None:
             share = np.divide(way, line, out=np.ones_like(line), where=line > 0)
-            parts = {name: share * one for name, one in parts.items()}
+            parts = {name: share * part for name, part in parts.items()}
             wire = share * wire
         wire = np.minimum(wire, parts["nic"])
         return {
@@ -128,8 +130,12 @@ class MeasuredTimes:
         return table.near[message_bytes]
 
     def _places(self, table: _Table, message_bytes: int) -> list[int]:
-        first = max((one for one in self._protocols if one <= message_bytes), default=0)
-        end = min((one for one in self._protocols if one > message_bytes), default=np.inf)
+        first = max(
+            (protocol for protocol in self._protocols if protocol <= message_bytes), default=0
+        )
+        end = min(
+            (protocol for protocol in self._protocols if protocol > message_bytes), default=np.inf
+        )
         places = table.stretch(first, end)
         if not places:
             return []
@@ -187,4 +193,4 @@ def _bounded(parts: Vectors, step: Array) -> Vectors:
     """The parts of which the longest takes `step`; a shorter step shortens all alike, so that their order stays."""
     longest = np.maximum.reduce(list(parts.values()))
     shorter = np.minimum(_ratio(step, longest), 1.0)
-    return {name: np.where(one >= longest, step, one * shorter) for name, one in parts.items()}
+    return {name: np.where(part >= longest, step, part * shorter) for name, part in parts.items()}

@@ -57,9 +57,9 @@ def pieces_of(fit: Fit) -> tuple[Piece, ...]:
     logarithms) is taken.
     """
     pieces = []
-    for number, one in enumerate(fit.segments):
+    for number, segment in enumerate(fit.segments):
         following = fit.segments[number + 1] if number + 1 < len(fit.segments) else None
-        last = one.last_bytes
+        last = segment.last_bytes
         if following is not None and following.border == SLOPE:
             last = int(np.sqrt(max(last, 1) * float(following.first_bytes)))
         pieces.append(Piece(last, theta_of(fit, number)))
@@ -76,9 +76,9 @@ def _is_point(one: Series, quantity: str) -> bool:
 def measured_points(measured: Measured, quantity: str) -> MeasuredPoints:
     """The points of one quantity, `half_round_trip` (full round trips) or `train`: mean over the records."""
     found: dict[tuple[int, int], list[float]] = {}
-    for index, one in enumerate(measured.series):
-        if _is_point(one, quantity):
-            key = (one.message_bytes, one.train)
+    for index, series in enumerate(measured.series):
+        if _is_point(series, quantity):
+            key = (series.message_bytes, series.train)
             found.setdefault(key, []).append(float(measured.at.value[index]))
     keys = sorted(found)
     sizes = np.array([size for size, _ in keys], dtype=np.int64)

@@ -39,7 +39,7 @@ Vectors = dict[str, Array]
 
 def is_of_logp_family(model: Model) -> bool:
     """Are the model's parameters, all of them numbers, those of a `Regime`?"""
-    tables = any(one.table is not None for one in model.parameters)
+    tables = any(parameter.table is not None for parameter in model.parameters)
     return {"L", "o_s", "o_r", "g"} <= model.symbols and not tables
 
 
@@ -195,7 +195,9 @@ class Regime:
         no upper bound is left out.
         """
         vectors = self.at(np.full((1, len(self.free)), 0.5))
-        found = {name: float(one[0]) for name, one in vectors.items() if one[0] < REFUSED / 2.0}
+        found = {
+            name: float(vector[0]) for name, vector in vectors.items() if vector[0] < REFUSED / 2.0
+        }
         found.pop("L", None)
         if self._sums_up:
             found.pop("G_half", None)
@@ -290,7 +292,7 @@ _ORDER = ("L_half", "L", "G_half", "G", "O_s", "O_r", "o_s", "o_r", "g")
 
 def curve_of(fit: Fit, quantity: str) -> Curve | None:
     """The fit's measured medians of a quantity over size."""
-    return next((one for one in fit.curves if one.quantity == quantity), None)
+    return next((curve for curve in fit.curves if curve.quantity == quantity), None)
 
 
 def _inside(fit: Fit, first: int, last: int, quantity: str) -> tuple[Array, Array]:

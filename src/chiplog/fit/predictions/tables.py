@@ -10,23 +10,23 @@ from chiplog.models.protocol import Model, Theta, entry
 
 def has_tables(model: Model) -> bool:
     """Is a parameter of the model a table?"""
-    return any(one.table is not None for one in model.parameters)
+    return any(parameter.table is not None for parameter in model.parameters)
 
 
 def entries_of(model: Model, curves: Iterable[Curve]) -> Theta:
     """The entries of the model's tables, in seconds: what the curves of a fit measured."""
-    measured = {one.quantity: one for one in curves}
+    measured = {curve.quantity: curve for curve in curves}
     theta: dict[str, float] = {}
-    for one in model.parameters:
-        if one.table in measured:
-            table = measured[one.table]
+    for parameter in model.parameters:
+        if parameter.table in measured:
+            table = measured[parameter.table]
             for size, seconds in zip(table.message_bytes, table.measured_seconds, strict=True):
-                theta[entry(one.symbol, int(size))] = max(0.0, float(seconds))
+                theta[entry(parameter.symbol, int(size))] = max(0.0, float(seconds))
     return theta
 
 
 def count_numbers(model: Model, curves: Iterable[Curve]) -> int:
     """How many numbers a fit with tables consists of."""
-    tables = {one.table for one in model.parameters}
-    entries = sum(one.message_bytes.size for one in curves if one.quantity in tables)
-    return entries + sum(one.table is None for one in model.parameters)
+    tables = {parameter.table for parameter in model.parameters}
+    entries = sum(curve.message_bytes.size for curve in curves if curve.quantity in tables)
+    return entries + sum(parameter.table is None for parameter in model.parameters)

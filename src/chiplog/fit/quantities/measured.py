@@ -74,10 +74,10 @@ class Measured:
         self.sigma = smoothed_errors(dataset.series, self.at)
         self._draws = self._smoothed_draws()
         self._single: dict[tuple[int, ...], int] = {}
-        for index, one in enumerate(self.series):
-            if is_round_trip(one):
-                rank = 0 if one.pattern == "prtt" else 1
-                for key in _partner_keys(one):
+        for index, series in enumerate(self.series):
+            if is_round_trip(series):
+                rank = 0 if series.pattern == "prtt" else 1
+                for key in _partner_keys(series):
                     if key not in self._single or rank < self._rank(self._single[key]):
                         self._single[key] = index
 
@@ -107,7 +107,7 @@ class Measured:
 
     def indices(self, wanted: Callable[[Series], bool]) -> list[int]:
         """The indices of the series that `wanted` accepts."""
-        return [index for index, one in enumerate(self.series) if wanted(one)]
+        return [index for index, series in enumerate(self.series) if wanted(series)]
 
     def quantity(self, name: str, entries: Iterable[Entry]) -> Quantity:
         """Combines the records' values to one value a size."""
@@ -152,7 +152,7 @@ class Measured:
             level = one.median or 1.0
             scaled = one.seconds * (factor * float(self.at.value[index]) / level)
             samples.setdefault(entry.message_bytes, []).append(scaled)
-        return np.array([order_statistics(np.concatenate(one)) for one in samples.values()]).T
+        return np.array([order_statistics(np.concatenate(sample)) for sample in samples.values()]).T
 
     def _rng_of(self, name: str) -> np.random.Generator:
         """Equal seeds give a quantity equal replicates, whatever else was asked for before."""

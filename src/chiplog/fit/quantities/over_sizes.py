@@ -144,7 +144,7 @@ def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quanti
     paired = {max(found) for found in lengths.values() if len(found) > 1}
     entries = []
     for key, trains in records.items():
-        longest = [one for one in trains if measured.series[one].train == max(lengths[key])]
+        longest = [train for train in trains if measured.series[train].train == max(lengths[key])]
         shortest = min(trains, key=lambda index: measured.series[index].train)
         for index in longest:
             one = measured.series[index]

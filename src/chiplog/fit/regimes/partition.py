@@ -60,7 +60,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
     one counts, since nothing was measured of the protocols between them. Where overheads hide the gap, it has no
     regimes: a train's time bends where the gap begins to exceed them, and that is in the model.
     """
-    measured = [one for one in quantities if one.value.size]
+    measured = [quantity for quantity in quantities if quantity.value.size]
     sizes = np.unique(np.concatenate([one.message_bytes for one in measured]))
     inside = _separated(limits, sizes)
     borders: dict[int, str | None] = dict.fromkeys(inside, PROTOCOL)
@@ -151,9 +151,9 @@ def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str | None]) -> d
     """
     found: dict[str, list[int]] = {name: [] for name in regimes}
     every = [
-        (_span(border, one.sizes), border, name)
-        for name, one in regimes.items()
-        for border in one.borders
+        (_span(border, regime.sizes), border, name)
+        for name, regime in regimes.items()
+        for border in regime.borders
     ]
     for (low, high), border, name in sorted(every, key=lambda one: one[0][1] / max(one[0][0], 1)):
         near = [one for one in borders if low <= one < high]

@@ -56,7 +56,9 @@ def pattern_tables(dataset: Dataset, *, most_rows: int, most_columns: int) -> tu
 
     Each has at most `most_rows` rows, and one over two numbers at most `most_columns` columns of times.
     """
-    timed = replace(dataset, series=tuple(one for one in dataset.series if one.seconds.size))
+    timed = replace(
+        dataset, series=tuple(series for series in dataset.series if series.seconds.size)
+    )
     parts = timed.apart("operation", "posting", "placement")
     several = _several(list(parts))
     return tuple(

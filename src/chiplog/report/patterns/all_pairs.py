@@ -22,10 +22,10 @@ Group = tuple[int, str, str]
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """By size and class of pairs: how many, the quickest, the median and the slowest of their medians."""
-    rounds = [one for one in run.series if one.pattern == ALL_PAIRS and one.by_pair]
+    rounds = [series for series in run.series if series.pattern == ALL_PAIRS and series.by_pair]
     if not rounds:
         return ()
-    hosts = [str(one) for one in items(run.header, "hosts")]
+    hosts = [str(item) for item in items(run.header, "hosts")]
     found = _medians(rounds, hosts)
     directions = sorted({direction for _, direction, _ in found}, reverse=True)
     return tuple(_table(run, direction, found, hosts) for direction in directions)
@@ -70,7 +70,7 @@ def _row(size: int, name: str, pairs: Mapping[Pair, float], hosts: list[str]) ->
         line(format.message_size(size)),
         line(name),
         line(format.count(len(pairs))),
-        *(line(format.value(one, "s", digits=3)) for one in times),
+        *(line(format.value(time, "s", digits=3)) for time in times),
         line("-".join(_name(rank, hosts) for rank in slowest)),
         line(rate),
     )

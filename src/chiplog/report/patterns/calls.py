@@ -24,9 +24,11 @@ from chiplog.report.patterns.run import (
 
 def sends(run: PatternRun) -> tuple[Table, ...]:
     """The time of posting sends, alone and several in a row; left out where trains with a delay tell o_s."""
-    calls = [one for one in run.series if one.pattern == "send_overhead" and one.peers == 1]
-    trains = sorted({one.train for one in calls})
-    delayed = any(one.pattern == "prtt" and one.delay_seconds > 0 for one in run.series)
+    calls = [
+        series for series in run.series if series.pattern == "send_overhead" and series.peers == 1
+    ]
+    trains = sorted({call.train for call in calls})
+    delayed = any(series.pattern == "prtt" and series.delay_seconds > 0 for series in run.series)
     if not calls or run.has("one_to_many") or (delayed and trains == [1]):
         return ()
     by_train = {train: values(_per_message(run.measured, train)) for train in trains}
@@ -70,7 +72,7 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
     if not run.has("flood"):
         return ()
     found = values(flood_gap(run.measured))
-    lengths = sorted({one.train for one in run.series if one.pattern == "flood"})
+    lengths = sorted({series.train for series in run.series if series.pattern == "flood"})
     length = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     way = (
         "less the way of the first and of the answer"
@@ -96,8 +98,8 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
 
 def late_receivers(run: PatternRun) -> tuple[Table, ...]:
     """Whether a send waits for its receiver; left out beside trains, whose records hold it to find changes."""
-    late = [one for one in run.series if one.pattern == "late_receiver"]
-    trains = any(one.pattern == "prtt" and one.train > 1 for one in run.series)
+    late = [series for series in run.series if series.pattern == "late_receiver"]
+    trains = any(series.pattern == "prtt" and series.train > 1 for series in run.series)
     if not late or trains:
         return ()
     found = values(

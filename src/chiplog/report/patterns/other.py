@@ -30,7 +30,9 @@ ConventionKey = tuple[str, str, int, int, int, bool]
 def tables(run: PatternRun, known: frozenset[str]) -> tuple[Table, ...]:
     """One table each of the patterns that are not `known`, by size; also of rounds whose file names no pairs."""
     keys = dict.fromkeys(
-        _key(one) for one in run.series if one.pattern not in known or _is_of_unnamed_pairs(one)
+        _key(series)
+        for series in run.series
+        if series.pattern not in known or _is_of_unnamed_pairs(series)
     )
     return tuple(_table(run, key) for key in keys)
 

@@ -27,7 +27,7 @@ MOST_COLUMNS = 4
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """By size and k, of each two groups of ranks and each direction."""
-    points = tuple(one for one in run.part.series if is_pair_point(one))
+    points = tuple(series for series in run.part.series if is_pair_point(series))
     if not points:
         return ()
     parts = replace(run.part, series=points).apart("between", "direction")

@@ -89,7 +89,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
         return ()
     found: Found = {}
     measured = run.measured
-    for n in sorted({one.peers for one in run.series if one.pattern == BARRIER}):
+    for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
         entries = [
             Entry(
                 measured.series[index].message_bytes, measured.series[index].launch, ((index, 1.0),)

@@ -35,7 +35,7 @@ MEANINGS = {
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """Half round trips with their interval and bandwidth; beside them gap and overheads, where these were measured."""
-    bare = [one for one in run.series if is_round_trip(one)]
+    bare = [series for series in run.series if is_round_trip(series)]
     if not bare:
         return ()
     measured = run.measured

@@ -46,12 +46,14 @@ class PatternRun:
 
     def has(self, *patterns: str) -> bool:
         """Was any of the patterns measured?"""
-        return any(one.pattern in patterns for one in self.series)
+        return any(series.pattern in patterns for series in self.series)
 
     @property
     def intervals(self) -> str:
         """What the intervals are of, for captions: "median of this launch, 95 % interval"."""
-        return f"median {launches_text(len({one.launch for one in self.series}))}, 95 % interval"
+        return (
+            f"median {launches_text(len({series.launch for series in self.series}))}, 95 % interval"
+        )
 
     def caption(self, title: str, convention: str) -> Inline:
         """A table's title: what is shown, of which operation, by which convention."""
@@ -140,7 +142,7 @@ def columns(*titles: str) -> tuple[Column, ...]:
 
 def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
     """A note where a cell holds a bound."""
-    if any(text_of(one).startswith("<") for one in cells):
+    if any(text_of(cell).startswith("<") for cell in cells):
         return (line("<: below this; its samples do not tell it from 0."),)
     return ()
 
@@ -156,7 +158,7 @@ def spread(all_values: Sequence[int], most: int) -> list[int]:
     """At most so many of the values: powers of two first, then evenly taken, both ends among them."""
     if len(all_values) <= most:
         return list(all_values)
-    powers = [one for one in all_values if one & (one - 1) == 0]
+    powers = [all_value for all_value in all_values if all_value & (all_value - 1) == 0]
     chosen = powers if len(powers) >= most else list(all_values)
     places = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
     return [chosen[place] for place in places]

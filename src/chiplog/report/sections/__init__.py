@@ -78,4 +78,4 @@ def _target(target: TargetReport, key: str) -> Section:
 
 
 def _folded(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    return tuple(replace(one, folded=True) for one in sections)
+    return tuple(replace(section, folded=True) for section in sections)

@@ -45,7 +45,7 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def table(rows: Sequence[ModelRow]) -> Table:
     """One row a model and method, the least factor first; a model that predicts too few of the points stands last."""
-    some = any(one is not None for row in rows for one in _shares(row))
+    some = any(share is not None for row in rows for share in _shares(row))
     columns = (
         Column(line("Model")),
         Column(line("Method")),
@@ -97,7 +97,7 @@ def _row(
         line(points),
         line(format.count(row.parameters)),
     )
-    shares = tuple(line(format.percent(one)) for one in _shares(row)) if with_shares else ()
+    shares = tuple(line(format.percent(share)) for share in _shares(row)) if with_shares else ()
     if not row.error.points:
         blank = line(format.NOTHING)
         return (*names, line(bad("no prediction")), blank, blank, blank, *shares)

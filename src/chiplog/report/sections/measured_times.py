@@ -23,9 +23,9 @@ def section(target: TargetReport, key: str) -> Section | None:
     """The tables of the patterns that no fit predicts; None where fits show all of them."""
     described = _described(target)
     left = tuple(
-        one
-        for one in target.dataset.series
-        if one.pattern not in described and one.tag.get("purpose") in PURPOSES
+        series
+        for series in target.dataset.series
+        if series.pattern not in described and series.tag.get("purpose") in PURPOSES
     )
     if not left:
         return None

@@ -121,13 +121,13 @@ def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) 
 
 
 def _measured_sizes(fits: list[Fit]) -> list[int]:
-    curves = [one for fit in fits for one in fit.curves if one.peers is not None]
-    return sorted({size for one in curves for size in one.message_bytes.tolist()})
+    curves = [curve for fit in fits for curve in fit.curves if curve.peers is not None]
+    return sorted({size for curve in curves for size in curve.message_bytes.tolist()})
 
 
 def _peers(fits: list[Fit]) -> set[int]:
-    curves = [one for fit in fits for one in fit.curves if one.quantity == ROUND_TRIP]
-    return {p for one in curves if one.peers is not None for p in one.peers.tolist()}
+    curves = [curve for fit in fits for curve in fit.curves if curve.quantity == ROUND_TRIP]
+    return {p for curve in curves if curve.peers is not None for p in curve.peers.tolist()}
 
 
 def _f(fit: Fit) -> list[Inline]:
@@ -239,7 +239,7 @@ def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
                 line(model_name(model)),
                 line(format.count(some.parameters)),
                 line(format.count(some.error.points)),
-                *(_error(one) for one in errors),
+                *(_error(error) for error in errors),
             )
         )
     where = (

@@ -141,7 +141,9 @@ def _name(fit: Fit) -> str:
 
 def _plots(main: Sequence[Fit], key: str) -> tuple[Figure, ...]:
     curves = pairs_curves(main[0])
-    every = sorted({int(size) for one in curves.values() for size in one.message_bytes.tolist()})
+    every = sorted(
+        {int(size) for curve in curves.values() for size in curve.message_bytes.tolist()}
+    )
     chosen = _spread([size for size in every if size > 0], MOST_PLOTS)
     return tuple(_plot(main, size, key) for size in chosen)
 
@@ -181,7 +183,9 @@ def _plot(main: Sequence[Fit], size: int, key: str) -> Figure:
 
 def _over_k(fit: Fit, size: int, *names: str) -> list[list[float]]:
     """The numbers of pairs measured at a size, then the values of each named array of the curves."""
-    found = [(k, one, _row(one, size)) for k, one in pairs_curves(fit).items()]
+    found = [
+        (k, pairs_curve, _row(pairs_curve, size)) for k, pairs_curve in pairs_curves(fit).items()
+    ]
     known = [(k, one, row) for k, one, row in found if row is not None]
     values = [[float(getattr(one, name)[row]) for _, one, row in known] for name in names]
     return [[float(k) for k, _, _ in known], *values]
@@ -194,7 +198,8 @@ def _row(curve: Curve, size: int) -> int | None:
 
 def _rate(size: int, k: Sequence[float]) -> Callable[[Sequence[float]], list[float]]:
     return lambda seconds: [
-        count * size / one if one > 0 else math.nan for count, one in zip(k, seconds, strict=True)
+        count * size / taken if taken > 0 else math.nan
+        for count, taken in zip(k, seconds, strict=True)
     ]
 
 
@@ -264,7 +269,9 @@ def _map(
     legend: Sequence[HeatCell],
 ) -> HeatMap:
     curves = pairs_curves(fit)
-    every = sorted({int(size) for one in curves.values() for size in one.message_bytes.tolist()})
+    every = sorted(
+        {int(size) for curve in curves.values() for size in curve.message_bytes.tolist()}
+    )
     chosen = _spread(every, MOST_ROWS)
     rows = tuple((format.message_size(s), tuple(cell(k, s) for k in curves)) for s in chosen)
     return HeatMap(title, caption, "size \\ k", tuple(map(str, curves)), rows, tuple(legend))

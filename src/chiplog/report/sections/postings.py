@@ -47,14 +47,14 @@ def posting_blocks(points: Sequence[PostingPoint], key: str) -> list[Block]:
 def _grouped(
     points: Sequence[PostingPoint],
 ) -> Iterable[tuple[tuple[str, int], list[PostingPoint]]]:
-    for kind in dict.fromkeys((one.operation, one.message_bytes) for one in points):
-        yield kind, [one for one in points if (one.operation, one.message_bytes) == kind]
+    for kind in dict.fromkeys((point.operation, point.message_bytes) for point in points):
+        yield kind, [point for point in points if (point.operation, point.message_bytes) == kind]
 
 
 def _figure(
     operation: str, size: int, pattern: str, points: Sequence[PostingPoint], key: str
 ) -> Figure:
-    names = dict.fromkeys(time.posting for one in points for time in one.times)
+    names = dict.fromkeys(time.posting for point in points for time in point.times)
     traces = [trace for name in names for trace in _traces(name, points)]
     plot = Plot(
         identifier(key, "posting", operation, pattern, size),
@@ -70,7 +70,9 @@ def _figure(
 
 
 def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
-    mine = [(one.peers, time) for one in points for time in one.times if time.posting == posting]
+    mine = [
+        (point.peers, time) for point in points for time in point.times if time.posting == posting
+    ]
     p = [float(peers) for peers, _ in mine]
     colour = COLOURS[posting]
     median = Trace(
@@ -90,15 +92,15 @@ def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
 
 
 def _table(operation: str, size: int, pattern: str, points: Sequence[PostingPoint]) -> Table:
-    names = tuple(dict.fromkeys(time.posting for one in points for time in one.times))
+    names = tuple(dict.fromkeys(time.posting for point in points for time in point.times))
     columns = [Column(line("p"), numeric=True)]
     columns += [Column(line(name), numeric=True) for name in names]
     columns.append(Column(line("Fastest")))
     rows = []
-    for one in points:
-        by_name = {time.posting: time for time in one.times}
+    for point in points:
+        by_name = {time.posting: time for time in point.times}
         cells = (_cell(by_name.get(name)) for name in names)
-        rows.append((line(format.count(one.peers)), *cells, _fastest(one)))
+        rows.append((line(format.count(point.peers)), *cells, _fastest(point)))
     caption = line(
         f"{operation}, {format.message_size(size)}: {LABELS[pattern]}, median (minimum, mean). The fastest is named "
         "where its median's 95 % interval lies below the others'."

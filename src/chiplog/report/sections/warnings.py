@@ -34,7 +34,7 @@ def notices(target: TargetReport) -> tuple[Notice, ...]:
         for fit in run.fits:
             for words in fit.warnings:
                 said.setdefault(words, []).append(fit_name(fit))
-    of_machine = [_of_header(one) for one in facts.values()]
+    of_machine = [_of_header(fact) for fact in facts.values()]
     fits = [fit for run in target.runs for fit in run.fits]
     of_fits = [Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()]
     return (*of_machine, *of_fits)

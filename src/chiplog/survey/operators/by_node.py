@@ -66,7 +66,7 @@ class SurveyVerdict:
     @property
     def slow(self) -> tuple[NodeVerdict, ...]:
         """The accused nodes."""
-        return tuple(one for one in self.nodes if one.verdict == "slow")
+        return tuple(node for node in self.nodes if node.verdict == "slow")
 
     def to_json(self) -> dict[str, Any]:
         """The verdict for scripts (chiplog.verdict/1)."""
@@ -80,14 +80,14 @@ class SurveyVerdict:
             "complete": self.complete,
             "nodes": [
                 {
-                    "name": one.name,
-                    "verdict": one.verdict,
-                    "findings": [finding_json(each) for each in one.findings],
-                    "effects": {kind: asdict(effect) for kind, effect in one.effects.items()},
+                    "name": node.name,
+                    "verdict": node.verdict,
+                    "findings": [finding_json(each) for each in node.findings],
+                    "effects": {kind: asdict(effect) for kind, effect in node.effects.items()},
                 }
-                for one in self.nodes
+                for node in self.nodes
             ],
-            "others": [finding_json(one) for one in self.others],
+            "others": [finding_json(other) for other in self.others],
             "detectable": self.detectable,
             "drain": drain_lines(self),
         }

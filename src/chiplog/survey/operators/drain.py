@@ -35,7 +35,8 @@ def reason_of(node: NodeVerdict) -> str:
     ways = {"both": "", "out": ", out only", "in": ", in only"}
     of = {"cpu": "cpu: ", "memory": "memory: "}
     return "; ".join(
-        f"{of.get(one.kind, '')}{figure_text(one)}{ways[one.direction]}" for one in node.findings
+        f"{of.get(finding.kind, '')}{figure_text(finding)}{ways[finding.direction]}"
+        for finding in node.findings
     )
 
 

@@ -61,7 +61,7 @@ def prometheus_text(verdict: SurveyVerdict) -> str:
             [
                 (
                     {**base, "node": node.name, "quantity": kind},
-                    float(any(one.quantity == kind for one in node.findings))
+                    float(any(finding.quantity == kind for finding in node.findings))
                     if node.verdict == "slow"
                     else 0.0,
                 )
@@ -76,7 +76,7 @@ def prometheus_text(verdict: SurveyVerdict) -> str:
 
 
 def _accused(verdict: SurveyVerdict) -> dict[str, int]:
-    others = [one.kind for one in verdict.others]
+    others = [other.kind for other in verdict.others]
     return {
         "node": len(verdict.slow),
         "uplink": others.count("uplink"),

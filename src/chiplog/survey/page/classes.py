@@ -74,7 +74,7 @@ def _parameters(page: SurveyPage) -> Table:
     )
     notes = (
         line(f"Not identified by a survey: {names}. {REMEDY}."),
-        *(line(f"Bounds where {one}.") for one in reasons),
+        *(line(f"Bounds where {reason}.") for reason in reasons),
     )
     caption = line(
         "Medians over the pairs of a class, with 95 % intervals by resampling nodes: L_half by each pair's minimum, "

@@ -41,12 +41,12 @@ def _table(months: Months) -> Table:
     )
     rows = tuple(
         (
-            line(one.node),
-            line(one.quantity),
-            line(bad(one.verdict) if one.verdict == "changed" else one.verdict),
-            line(one.text),
+            line(row.node),
+            line(row.quantity),
+            line(bad(row.verdict) if row.verdict == "changed" else row.verdict),
+            line(row.text),
         )
-        for one in months.rows[:MOST_ROWS]
+        for row in months.rows[:MOST_ROWS]
     )
     more = len(months.rows) - MOST_ROWS
     notes = (line(f"{more} more: chiplog history {months.folder} --details"),) if more > 0 else ()
@@ -59,7 +59,7 @@ def _table(months: Months) -> Table:
 def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
     """The nodes that changed or are accused, the widest others, and the range of all of them."""
     newest = months.times[-1]
-    days = [(one - newest).total_seconds() / SECONDS_A_DAY for one in months.times]
+    days = [(time - newest).total_seconds() / SECONDS_A_DAY for time in months.times]
     low, middle, high = np.nanquantile(shown.changes, [0.05, 0.5, 0.95], axis=1)
     traces = [
         Trace(
@@ -88,19 +88,19 @@ def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
 
 def _chosen(months: Months, shown: NodeLines, accused: list[str]) -> list[str]:
     changed = [
-        one.node
-        for one in months.rows
-        if one.verdict == "changed" and one.quantity == shown.quantity
+        row.node
+        for row in months.rows
+        if row.verdict == "changed" and row.quantity == shown.quantity
     ]
     last = np.nan_to_num(np.abs(shown.changes[-1]))
     furthest = [shown.nodes[place] for place in np.argsort(-last).tolist()]
     short = {
-        name: one for one in reversed(shown.nodes) for name in (one, one.split(".")[0].lower())
+        name: node for node in reversed(shown.nodes) for name in (node, node.split(".")[0].lower())
     }
     named = [
         short.get(one, short.get(one.split(".")[0].lower(), "")) for one in (*changed, *accused)
     ]
-    known = [one for one in dict.fromkeys((*named, *furthest)) if one]
+    known = [fromkey for fromkey in dict.fromkeys((*named, *furthest)) if fromkey]
     return known[: max(MOST_LINES - 3, min(MOST_LINES, len(set(named))))]
 
 

@@ -51,7 +51,8 @@ def _measured(page: SurveyPage) -> Section:
         agrees = {True: ", as declared", False: "", None: ""}[verdict.agrees]
         facts.append(Fact(line("Leaves"), line(f"{verdict.leaves}{agrees}")))
     facts += [
-        Fact(line("Topology"), line(one.text)) for one in verdict.differences[:MOST_DIFFERENCES]
+        Fact(line("Topology"), line(difference.text))
+        for difference in verdict.differences[:MOST_DIFFERENCES]
     ]
     facts += [Fact(line("Lost"), line(f"{one.node}: {one.reason}")) for one in result.lost]
     facts.append(Fact(line("Raw samples"), line(code(str(result.path)))))

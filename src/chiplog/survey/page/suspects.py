@@ -50,7 +50,7 @@ def suspects_section(page: SurveyPage) -> Section:
         blocks.append(_table(verdict, found))
     blocks.append(Bullets(tuple(_could_find(verdict))))
     figures = [_nodes(verdict.fits[kind], verdict) for kind in verdict.fits]
-    blocks.append(Panels(tuple(one for one in figures if one is not None)))
+    blocks.append(Panels(tuple(figure for figure in figures if figure is not None)))
     return Section("survey-verdict", line("Who is slow"), tuple(blocks))
 
 
@@ -182,7 +182,7 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
             ]
             if places:
                 traces.append(_trace(fit, way, word, slow, places))
-    if sum(len(one.x) for one in traces) < 2:
+    if sum(len(trace.x) for trace in traces) < 2:
         return None
     plot = Plot(
         f"survey-nodes-{kind}",
@@ -200,7 +200,7 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
 
 def _range(traces: list[Trace]) -> tuple[float, float]:
     """All intervals, also those that begin or end outside of the points' range."""
-    ends = [end for one in traces for values in (one.low, one.high) for end in values or ()]
+    ends = [end for trace in traces for values in (trace.low, trace.high) for end in values or ()]
     return min(ends), max(ends)
 
 

@@ -43,7 +43,9 @@ def companions(device: Tree, tuning: Tuning) -> Sequence[Companion]:
     Nor where the tuning was measured on one host, nor for radices of barriers, which hold within each step.
     """
     flat = flat_composition(device, tuning.operation)
-    is_of_steps = tuning.operation == "barrier" and not any(one.native for one in tuning.choices)
+    is_of_steps = tuning.operation == "barrier" and not any(
+        choice.native for choice in tuning.choices
+    )
     if flat is None or is_of_steps or tuning.is_of_one_host or not tuning.has_rules:
         return ()
 

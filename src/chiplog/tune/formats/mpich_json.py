@@ -98,7 +98,7 @@ def written(tree: Tree) -> str:
 
 
 def _patched(tuning: Tuning, own: Tree) -> Tree:
-    if tuning.operation == "barrier" and not any(one.native for one in tuning.choices):
+    if tuning.operation == "barrier" and not any(choice.native for choice in tuning.choices):
         hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
         flat = own["comm_hierarchy=any"]
         return {**hierarchy, "comm_hierarchy=any": with_choices(tuning, flat, State(), _leaf)}

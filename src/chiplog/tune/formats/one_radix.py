@@ -13,7 +13,7 @@ from chiplog.tune.choice import Tuning
 
 def radix(tuning: Tuning) -> int:
     """N + 1 of all choices; UsageError where they differ."""
-    found = sorted({one.peers for one in tuning.choices if one.peers is not None})
+    found = sorted({choice.peers for choice in tuning.choices if choice.peers is not None})
     if len(found) != 1:
         raise UsageError(
             f"--ranks: n* is {found[0]} to {found[-1]} there, and these settings hold one radix for all numbers of "

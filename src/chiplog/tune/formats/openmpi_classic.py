@@ -78,7 +78,7 @@ def marked(text: str) -> str:
     Without rules for barriers, some are added. Raises NotRules where the numbers end too early.
     """
     places = [one for one in _NUMBER.finditer(text) if not one[0].startswith("#")]
-    numbers = [int(one[0]) for one in places]
+    numbers = [int(place[0]) for place in places]
     algorithms = list(_barrier_algorithms(numbers))
     if algorithms:
         return _replaced(text, [(places[at].span(), str(TWO_PROCESSES)) for at in algorithms])

@@ -59,5 +59,7 @@ def _text(tuning: Tuning) -> str:
     ]
     for entry in entries:
         lines.append(f"{max(1, entry.first_ranks)} {len(entry.sizes)} # ranks, sizes")
-        lines += [f"{one.first_bytes} {HAN if one.key is None else TUNED}" for one in entry.sizes]
+        lines += [
+            f"{size.first_bytes} {HAN if size.key is None else TUNED}" for size in entry.sizes
+        ]
     return "\n".join(lines) + "\n"

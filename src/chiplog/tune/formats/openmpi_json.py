@@ -47,7 +47,9 @@ def text(tuning: Tuning, _: Version) -> str:
 
 
 def _sizes(operation: str, entry: RankRule) -> list[dict[str, object]]:
-    firsts = [looked_up_bytes(operation, entry.first_ranks, one.first_bytes) for one in entry.sizes]
+    firsts = [
+        looked_up_bytes(operation, entry.first_ranks, size.first_bytes) for size in entry.sizes
+    ]
     found = []
     for place, rule in enumerate(entry.sizes):
         if rule.key is None:

@@ -64,11 +64,11 @@ class Caller:
 
     def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> Ended:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
-        words = [one.word for one in calls]
+        words = [call.word for call in calls]
         if self.launcher:
             command, own = [*self.launcher, str(self.program.path), *words], {}
         else:
-            ranks = max([2, *(one.ranks for one in calls if one.ranks <= MOST_RANKS_HERE)])
+            ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
             started = launch_command(self.program, ranks, words)
             command, own = list(started.command), dict(started.environment)
         try:

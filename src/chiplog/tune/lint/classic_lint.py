@@ -117,7 +117,7 @@ def _ranks(
     entries: Sequence[RankEntry], release: OpenMpiRelease
 ) -> list[tuple[Range | None, str | None]]:
     """By entry the numbers of ranks that take it, and why they are not those that it names."""
-    named = [one.ranks.value for one in entries]
+    named = [entry.ranks.value for entry in entries]
     wanted = [max(one, FEWEST_RANKS) for one in named]
     if release.reads_json:
         taken = _taken_shifted(named)
@@ -152,7 +152,7 @@ def _taken(named: Sequence[int], fewest: int = FEWEST_RANKS) -> list[Range | Non
 def _takers(named: Sequence[int], values: Sequence[int]) -> list[int]:
     """By value the entry that Open MPI's reader takes: it stops at the first that is larger."""
     largest = list(accumulate(named, max))
-    return [max(bisect_right(largest, one) - 1, 0) for one in values]
+    return [max(bisect_right(largest, value) - 1, 0) for value in values]
 
 
 def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
@@ -170,7 +170,7 @@ def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
 def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[Range | None]:
     """From what is taken at each border up to the next: the first such range of each."""
     found: list[Range | None] = [None] * count
-    ends: list[int | None] = [*(one - 1 for one in borders[1:]), None]
+    ends: list[int | None] = [*(border - 1 for border in borders[1:]), None]
     for begin, end, taker in zip(borders, ends, takers, strict=True):
         before = found[taker]
         if before is None:
@@ -182,7 +182,7 @@ def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[R
 
 def _sizes(operation: str, rules: Sequence[SizeRule]) -> list[tuple[Range | None, str | None]]:
     """By rule the bytes that take it, and why they are not those that it names."""
-    named = [one.size.value for one in rules]
+    named = [rule.size.value for rule in rules]
     if operation in LOOKED_UP_AT_0:
         taker = _takers(named, [0])[0] if named else 0
         return [

@@ -35,17 +35,17 @@ def prove_classic(
     path: Path, text: str, places: Sequence[Place], release: OpenMpiRelease, caller: Caller
 ) -> list[Rule]:
     """Each rule as before, with what the runs say."""
-    calls = [_call(one) if at < MOST_CALLS else None for at, one in enumerate(places)]
+    calls = [_call(place) if at < MOST_CALLS else None for at, place in enumerate(places)]
     tried = [at for at, call in enumerate(calls) if call is not None]
     if not tried:
-        return [_not_tried(one.rule, call) for one, call in zip(places, calls, strict=True)]
+        return [_not_tried(place.rule, call) for place, call in zip(places, calls, strict=True)]
     asked = [call for call in calls if call is not None]
     plain = caller.run(asked, settings_alone(path, release.version))
     if not plain.is_done:
         reason = f"the calls did not end with the file in force: {plain.said}"
-        return [replace(one.rule, reason=reason) for one in places]
+        return [replace(place.rule, reason=reason) for place in places]
     numbers = _numbers(path, text, places, asked, release, caller)
-    found = [_not_tried(one.rule, call) for one, call in zip(places, calls, strict=True)]
+    found = [_not_tried(place.rule, call) for place, call in zip(places, calls, strict=True)]
     for index, at in enumerate(tried):
         found[at] = _told(places, at, plain, index, numbers)
     return found
@@ -90,7 +90,7 @@ def _numbers(
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / path.name
         for bit in range(len(places).bit_length()):
-            marked = [one.span for at, one in enumerate(places, 1) if at >> bit & 1]
+            marked = [place.span for at, place in enumerate(places, 1) if at >> bit & 1]
             copy.write_text(_marked(text, marked), encoding="utf-8")
             ended = caller.run(calls, settings_alone(copy, release.version))
             for index in found:

@@ -24,15 +24,15 @@ def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> 
     settings, rules = read_settings(text)
     known = _variables(program, {})
     replaced = {one.line: other.line for one, other in repeated(settings)}
-    for one in settings:
+    for setting in settings:
         if program is None or not known:
             why = f"not proved: {release} is not here to ask for its variables"
-            rules.append(Rule(one.line, one.text, None, None, why))
-        elif one.line in replaced:
-            why = f"line {replaced[one.line]} sets it again"
-            rules.append(Rule(one.line, one.text, True, False, why))
+            rules.append(Rule(setting.line, setting.text, None, None, why))
+        elif setting.line in replaced:
+            why = f"line {replaced[setting.line]} sets it again"
+            rules.append(Rule(setting.line, setting.text, True, False, why))
         else:
-            rules.append(_rule(one, release, program, known))
+            rules.append(_rule(setting, release, program, known))
     return rules
 
 

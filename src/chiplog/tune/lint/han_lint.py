@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"#[^\n]*|\S+")
 
 def looks_like_han(text: str) -> bool:
     """Are there names of levels or components, which classic rules have not?"""
-    return any(one.text in (*COMPONENTS, *LEVELS) for one in _tokens(text))
+    return any(token.text in (*COMPONENTS, *LEVELS) for token in _tokens(text))
 
 
 @dataclass(frozen=True)

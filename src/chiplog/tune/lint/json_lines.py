@@ -54,7 +54,7 @@ class Value:
 
     def get(self, key: str) -> Value | None:
         """The value of a key, the last one of several; None where there is none."""
-        found = [one.value for one in self.members if one.key == key]
+        found = [member.value for member in self.members if member.key == key]
         return found[-1] if found and self.kind == "object" else None
 
 

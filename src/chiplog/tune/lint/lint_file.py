@@ -39,12 +39,12 @@ class Lint:
     @property
     def wrong(self) -> tuple[Rule, ...]:
         """Those that are illegal or never taken."""
-        return tuple(one for one in self.rules if one.is_wrong)
+        return tuple(rule for rule in self.rules if rule.is_wrong)
 
     @property
     def unproved(self) -> tuple[Rule, ...]:
         """Those of which nothing wrong is known, but not all is proved."""
-        return tuple(one for one in self.rules if one.is_unproved)
+        return tuple(rule for rule in self.rules if rule.is_unproved)
 
 
 def lint(
@@ -108,13 +108,13 @@ def _openmpi(
         return "Open MPI's rules of han", lint_han(text, release)
     rules, places = lint_classic(text, release)
     kind = "Open MPI's classic rules"
-    if any(one.is_wrong for one in rules) or release.mpi is None:
+    if any(rule.is_wrong for rule in rules) or release.mpi is None:
         why = (
             "not run: other rules of the file are wrong"
             if release.mpi
             else f"{release} is not here"
         )
-        return kind, [*rules, *(_unproved(one.rule, why) for one in places)]
+        return kind, [*rules, *(_unproved(place.rule, why) for place in places)]
     caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
     return kind, [*rules, *prove_classic(path, text, places, release, caller)]
 

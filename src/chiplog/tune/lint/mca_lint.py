@@ -20,19 +20,23 @@ _CHOICE = re.compile(r"coll_tuned_\w+_algorithm(_\w+)?|coll_tuned_dynamic_rules_
 def lint_mca(text: str, release: OpenMpiRelease) -> list[Rule]:
     """Each parameter, as `ompi_info` of the release takes it."""
     settings, rules = read_settings(text)
-    given = {PREFIX + _name(one): one.value for one in settings if "\0" not in one.value}
+    given = {
+        PREFIX + _name(setting): setting.value for setting in settings if "\0" not in setting.value
+    }
     bare = _parameters(release.ask("--all", "--parsable"))
     with_them = _parameters(release.ask("--all", "--parsable", environment=given))
     replaced = {one.line: other.line for one, other in repeated(settings)}
     switched = with_them.get(SWITCH, {}).get("value", "").lower() in ("true", "1", "yes", "enabled")
-    for one in settings:
+    for setting in settings:
         if bare and with_them:
-            rules.append(_rule(one, release, bare, with_them, replaced.get(one.line), switched))
+            rules.append(
+                _rule(setting, release, bare, with_them, replaced.get(setting.line), switched)
+            )
         elif bare:
-            rules.append(_alone(one, release, bare))
+            rules.append(_alone(setting, release, bare))
         else:
             reason = f"{release} is not here to ask for this parameter"
-            rules.append(Rule(one.line, one.text, None, None, reason))
+            rules.append(Rule(setting.line, setting.text, None, None, reason))
     return rules
 
 

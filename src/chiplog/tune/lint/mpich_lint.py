@@ -35,18 +35,18 @@ def lint_mpich(
         why = f"not proved: {release} may read trees otherwise; known are 4.0 up to {first}"
         return WHOLE, [Rule(1, "the file", None, None, why)]
     kind, rules, leaves, root = read_tree(text, release)
-    if root is None or release.mpi is None or kind != WHOLE or any(one.is_wrong for one in rules):
+    if root is None or release.mpi is None or kind != WHOLE or any(rule.is_wrong for rule in rules):
         why = _why_not_run(kind, rules, release)
-        return kind, [*rules, *(replace(one.rule, reason=why) for one in leaves)]
+        return kind, [*rules, *(replace(leaf.rule, reason=why) for leaf in leaves)]
     caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
     bad = refused(leaves, release, caller)
     if bad:
         why = "not proved: not run: other rules of the file are wrong"
         return kind, [
-            replace(one.rule, legal=False, reason=bad[at])
+            replace(leaf.rule, legal=False, reason=bad[at])
             if at in bad
-            else replace(one.rule, reason=why)
-            for at, one in enumerate(leaves)
+            else replace(leaf.rule, reason=why)
+            for at, leaf in enumerate(leaves)
         ]
     return kind, [*rules, *prove_tree(path, root, leaves, release, caller)]
 
@@ -54,7 +54,7 @@ def lint_mpich(
 def _why_not_run(kind: str, rules: list[Rule], release: MpichRelease) -> str:
     if release.mpi is None:
         return f"not proved: {release} is not here"
-    if any(one.is_wrong for one in rules):
+    if any(rule.is_wrong for rule in rules):
         return "not proved: not run: other rules of the file are wrong"
     return f"not proved: no run tells which leaves of {kind} are taken"
 
@@ -62,7 +62,7 @@ def _why_not_run(kind: str, rules: list[Rule], release: MpichRelease) -> str:
 def lint_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule]]:
     """What is known of a tree without a run."""
     kind, rules, leaves, _ = read_tree(text, release)
-    return kind, [*rules, *(one.rule for one in leaves)]
+    return kind, [*rules, *(leaf.rule for leaf in leaves)]
 
 
 def read_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule], list[Leaf], Value | None]:
@@ -97,7 +97,7 @@ def _kind(text: str) -> str:
 
 def _missing(root: Value, release: MpichRelease) -> list[Rule]:
     """A tree replaces the release's own as a whole."""
-    there = {one.key.replace(" ", "") for one in root.members}
+    there = {member.key.replace(" ", "") for member in root.members}
     missing = [one.partition("=")[2] for one in release.own if one not in there]
     if not missing or any(not one.startswith("collective=") for one in there):
         return []

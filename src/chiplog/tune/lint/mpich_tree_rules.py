@@ -65,28 +65,28 @@ class TreeReader:
         if not members:
             where = quoted(path[-1]) if path else "the file"
             self.wrong(value.line, where, "nothing stands below it: MPICH aborts as it starts")
-        leaves = [one for one in members if _key(one).startswith(LEAF)]
+        leaves = [member for member in members if _key(member).startswith(LEAF)]
         if leaves:
             self._leaf(value, members, leaves, state, path, collective)
             return
         left: State | None = state
         all_legal = True
-        for at, one in enumerate(members):
-            key = _key(one)
-            if one.value.kind != "object":
+        for at, member in enumerate(members):
+            key = _key(member)
+            if member.value.kind != "object":
                 self.wrong(
-                    one.line, quoted(key), "its value is no object: MPICH aborts as it starts"
+                    member.line, quoted(key), "its value is no object: MPICH aborts as it starts"
                 )
                 continue
             name = key.partition("=")[2] if key.startswith("collective=") else collective
-            if not self._is_legal(one, key, path, name, is_last=at + 1 == len(members)):
+            if not self._is_legal(member, key, path, name, is_last=at + 1 == len(members)):
                 all_legal = False
                 continue
-            inside, outside = (None, None) if left is None else applied(left, key, one.line)
+            inside, outside = (None, None) if left is None else applied(left, key, member.line)
             if inside is None:
-                self._hidden(one, key, left, state)
+                self._hidden(member, key, left, state)
             else:
-                yield one.value, inside, (*path, key), name
+                yield member.value, inside, (*path, key), name
             left = outside
         if all_legal:
             self._rest(members, path, collective, left)
@@ -95,16 +95,16 @@ class TreeReader:
         """The library keeps a key's first place, and its last value."""
         last: dict[str, Member] = {}
         order: dict[str, Member] = {}
-        for one in value.members:
-            if one.key in order:
-                before = last[one.key]
+        for member in value.members:
+            if member.key in order:
+                before = last[member.key]
                 self.wrong(
                     before.line,
-                    quoted(one.key),
-                    f"line {one.line} has the key again and replaces it",
+                    quoted(member.key),
+                    f"line {member.line} has the key again and replaces it",
                 )
-            order.setdefault(one.key, one)
-            last[one.key] = one
+            order.setdefault(member.key, member)
+            last[member.key] = member
         return [last[key] for key in order]
 
     def _is_legal(
@@ -251,12 +251,12 @@ class TreeReader:
         return None
 
     def _parameters(self, leaf: Member, key: str) -> None:
-        for one in leaf.value.members:
-            name = _key(one).partition("=")[0] + "="
+        for member in leaf.value.members:
+            name = _key(member).partition("=")[0] + "="
             if self.release.words and name not in self.release.words:
                 self.wrong(
-                    one.line,
-                    quoted(_key(one)),
+                    member.line,
+                    quoted(_key(member)),
                     f"unknown parameter of {_short(key)}: MPICH ignores it",
                 )
 

@@ -39,21 +39,21 @@ class _Linter:
         self.rules.append(Rule(line, text, False, False, reason))
 
     def unknown_keys(self, value: Value, known: Sequence[str]) -> None:
-        last = {one.key: one for one in value.members}
-        for one in value.members:
-            if one.key not in known:
+        last = {member.key: member for member in value.members}
+        for member in value.members:
+            if member.key not in known:
                 names = ", ".join(known)
-                self.wrong(one.line, quoted(one.key), f"unknown key; Open MPI knows {names}")
-            elif last[one.key] is not one:
-                self.wrong(one.line, quoted(one.key), "the key stands there again below")
+                self.wrong(member.line, quoted(member.key), f"unknown key; Open MPI knows {names}")
+            elif last[member.key] is not member:
+                self.wrong(member.line, quoted(member.key), "the key stands there again below")
 
     def file(self, root: Value) -> None:
         self.unknown_keys(root, TOP_KEYS)
         collectives = root.get("collectives")
         if collectives is None or collectives.kind != "object":
             raise FileIgnored(root.line, "there is no object 'collectives'")
-        for one in collectives.members:
-            self.operation(one)
+        for member in collectives.members:
+            self.operation(member)
 
     def operation(self, member: Member) -> None:
         if member.key not in OPERATIONS:
@@ -86,8 +86,8 @@ class _Linter:
         if rules is None or rules.kind not in ("array", "object"):
             raise FileIgnored(entry.line, "this entry has no array 'rules'")
         sizes: list[tuple[int, _Range]] = []
-        for one in rules.members:
-            self.rule(operation, ranks, one.value, sizes, hidden)
+        for member in rules.members:
+            self.rule(operation, ranks, member.value, sizes, hidden)
 
     def rule(
         self,
@@ -136,7 +136,7 @@ class _Linter:
         first = self.number(value, f"{name}_min", 0)
         last = self.number(value, f"{name}_max", most)
         if first > last:
-            line = next(one.line for one in value.members if one.key.startswith(name))
+            line = next(member.line for member in value.members if member.key.startswith(name))
             self.wrong(line, name, f"the range {first} to {last} is empty, so nothing gets here")
         return _Range(first, last)
 
@@ -164,8 +164,8 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
     except FileIgnored as error:
         ignored = f"Open MPI ignores the whole file for line {error.line}"
         rules = [
-            one if one.is_wrong else replace(one, taken=False, reason=ignored)
-            for one in linter.rules
+            rule if rule.is_wrong else replace(rule, taken=False, reason=ignored)
+            for rule in linter.rules
         ]
         return [
             *rules,

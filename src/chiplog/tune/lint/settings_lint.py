@@ -52,7 +52,7 @@ def looks_like_settings(text: str) -> bool:
 
 def repeated(settings: list[Setting]) -> Iterator[tuple[Setting, Setting]]:
     """Each setting that a later one of the same name replaces, and that one."""
-    last = {one.name: one for one in settings}
-    for one in settings:
-        if last[one.name] is not one:
-            yield one, last[one.name]
+    last = {setting.name: setting for setting in settings}
+    for setting in settings:
+        if last[setting.name] is not setting:
+            yield setting, last[setting.name]

@@ -70,7 +70,7 @@ def _of_any_machine(leaf: Leaf) -> list[Call]:
 
 def _in_words(call: Call) -> str:
     kinds = {"i": "in place", "u": "a user's operation", "n": "an operation that does not commute"}
-    return ", ".join([f"{call.ranks} ranks", *(kinds[one] for one in call.flags)])
+    return ", ".join([f"{call.ranks} ranks", *(kinds[flag] for flag in call.flags)])
 
 
 def prove_tree(
@@ -160,7 +160,7 @@ class _Proof:
 
     def _spoiler(self, at: int) -> str:
         if self.leaves[at].collective != "barrier":
-            return min(one for one in self.release.words if one.startswith(BARRIER))
+            return min(word for word in self.release.words if word.startswith(BARRIER))
         return BCAST
 
     def _outranked(self, at: int) -> None:
@@ -202,4 +202,4 @@ def _plain(value: Value, places: Mapping[int, str]) -> object:
     """The tree as Python's json writes it, with some leaves replaced; it is not deep."""
     if id(value) in places:
         return {places[id(value)]: {}}
-    return {one.key.replace(" ", ""): _plain(one.value, places) for one in value.members}
+    return {member.key.replace(" ", ""): _plain(member.value, places) for member in value.members}

@@ -16,19 +16,29 @@ def lint_ucc(text: str) -> list[Rule]:
     settings, rules = read_settings(text)
     known = _known()
     replaced = {one.line: other.line for one, other in repeated(settings)}
-    for one in settings:
+    for setting in settings:
         if known is None:
             reason = "not proved: there is no ucc_info here to ask"
-            rules.append(Rule(one.line, one.text, None, None, reason))
-        elif one.name not in known:
-            rules.append(Rule(one.line, one.text, False, False, f"UCC has no variable {one.name}"))
-        elif one.line in replaced:
+            rules.append(Rule(setting.line, setting.text, None, None, reason))
+        elif setting.name not in known:
             rules.append(
-                Rule(one.line, one.text, True, False, f"line {replaced[one.line]} sets it again")
+                Rule(
+                    setting.line, setting.text, False, False, f"UCC has no variable {setting.name}"
+                )
+            )
+        elif setting.line in replaced:
+            rules.append(
+                Rule(
+                    setting.line,
+                    setting.text,
+                    True,
+                    False,
+                    f"line {replaced[setting.line]} sets it again",
+                )
             )
         else:
             reason = "not proved: no run tells which variables UCC takes"
-            rules.append(Rule(one.line, one.text, True, None, reason))
+            rules.append(Rule(setting.line, setting.text, True, None, reason))
     return rules
 
 
@@ -50,4 +60,4 @@ def _known() -> set[str] | None:
     names = {
         line.partition("=")[0].lstrip("# ") for line in done.stdout.splitlines() if "=" in line
     }
-    return {one for one in names if one.startswith("UCC_")} or None
+    return {name for name in names if name.startswith("UCC_")} or None

@@ -63,7 +63,7 @@ class CellState:
 
     def promising(self) -> set[str]:
         """Candidates that a size beside this one should try: those not far behind the best here."""
-        medians = {name: float(np.median(one)) for name, one in self.seconds.items()}
+        medians = {name: float(np.median(samples)) for name, samples in self.seconds.items()}
         medians.pop(DEFAULT_NAME, None)
         limit = min(medians.values(), default=math.inf) * math.exp(FAR_BEHIND)
         return {name for name, seconds in medians.items() if seconds <= limit}
@@ -84,7 +84,7 @@ class CellState:
 
     def decide(self) -> None:
         """Who drops out, after a launch."""
-        launches = max((len(one) for one in self.logs.values()), default=0)
+        launches = max((len(log) for log in self.logs.values()), default=0)
         best = min((self.estimate(one.name) for one in self.left), default=math.inf)
         if launches and math.isfinite(best):
             behind = CLEARLY_SLOWER[min(launches, len(CLEARLY_SLOWER)) - 1]
@@ -103,7 +103,7 @@ class CellState:
         Nobody is left but those about as fast as the best. After one launch that counts of one candidate alone, and
         only if it is faster than the default by more than it is believed to be wrong by.
         """
-        launches = max((len(one) for one in self.logs.values()), default=0)
+        launches = max((len(log) for log in self.logs.values()), default=0)
         if self.settled or not self.left:
             return True
         if launches == 1:
@@ -240,7 +240,7 @@ def held_out_sizes(run: Run, random: np.random.Generator) -> list[int]:
 
     Of neighbours that are farther apart each two have one between them.
     """
-    sizes = [one.cell.message_bytes for one in run.states]
+    sizes = [state.cell.message_bytes for state in run.states]
     found = []
     since = sizes[0]
     for first, last in pairwise(sizes):

@@ -105,7 +105,7 @@ def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
                 choices.append(_default_from(ranks, verdict.cell.message_bytes + 1))
         choices.append(_default_from(ranks + 1, 1))
     unique = {
-        (one.ranks, one.message_bytes): one for one in choices
+        (choice.ranks, choice.message_bytes): choice for choice in choices
     }  # what was measured comes last
     ordered = sorted(unique.values(), key=lambda one: (one.ranks, one.message_bytes))
     return Tuning(operation, MEASURED, tuple(ordered))

@@ -48,7 +48,7 @@ def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
         for run in _runs(row):
             worst = max(run, key=lambda one: one.gain)
             assert worst.candidate is not None and worst.ratio is not None
-            beside = [one.gain for one in _neighbours(run, row, known)]
+            beside = [neighbour.gain for neighbour in _neighbours(run, row, known)]
             result.append(
                 Mistake(
                     ranks,

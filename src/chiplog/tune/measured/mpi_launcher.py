@@ -145,17 +145,17 @@ def _text(stream: IO[bytes]) -> str:
 
 def arguments_of(entries: Sequence[Entry], effort: Effort, seed: int) -> list[str]:
     """Those of the program: candidates, each once, then cells."""
-    candidates = {one.name: one for entry in entries for one in entry.candidates}
+    candidates = {candidate.name: candidate for entry in entries for candidate in entry.candidates}
     words = [
         *("--samples", str(effort.samples), "--least", str(effort.least), "--seed", str(seed)),
         *("--cell-ns", f"{effort.cell_seconds * 1e9:.0f}", "--cutoff", f"{effort.cutoff:g}"),
         *("--check", "1" if effort.checks else "0"),
         *("--commutative", "1" if effort.commutative else "0"),
     ]
-    for one in candidates.values():
-        words += ["--variant", one.text]
+    for candidate in candidates.values():
+        words += ["--variant", candidate.text]
     for entry in entries:
-        names = ",".join(one.name for one in entry.candidates)
+        names = ",".join(candidate.name for candidate in entry.candidates)
         cell = entry.cell
         words += ["--cell", f"{cell.operation}:{cell.ranks}:{cell.message_bytes}:{names}"]
     return words

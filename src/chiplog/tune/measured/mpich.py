@@ -71,4 +71,4 @@ def _value_of(variable: str, name: str, ask: Ask) -> int | None:
         lines = ask(variable, {variable: name})
     except RunFailed:
         return None
-    return next((int(one["value"]) for one in lines if one["name"] == variable), None)
+    return next((int(line["value"]) for line in lines if line["name"] == variable), None)

@@ -165,9 +165,9 @@ class Race:
     # Screening
 
     def _add(self, cell: Cell, candidates: Sequence[Candidate]) -> None:
-        fit = [one for one in candidates if cell.message_bytes >= one.least_bytes]
+        fit = [candidate for candidate in candidates if cell.message_bytes >= candidate.least_bytes]
         seconds = {one.name: self._predicted.get((cell, one.name)) for one in fit}
-        known = [one for one in seconds.values() if one is not None]
+        known = [value for value in seconds.values() if value is not None]
         limit = CUTOFF * min(known, default=math.inf)
         kept = [one for one in fit if (seconds[one.name] or 0.0) <= limit]
         kept.sort(key=lambda one: seconds[one.name] or 0.0 if seconds[one.name] else math.inf)
@@ -182,7 +182,11 @@ class Race:
         open_cells = [
             self.raced.cells[cell] for cell in cells if not self.raced.cells[cell].is_decided()
         ]
-        entries = [Entry(one.cell, (DEFAULT, *one.left)) for one in open_cells if one.left]
+        entries = [
+            Entry(open_cell.cell, (DEFAULT, *open_cell.left))
+            for open_cell in open_cells
+            if open_cell.left
+        ]
         if not entries:
             return
         effort = replace(self._options.effort, least=1, checks=number <= 1)
@@ -190,9 +194,9 @@ class Race:
             effort = replace(effort, cutoff=FIRST_CUTOFF)
         for used, result in self._launch("screen", entries, effort, what):
             self._learn(used, result)
-        for one in open_cells:
-            one.drop(self.raced.dropped)
-            one.decide()
+        for open_cell in open_cells:
+            open_cell.drop(self.raced.dropped)
+            open_cell.decide()
 
     def _learn(self, entries: Sequence[Entry], result: Result) -> None:
         for place, entry in enumerate(entries):
@@ -219,7 +223,11 @@ class Race:
             states = [one for cell, one in self.raced.cells.items() if cell.ranks == ranks]
             for size, candidates in sizes_between(states):
                 cell = Cell(self._options.operation, ranks, size)
-                fit = [one for one in candidates if one.name not in self.raced.dropped]
+                fit = [
+                    candidate
+                    for candidate in candidates
+                    if candidate.name not in self.raced.dropped
+                ]
                 self._add(cell, fit)
                 added.append(cell)
         return added
@@ -264,7 +272,7 @@ class Race:
         """What a confirmation of a size takes, by what screening has seen there."""
         effort = self._options.effort
         names = (DEFAULT_NAME, candidate.name)
-        typical = [float(np.median(state.seconds[one])) for one in names if one in state.seconds]
+        typical = [float(np.median(state.seconds[name])) for name in names if name in state.seconds]
         turns = min(
             max(effort.cell_seconds / max(sum(typical), 1e-9), effort.least), effort.samples
         )
@@ -361,14 +369,16 @@ class Race:
             return list(entries)
         left = list(entries[failure.place :])
         first = left[0]
-        others = tuple(one for one in first.candidates if one.name != DEFAULT_NAME)
+        others = tuple(
+            candidate for candidate in first.candidates if candidate.name != DEFAULT_NAME
+        )
         if failure.in_trials or len(others) == 1:
             assert failure.candidate is not None
             name = failure.candidate if failure.in_trials else others[0].name
             self.raced.dropped.setdefault(name, failure.reason)
             self._tell(f"{name} is left out: {failure.reason}")
         else:  # any of them: each alone with the default
-            return [Entry(first.cell, (DEFAULT, one)) for one in others] + left[1:]
+            return [Entry(first.cell, (DEFAULT, other)) for other in others] + left[1:]
         kept = [
             Entry(one.cell, tuple(c for c in one.candidates if c.name not in self.raced.dropped))
             for one in left
@@ -378,7 +388,9 @@ class Race:
 
 def seconds_in(result: Result, place: int) -> float:
     """Samples and trials of one cell of a launch."""
-    mine = [one for (where, _), one in result.samples.items() if where == place and one.size]
+    mine = [
+        sample for (where, _), sample in result.samples.items() if where == place and sample.size
+    ]
     return sum(float(one.seconds.sum()) + trial_seconds(one.typical) for one in mine)
 
 
@@ -389,8 +401,8 @@ def trial_seconds(typical: float) -> float:
 
 def overhead_of(result: Result) -> float:
     """What a launch takes beside samples and trials, in seconds: starting ranks, clocks, agreeing on starts."""
-    samples = sum(float(one.seconds.sum()) for one in result.samples.values())
-    trials = sum(trial_seconds(one.typical) for one in result.samples.values() if one.size)
+    samples = sum(float(sample.seconds.sum()) for sample in result.samples.values())
+    trials = sum(trial_seconds(sample.typical) for sample in result.samples.values() if sample.size)
     slow = sum(result.slow.values())
     return max(0.0, result.wall_seconds - samples - trials - slow)
 

@@ -54,7 +54,7 @@ class SamplesFile:
             "schema": SCHEMA,
             "chiplog": __version__,
             **{name: value for name, value in asdict(about).items() if name != "candidates"},
-            "candidates": [asdict(one) for one in about.candidates],
+            "candidates": [asdict(candidate) for candidate in about.candidates],
         }
         self._write(header)
 
@@ -64,16 +64,16 @@ class SamplesFile:
             {
                 **asdict(entry.cell),
                 "samples": {
-                    one.name: {
+                    candidate.name: {
                         mode: seconds.tolist()
-                        for mode, seconds in result.samples[place, one.name].by_mode.items()
+                        for mode, seconds in result.samples[place, candidate.name].by_mode.items()
                     }
-                    for one in entry.candidates
-                    if (place, one.name) in result.samples
+                    for candidate in entry.candidates
+                    if (place, candidate.name) in result.samples
                 },
                 "slow": _of(result.slow, place),
                 "refused": _of(result.refused, place),
-                "candidates": [one.name for one in entry.candidates],
+                "candidates": [candidate.name for candidate in entry.candidates],
             }
             for place, entry in enumerate(entries)
         ]
@@ -179,7 +179,7 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
     raced.ran_out = bool(lines[-1]["ran_out"])
     raced.overheads = [float(line["overhead_seconds"]) for line in launches]
-    by_name = {one.name: one for one in about.candidates}
+    by_name = {candidate.name: candidate for candidate in about.candidates}
     for one in lines[-1]["points"]:
         cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
         raced.confirmed[Point(cell, by_name[one["candidate"]], bool(one["held_out"]))] = []

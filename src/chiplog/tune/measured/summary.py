@@ -44,11 +44,11 @@ def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
     cells = [one for one in found if not one.is_held_out]
     held_out = [one for one in found if one.is_held_out]
     inside = [one.ratio.high for one in held_out if one.is_changed and one.ratio is not None]
-    logs = [math.log(one.gain) for one in cells]
+    logs = [math.log(cell.gain) for cell in cells]
     everything = seconds_of_everything(raced)
     return Summary(
         cells=len(cells),
-        changed=sum(one.is_changed for one in cells),
+        changed=sum(cell.is_changed for cell in cells),
         mean_gain=math.exp(float(np.mean(logs))) if logs else 1.0,
         held_out=len(held_out),
         held_out_passed=len(inside),
@@ -123,7 +123,7 @@ def measured_to_json(
         if math.isfinite(raced.wanted_seconds)
         else None,
         "left_out": raced.dropped,
-        "default_mistakes": [_mistake(one) for one in mistakes(found)],
+        "default_mistakes": [_mistake(mistake) for mistake in mistakes(found)],
         "choices": [_verdict(one) for one in found],
     }
 

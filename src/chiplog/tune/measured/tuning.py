@@ -195,13 +195,15 @@ def _predicted(
 ) -> dict[tuple[Cell, str], float]:
     assert asked.model_file is not None
     fits = of_target(read_model(asked.model_file), asked.target, str(asked.model_file))
-    names = {one.our_name for one in candidates if one.our_name}
+    names = {candidate.our_name for candidate in candidates if candidate.our_name}
     tasks = [Task(ranks, size) for ranks in options.ranks for size in options.sizes]
     seconds = predicted_seconds(fits, asked.operation, names, tasks)
     return {
-        (Cell(asked.operation, ranks, size), one.name): seconds[one.our_name, ranks, size]
-        for one in candidates
+        (Cell(asked.operation, ranks, size), candidate.name): seconds[
+            candidate.our_name, ranks, size
+        ]
+        for candidate in candidates
         for ranks in options.ranks
         for size in options.sizes
-        if one.our_name and (one.our_name, ranks, size) in seconds
+        if candidate.our_name and (candidate.our_name, ranks, size) in seconds
     }

@@ -27,7 +27,9 @@ def offered(operation: str, _: Version) -> Collection[str]:
 
 def text(tuning: Tuning, _: Version) -> str:
     """One choice a line, so that two files can be compared by eye."""
-    lines = ",\n".join(f"    {json.dumps(_choice(one), allow_nan=False)}" for one in tuning.choices)
+    lines = ",\n".join(
+        f"    {json.dumps(_choice(choice), allow_nan=False)}" for choice in tuning.choices
+    )
     head = {"schema": SCHEMA, "operation": tuning.operation, "model": tuning.model}
     if tuning.rejected is not None:
         head["rejected"] = tuning.rejected

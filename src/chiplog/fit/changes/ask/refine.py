@@ -287,7 +287,9 @@ class Refiner:
             for index, change in enumerate(self._known)
             if change is not None and change.kind != "slope" and index != but
         ]
-        return any(low <= one.last_before_bytes and one.first_after_bytes <= high for one in jumps)
+        return any(
+            low <= jump.last_before_bytes and jump.first_after_bytes <= high for jump in jumps
+        )
 
     def _bisect(
         self,
@@ -382,12 +384,12 @@ def _change_at(last_before: int, jump: Jump) -> Change:
 
 
 def _budget_bytes(dataset: Dataset) -> int:
-    left = THRESHOLDS.run_bytes - sum(one.bytes_sent for one in dataset.series)
+    left = THRESHOLDS.run_bytes - sum(series.bytes_sent for series in dataset.series)
     return max(THRESHOLDS.least_bytes, min(THRESHOLDS.most_bytes, left))
 
 
 def _budget_seconds(dataset: Dataset) -> float:
-    spent = sum(one.elapsed_seconds for one in dataset.series)
+    spent = sum(series.elapsed_seconds for series in dataset.series)
     return max(THRESHOLDS.least_seconds, THRESHOLDS.seconds_share * spent)
 
 

@@ -46,7 +46,7 @@ QUANTITIES = (
 
 def before_follow_ups(dataset: Dataset) -> Dataset:
     """The dataset as it was when the first question was asked."""
-    kept = tuple(one for one in dataset.series if one.tag.get("purpose") not in FOLLOW_UPS)
+    kept = tuple(series for series in dataset.series if series.tag.get("purpose") not in FOLLOW_UPS)
     return replace(dataset, series=kept, changes=None)
 
 
@@ -54,7 +54,7 @@ def to_stored(of_grid: ChangesResult, consensus: Sequence[Change]) -> dict[str, 
     """The decision as a run's footer has it: chiplog.changes/1 of one operation and posting."""
     return {
         "schema": SCHEMA,
-        "series": [series_to_json(one) for one in of_grid.series],
+        "series": [series_to_json(series) for series in of_grid.series],
         "consensus": [change_to_json(change) for change in consensus],
         "suspects": [change_to_json(change) for change in of_grid.suspects],
     }
@@ -69,9 +69,9 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
     if stored is None or stored["schema"] != SCHEMA or not dataset.series:
         return None
     way = stored["operation"], stored["posting"]
-    if any((one.operation, one.posting) != way for one in dataset.series):
+    if any((series.operation, series.posting) != way for series in dataset.series):
         return None
-    patterns = {one.pattern for one in dataset.series}
+    patterns = {series.pattern for series in dataset.series}
     return ChangesResult(
         series=tuple(
             SeriesChanges(
@@ -93,14 +93,14 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
 
 
 def _changes_of(members: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
-    return tuple(change_from_json(one) for one in members)
+    return tuple(change_from_json(member) for member in members)
 
 
 def refined(dataset: Dataset, verdict: Verdict) -> tuple[Change, ...]:
     """The verdict's changes as the bisections in the dataset narrow, refute or add to them; as they are without any."""
     records: dict[int, list[Series]] = {}
-    for one in dataset.select(purpose=BISECT).series:
-        records.setdefault(one.record_id, []).append(one)
+    for series in dataset.select(purpose=BISECT).series:
+        records.setdefault(series.record_id, []).append(series)
     if not records:
         return verdict.changes
     jumps = _last_words(records)
@@ -149,7 +149,9 @@ def _surroundings_of(sizes: Sequence[int]) -> Surroundings | None:
 def _of_grid(verdict: Verdict, last_before: int, jump: Jump) -> Change:
     """The change at a place, with what the grid says of it."""
     found = Change(last_before, last_before + 1, "jump", jump.relative, jump.quantities)
-    same = [one for one in verdict.changes if one.kind != "slope" and _holds(one, found)]
+    same = [
+        change for change in verdict.changes if change.kind != "slope" and _holds(change, found)
+    ]
     if not same:
         return replace(found, kind="both")
     return replace(same[0], last_before_bytes=last_before, first_after_bytes=last_before + 1)

@@ -111,11 +111,11 @@ def find_breaks(lines: Lines | None) -> tuple[Break, ...]:
         return ()
     coarse = mattering(lines)
     edges = list(zip(lines.edges, lines.edges[1:], lines.edges[2:], strict=False))
-    strengths = [_strength(lines, one) for one in edges]
+    strengths = [_strength(lines, edge) for edge in edges]
     steps = [at for (_, at, _), strength in zip(edges, strengths, strict=True) if strength >= 1.0]
     return tuple(
-        _measure(lines, one, strength, _least(lines, coarse, one, steps))
-        for one, strength in zip(edges, strengths, strict=True)
+        _measure(lines, edge, strength, _least(lines, coarse, edge, steps))
+        for edge, strength in zip(edges, strengths, strict=True)
     )
 
 

@@ -35,7 +35,9 @@ class MethodQuantities:
             gap=self.gap.without(sizes),
             o_s=self.o_s.without(sizes),
             o_r=self.o_r.without(sizes),
-            upper_bounds={name: one.without(sizes) for name, one in self.upper_bounds.items()},
+            upper_bounds={
+                name: upper_bound.without(sizes) for name, upper_bound in self.upper_bounds.items()
+            },
         )
 
 
