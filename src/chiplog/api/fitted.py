@@ -175,8 +175,12 @@ class FittedModel:
         return self.parameters._repr_html_()
 
 
-def _told(symbol: str, one: Parameter) -> str:
-    if not is_known(one) or one.value is None:
-        return f"{symbol} not identified" + (f" ({bounds(one)})" if bounds(one) else "")
-    interval = "" if one.low is None or one.high is None else f" [{one.low:.3g}, {one.high:.3g}]"
-    return f"{symbol} = {one.value:.3g} {one.unit}{interval}".rstrip()
+def _told(symbol: str, parameter: Parameter) -> str:
+    if not is_known(parameter) or parameter.value is None:
+        return f"{symbol} not identified" + (f" ({bounds(parameter)})" if bounds(parameter) else "")
+    interval = (
+        ""
+        if parameter.low is None or parameter.high is None
+        else f" [{parameter.low:.3g}, {parameter.high:.3g}]"
+    )
+    return f"{symbol} = {parameter.value:.3g} {parameter.unit}{interval}".rstrip()

@@ -105,15 +105,15 @@ def heading(series: Series) -> tuple[str, float]:
     return f"median {series.pattern.replace('_', ' ')}{per_message}", 1.0 / series.train
 
 
-def _quantity_of(one: Series) -> tuple[object, ...]:
+def _quantity_of(series: Series) -> tuple[object, ...]:
     """What a series measures, apart from its size."""
     return (
-        one.pattern,
-        one.operation,
-        one.posting,
-        one.direction,
-        one.train,
-        one.pairs,
-        one.peers,
-        one.delay_seconds > 0.0,
+        series.pattern,
+        series.operation,
+        series.posting,
+        series.direction,
+        series.train,
+        series.pairs,
+        series.peers,
+        series.delay_seconds > 0.0,
     )

@@ -97,7 +97,7 @@ def _worse(ratio: float) -> str:
 
 
 def _most_important(cells: Sequence[Verdict]) -> list[Verdict]:
-    ordered = sorted(cells, key=lambda one: not one.is_changed)[:MOST_ROWS]
+    ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:MOST_ROWS]
     return sorted(ordered, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
 
 
@@ -119,17 +119,19 @@ def _table(cells: Sequence[Verdict]) -> Table:
     return table
 
 
-def _interval(one: Verdict) -> str:
-    if one.ratio is None or not one.is_changed:
+def _interval(verdict: Verdict) -> str:
+    if verdict.ratio is None or not verdict.is_changed:
         return ""
-    high = "..." if one.ratio.low <= 0 else f"{1 / one.ratio.low:.2f}"
-    return f"{1 / one.ratio.high:.2f} to {high}"
+    high = "..." if verdict.ratio.low <= 0 else f"{1 / verdict.ratio.low:.2f}"
+    return f"{1 / verdict.ratio.high:.2f} to {high}"
 
 
-def _in_force(one: Verdict) -> str:
-    mark = "  (held out)" if one.is_held_out else ""
-    if one.candidate is None:
+def _in_force(verdict: Verdict) -> str:
+    mark = "  (held out)" if verdict.is_held_out else ""
+    if verdict.candidate is None:
         return "default" + mark
     return (
-        one.candidate.name + mark if one.is_changed else f"default ({one.candidate.name}?)" + mark
+        verdict.candidate.name + mark
+        if verdict.is_changed
+        else f"default ({verdict.candidate.name}?)" + mark
     )

@@ -100,20 +100,22 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
     return "\n".join(told)
 
 
-def _class_line(one: LinkClass) -> str:
+def _class_line(link_class: LinkClass) -> str:
     """The class's parameters: half a round trip of one byte, and the seconds a byte of a large message."""
     shown = [
-        f"{name} {_parameter(one.parameters[name], unit, factor)}"
+        f"{name} {_parameter(link_class.parameters[name], unit, factor)}"
         for name, unit, factor in (("L_half", "us", 1e6), ("G", "ns/B", 1e9))
     ]
-    return f"links      {one.name}, {one.pairs:,} pairs: {', '.join(shown)}"
+    return f"links      {link_class.name}, {link_class.pairs:,} pairs: {', '.join(shown)}"
 
 
-def _parameter(one: LinkParameter, unit: str, factor: float) -> str:
-    low, high = (f"{factor * end:.4g}" if end is not None else "" for end in (one.low, one.high))
-    if one.value is not None:
+def _parameter(parameter: LinkParameter, unit: str, factor: float) -> str:
+    low, high = (
+        f"{factor * end:.4g}" if end is not None else "" for end in (parameter.low, parameter.high)
+    )
+    if parameter.value is not None:
         interval = f" [{low}, {high}]" if low and high else ""
-        return f"{factor * one.value:.4g} {unit}{interval}"
+        return f"{factor * parameter.value:.4g} {unit}{interval}"
     if low and high:
         return f"{low} to {high} {unit}"
     return f"below {high} {unit}" if high else "not identified"
@@ -154,9 +156,9 @@ def _spread_lines(spread: Spread, meaning: str) -> list[str]:
     ]
 
 
-def _pair(spread: Spread, one: PairValue) -> str:
+def _pair(spread: Spread, pair: PairValue) -> str:
     joint = "with" if spread.kind == "latency" else "to"
-    return f"{one.client} {joint} {one.server}: {_value(spread, one.value)}"
+    return f"{pair.client} {joint} {pair.server}: {_value(spread, pair.value)}"
 
 
 def _value(spread: Spread, value: float) -> str:

@@ -107,12 +107,12 @@ def _blocks(tuning: Tuning) -> list[list[Choice]]:
 
 
 def _ordered(tuning: Tuning) -> list[Choice]:
-    return sorted(tuning.choices, key=lambda one: (one.message_bytes, one.ranks))
+    return sorted(tuning.choices, key=lambda choice: (choice.message_bytes, choice.ranks))
 
 
-def _same(one: Choice) -> tuple[object, ...]:
+def _same(choice: Choice) -> tuple[object, ...]:
     """What two choices must share to stand in one row."""
-    return (one.verdict, one.algorithm, one.peers, one.best, one.best_peers)
+    return (choice.verdict, choice.algorithm, choice.peers, choice.best, choice.best_peers)
 
 
 def _runs_of(choices: Sequence[Choice]) -> Iterator[list[Choice]]:

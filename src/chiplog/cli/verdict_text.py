@@ -84,10 +84,10 @@ def _more(count: int) -> list[str]:
     return [f"           and {count - MOST} more"] if count > MOST else []
 
 
-def _sentence(one: Finding) -> str:
+def _sentence(finding: Finding) -> str:
     from chiplog.survey.own import figure_text, who
 
-    return f"{who(one)}: {figure_text(one)}"
+    return f"{who(finding)}: {figure_text(finding)}"
 
 
 def _detectable(verdict: Verdict) -> str:

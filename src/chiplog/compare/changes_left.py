@@ -47,8 +47,8 @@ def _left(change: Change, training: Dataset) -> Change | None:
     )
 
 
-def _meet(one: Change, other: Change) -> bool:
+def _meet(change: Change, other: Change) -> bool:
     return (
-        one.last_before_bytes <= other.first_after_bytes
-        and other.last_before_bytes <= one.first_after_bytes
+        change.last_before_bytes <= other.first_after_bytes
+        and other.last_before_bytes <= change.first_after_bytes
     )

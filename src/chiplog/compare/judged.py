@@ -49,8 +49,8 @@ class Judged:
         return sorted({self.value(series) for series in dataset.series if self.is_point(series)})
 
 
-def _of_the_grid(one: Series) -> bool:
-    return one.tag.get("purpose", GRID) == GRID
+def _of_the_grid(series: Series) -> bool:
+    return series.tag.get("purpose", GRID) == GRID
 
 
 OVER_SIZES = Judged(

@@ -49,7 +49,7 @@ class PostingPoint:
     @property
     def fastest(self) -> str:
         """The posting whose median is below all others' beyond doubt, else `unclear`."""
-        best = min(self.times, key=lambda one: one.median)
+        best = min(self.times, key=lambda time: time.median)
         others = [time.low for time in self.times if time is not best]
         return best.posting if others and best.high < min(others) else UNCLEAR
 

@@ -60,7 +60,7 @@ class TrainGaps:
                 records[kind_of(one), one.launch, one.record_id].append(one)
         for (kind, _, _), members in records.items():
             single = next((member for member in members if member.train == 1), None)
-            several = max(members, key=lambda one: one.train)
+            several = max(members, key=lambda member: member.train)
             if single is not None and several.train > 1:
                 rounds = min(single.seconds.size, several.seconds.size)
                 paired = several.seconds[:rounds] - single.seconds[:rounds]
@@ -94,14 +94,14 @@ class TrainGaps:
         return nearest, gap
 
 
-def kind_of(one: Series) -> Kind:
+def kind_of(series: Series) -> Kind:
     """Whose trains tell the gap that this series' delay must be longer than."""
-    return one.operation, one.posting, one.placement, one.message_bytes
+    return series.operation, series.posting, series.placement, series.message_bytes
 
 
-def shows_overhead(one: Series) -> bool:
+def shows_overhead(series: Series) -> bool:
     """Is it a train or a late receiver with a delay between messages, whose gap may hide the overhead?"""
-    return one.pattern in (TRAINS, RECEIVES) and one.train > 1 and one.delay_seconds > 0.0
+    return series.pattern in (TRAINS, RECEIVES) and series.train > 1 and series.delay_seconds > 0.0
 
 
 def short_delays(series: Sequence[Series]) -> frozenset[int]:

@@ -232,33 +232,37 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
     }
 
 
-def _series(one: ImportedSeries) -> dict[str, object]:
-    samples = int(one.seconds.size)
+def _series(series: ImportedSeries) -> dict[str, object]:
+    samples = int(series.seconds.size)
     of_round: dict[str, object] = {}
-    if one.round is not None:
+    if series.round is not None:
         of_round = {
-            "round": one.round,
+            "round": series.round,
             "at_once": 1,
             "by_pair": [
-                {"client": pair.client, "server": pair.server, **_samples(pair.seconds * one.batch)}
-                for pair in one.by_pair
+                {
+                    "client": pair.client,
+                    "server": pair.server,
+                    **_samples(pair.seconds * series.batch),
+                }
+                for pair in series.by_pair
             ],
         }
     return {
-        "pattern": one.pattern,
-        "operation": one.operation,
-        "posting": one.posting,
-        "direction": one.direction,
-        "message_bytes": one.message_bytes,
-        "train": one.train,
-        "delay_ns": round(one.delay_seconds * 1e9, 6),
-        "batch": one.batch,
-        "pairs": one.pairs,
-        "peers": one.peers,
-        "warmup": one.warmup,
-        "messages": min(LARGEST, samples * one.batch * one.messages_per_sample),
-        "bytes": min(LARGEST, samples * one.batch * one.bytes_per_sample),
-        **_samples(one.seconds * one.batch),
+        "pattern": series.pattern,
+        "operation": series.operation,
+        "posting": series.posting,
+        "direction": series.direction,
+        "message_bytes": series.message_bytes,
+        "train": series.train,
+        "delay_ns": round(series.delay_seconds * 1e9, 6),
+        "batch": series.batch,
+        "pairs": series.pairs,
+        "peers": series.peers,
+        "warmup": series.warmup,
+        "messages": min(LARGEST, samples * series.batch * series.messages_per_sample),
+        "bytes": min(LARGEST, samples * series.batch * series.bytes_per_sample),
+        **_samples(series.seconds * series.batch),
         **of_round,
     }
 

@@ -132,17 +132,17 @@ def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
     return found
 
 
-def _scaled(piece: Piece, one: Measured) -> Mapping[str, float]:
+def _scaled(piece: Piece, measured: Measured) -> Mapping[str, float]:
     """The piece's own values where they hold at that size, else the values that give it back."""
-    way, step = piece.one_way(one.message_bytes), piece.step(one.message_bytes)
+    way, step = piece.one_way(measured.message_bytes), piece.step(measured.message_bytes)
     if not way > 0:
         return piece.values
-    factors = dict.fromkeys(WAY, one.half_round_trip / way)
-    is_off = abs(way / one.half_round_trip - 1.0) > CORRECTED
-    if one.step is not None and one.train is not None and step > 0:
-        is_off |= abs(prtt(way, step) / one.train - 1.0) > CORRECTED
+    factors = dict.fromkeys(WAY, measured.half_round_trip / way)
+    is_off = abs(way / measured.half_round_trip - 1.0) > CORRECTED
+    if measured.step is not None and measured.train is not None and step > 0:
+        is_off |= abs(prtt(way, step) / measured.train - 1.0) > CORRECTED
         symbols = STEP if piece.receiver_keeps_up else (*STEP, "o_r", "O_r")
-        factors |= dict.fromkeys(symbols, one.step / step)
+        factors |= dict.fromkeys(symbols, measured.step / step)
     if not is_off:
         return piece.values
     return {name: value * factors.get(name, 1.0) for name, value in piece.values.items()}

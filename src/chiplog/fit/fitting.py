@@ -379,9 +379,9 @@ def _measured_curves(job: Job, last_bytes: int) -> tuple[Curve, ...]:
     )
 
 
-def _with_prediction(one: Curve, predict: Predictor) -> Curve:
-    predicted = predicted_quantity(predict, one.quantity, one.message_bytes)
-    return replace(one, predicted_seconds=predicted)
+def _with_prediction(curve: Curve, predict: Predictor) -> Curve:
+    predicted = predicted_quantity(predict, curve.quantity, curve.message_bytes)
+    return replace(curve, predicted_seconds=predicted)
 
 
 def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:

@@ -49,8 +49,8 @@ class InOneWay:
         way = {"operation": self.operation, "posting": self.posting}
         return None if decided is None else {**decided, **way}
 
-    def _in_this_way(self, one: SeriesRequest) -> SeriesRequest:
-        return replace(one, operation=self.operation, posting=self.posting)
+    def _in_this_way(self, series: SeriesRequest) -> SeriesRequest:
+        return replace(series, operation=self.operation, posting=self.posting)
 
 
 def measure(

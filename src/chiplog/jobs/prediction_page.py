@@ -76,11 +76,11 @@ def _winners(found: Sequence[Reign]) -> Table:
     return Table(caption, columns, tuple(_winners_row(one) for one in found))
 
 
-def _winners_row(one: Reign) -> tuple[Inline, ...]:
-    same = one.first_ranks == one.last_ranks
-    ranks = str(one.first_ranks) if same else f"{one.first_ranks} to {one.last_ranks}"
-    names = joined((line(code(name)) for name in one.algorithms), ", ")
-    verdict = line(strong("fastest")) if len(one.algorithms) == 1 else line("unclear")
+def _winners_row(reign: Reign) -> tuple[Inline, ...]:
+    same = reign.first_ranks == reign.last_ranks
+    ranks = str(reign.first_ranks) if same else f"{reign.first_ranks} to {reign.last_ranks}"
+    names = joined((line(code(name)) for name in reign.algorithms), ", ")
+    verdict = line(strong("fastest")) if len(reign.algorithms) == 1 else line("unclear")
     return line(ranks), verdict, names
 
 

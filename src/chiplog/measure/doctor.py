@@ -65,12 +65,12 @@ def _of_the_probe() -> Iterator[Fact]:
         yield _noise(warning)
 
 
-def _transport(one: TransportFacts) -> Fact:
-    details = "; ".join(filter(None, (one.why, ", ".join(one.choices))))
-    if one.usable:
-        return Fact("transport", f"{one.name}: {details}" if details else one.name)
-    remedy = f"{one.remedy or 'see its options with: chiplog list transports'}."
-    return Fact("transport", f"{one.name}: not usable: {details}", remedy)
+def _transport(facts: TransportFacts) -> Fact:
+    details = "; ".join(filter(None, (facts.why, ", ".join(facts.choices))))
+    if facts.usable:
+        return Fact("transport", f"{facts.name}: {details}" if details else facts.name)
+    remedy = f"{facts.remedy or 'see its options with: chiplog list transports'}."
+    return Fact("transport", f"{facts.name}: not usable: {details}", remedy)
 
 
 def _rdma_devices() -> Iterator[Fact]:

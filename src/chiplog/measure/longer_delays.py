@@ -43,11 +43,11 @@ class LongerDelays:
                 is_short = not gap.is_surely_below(one.delay_seconds)
                 missing[place] = missing.get(place, True) and is_short
 
-        def is_missing(one: SeriesRequest) -> bool:
+        def is_missing(series: SeriesRequest) -> bool:
             return (
-                one.pattern == TRAINS
-                and missing.get((one.operation, one.posting, one.message_bytes), False)
-                and one.delay_ns != 0
+                series.pattern == TRAINS
+                and missing.get((series.operation, series.posting, series.message_bytes), False)
+                and series.delay_ns != 0
             )
 
         left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)

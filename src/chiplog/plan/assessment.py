@@ -157,19 +157,19 @@ def _in_all_ways(series: Sequence[SeriesRequest], ways: Ways) -> tuple[SeriesReq
     )
 
 
-def _makes_sense(one: SeriesRequest, operation: str, posting: str) -> bool:
+def _makes_sense(series: SeriesRequest, operation: str, posting: str) -> bool:
     """Whether a series can be taken so: nobody receives what is one-sided, and a list has one send for each peer."""
-    if posting == LIST and (one.pattern not in LISTED or one.train not in (1, one.peers)):
+    if posting == LIST and (series.pattern not in LISTED or series.train not in (1, series.peers)):
         return False
-    if operation == ATOMIC and one.message_bytes != ATOMIC_BYTES:
+    if operation == ATOMIC and series.message_bytes != ATOMIC_BYTES:
         return False
-    if operation != SEND and one.message_bytes == 0:
+    if operation != SEND and series.message_bytes == 0:
         return False
-    if one.pattern == LATE_RECEIVER:
+    if series.pattern == LATE_RECEIVER:
         return operation == SEND
-    if one.pattern == BARRIER:
+    if series.pattern == BARRIER:
         return operation not in PASSIVE
-    return not (one.pattern == "receive_overhead" and operation in ONE_SIDED)
+    return not (series.pattern == "receive_overhead" and operation in ONE_SIDED)
 
 
 def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:

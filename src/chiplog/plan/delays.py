@@ -51,14 +51,16 @@ class DelayChoice:
         """The request with a longer delay where a round trip would not be longer than the gap."""
         return replace(request, series=tuple(map(self._with_delay, request.series)))
 
-    def _with_delay(self, one: SeriesRequest) -> SeriesRequest:
-        if one.delay_ns != ROUND_TRIP or one.pattern not in (TRAINS, RECEIVES):
-            return one
-        known = self._gaps.nearest((one.operation, one.posting, self._placement, one.message_bytes))
+    def _with_delay(self, series: SeriesRequest) -> SeriesRequest:
+        if series.delay_ns != ROUND_TRIP or series.pattern not in (TRAINS, RECEIVES):
+            return series
+        known = self._gaps.nearest(
+            (series.operation, series.posting, self._placement, series.message_bytes)
+        )
         if known is None:
-            return one
+            return series
         nearest, gap = known
         delay = sufficient_delay(gap)
-        if nearest != one.message_bytes and delay != ROUND_TRIP:
+        if nearest != series.message_bytes and delay != ROUND_TRIP:
             delay = TWO_MESSAGES
-        return replace(one, delay_ns=delay)
+        return replace(series, delay_ns=delay)

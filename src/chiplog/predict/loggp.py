@@ -107,14 +107,14 @@ class RegimeNetwork:
         )
 
 
-def _least(one: Message, other: Message) -> Message:
-    receive = np.minimum(one.receive_busy, other.receive_busy)
+def _least(message: Message, other: Message) -> Message:
+    receive = np.minimum(message.receive_busy, other.receive_busy)
     return Message(
-        np.minimum(one.send_busy, other.send_busy),
-        np.minimum(one.gap, other.gap),
-        np.minimum(one.one_way, other.one_way) - receive,
+        np.minimum(message.send_busy, other.send_busy),
+        np.minimum(message.gap, other.gap),
+        np.minimum(message.one_way, other.one_way) - receive,
         receive,
-        np.minimum(one.lead, other.lead),
+        np.minimum(message.lead, other.lead),
     )
 
 

@@ -183,8 +183,8 @@ def _ask_for_hidden(result: Again, first: PairFit) -> None:
             result.judged[place] = hidden
 
 
-def _is_open(one: Judged) -> bool:
-    return one.is_slow or one.reason in (DOUBT, UNTOLD)
+def _is_open(judged: Judged) -> bool:
+    return judged.is_slow or judged.reason in (DOUBT, UNTOLD)
 
 
 def slow_within_leaf(first: PairFit) -> FloatArray:

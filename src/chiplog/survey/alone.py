@@ -96,13 +96,13 @@ def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
             result.judged[place] = replace(one, is_slow=False)
 
 
-def _is_to_confirm(one: Judged) -> bool:
-    return one.kind != "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
+def _is_to_confirm(judged: Judged) -> bool:
+    return judged.kind != "uplink" and judged.is_slow and judged.slowness > LEAST_EFFECT
 
 
-def is_doubted(one: Judged) -> bool:
+def is_doubted(judged: Judged) -> bool:
     """Whether it is a node that may be beyond doubt alone: in doubt beside others, hinted at, or behind an uplink."""
-    return one.kind == "node" and one.reason in (DOUBT, UNTOLD, HINTED, HIDDEN)
+    return judged.kind == "node" and judged.reason in (DOUBT, UNTOLD, HINTED, HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +201,22 @@ def _ways(fresh: Fresh) -> tuple[int, int]:
     return (1, 2) if fresh.terms.is_directed else (0, 0)
 
 
-def _alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
     """The same with its slowness alone, or the reason why it is not accused; None where it was not measured alone."""
-    if one.kind == "node":
-        return _node_alone(one, figures, error, result)
-    return _pair_alone(one, figures, error, result)
+    if judged.kind == "node":
+        return _node_alone(judged, figures, error, result)
+    return _pair_alone(judged, figures, error, result)
 
 
-def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _node_alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
     """By the mean over its pairs, in the direction in which it was slow, with what it alone explains put back."""
     fresh = figures.fresh
     effects = np.nan_to_num(np.maximum(0.0, fresh.effects))
     parts = []
     for way, ends in zip(_ways(fresh), (figures.clients, figures.servers), strict=True):
-        if one.way in (BOTH, WAYS[way]):
-            own = figures.best(ends == one.number)
-            parts.append(figures.typical[own] + effects[way, one.number])
+        if judged.way in (BOTH, WAYS[way]):
+            own = figures.best(ends == judged.number)
+            parts.append(figures.typical[own] + effects[way, judged.number])
     slow = np.concatenate(parts)
     if slow.size < 2:
         return None
@@ -225,11 +225,11 @@ def _node_alone(one: Judged, figures: _Figures, error: float, result: Again) -> 
     half = upper_quantile(error, figures.freedom) * spread
     limit = max(LEAST_HINT, half)
     result.critical["node"] = max(result.critical["node"], (limit, spread))
-    return _told(one, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
+    return _told(judged, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
 
 
 def _doubted_alone(
-    one: Judged, figures: _Figures, suspected: Suspects, apart: IntArray, error: float
+    judged: Judged, figures: _Figures, suspected: Suspects, apart: IntArray, error: float
 ) -> Judged:
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
 
@@ -239,17 +239,17 @@ def _doubted_alone(
     """
     nodes = len(figures.fresh.values.nodes)
     keys = figures.keys()
-    way = WAYS.index(one.way)
-    is_own = (way != 2) & (figures.clients == one.number)
-    is_own |= (way != 1) & (figures.servers == one.number)
-    mine, are_healthy = _own_pairs(one.number, is_own, figures, suspected, apart)
+    way = WAYS.index(judged.way)
+    is_own = (way != 2) & (figures.clients == judged.number)
+    is_own |= (way != 1) & (figures.servers == judged.number)
+    mine, are_healthy = _own_pairs(judged.number, is_own, figures, suspected, apart)
     typical = np.median if are_healthy else np.min
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
     own, healthy = (_by_pair(figures.plain, keys, these) for these in (mine, controls))
     if own.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
-        return one
+        return judged
     spread, freedom = spread_of_controls(healthy)
     wider, independent = shared_ends(*np.divmod(np.unique(keys[controls]), nodes))
     spread, freedom = spread * wider, freedom * independent
@@ -260,18 +260,18 @@ def _doubted_alone(
     own, healthy = (_by_pair(figures.at_most, keys, these) for these in (mine, controls))
     at_most = float(typical(own) - np.median(healthy))
     if slow > max(LEAST_HINT, half):
-        return replace(one, slowness=slow, half_width=half, is_slow=True, reason=None)
+        return replace(judged, slowness=slow, half_width=half, is_slow=True, reason=None)
     if at_most > max(LEAST_HINT, half):
-        return one
-    if one.reason in (HINTED, HIDDEN):
+        return judged
+    if judged.reason in (HINTED, HIDDEN):
         hint = upper_quantile(HINT / len(WAYS), max(1.0, freedom)) * sigma
         return replace(
-            one,
+            judged,
             slowness=slow,
             half_width=half,
-            reason=one.reason if slow > max(LEAST_HINT, hint) else None,
+            reason=judged.reason if slow > max(LEAST_HINT, hint) else None,
         )
-    return replace(one, reason=NOT_ALONE) if slow + half < LEAST_HINT else one
+    return replace(judged, reason=NOT_ALONE) if slow + half < LEAST_HINT else judged
 
 
 def _own_pairs(
@@ -302,14 +302,14 @@ def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> Flo
     return np.asarray(np.bincount(number.reshape(-1), values[kept]) / sizes)
 
 
-def _pair_alone(one: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _pair_alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
     """Slow beyond what its nodes explain; also where only slow nodes explain anything.
 
     A node that is quick while all send need not be so alone.
     """
-    there = (figures.clients == one.number) & (figures.servers == one.other)
-    if one.way == BOTH:
-        there |= (figures.clients == one.other) & (figures.servers == one.number)
+    there = (figures.clients == judged.number) & (figures.servers == judged.other)
+    if judged.way == BOTH:
+        there |= (figures.clients == judged.other) & (figures.servers == judged.number)
     if not there.any():
         return None
     spread = max(LEAST_SPREAD, scale(figures.low_beyond[figures.is_control]))
@@ -317,10 +317,10 @@ def _pair_alone(one: Judged, figures: _Figures, error: float, result: Again) -> 
     limit = max(LEAST_HINT, half)
     result.critical["pair"] = max(result.critical["pair"], (limit, spread))
     is_slow = (figures.low_beyond[there] > limit) & (figures.low[there] > LEAST_HINT)
-    return _told(one, float(figures.typical[there].mean()), half, is_slow=bool(is_slow.any()))
+    return _told(judged, float(figures.typical[there].mean()), half, is_slow=bool(is_slow.any()))
 
 
-def _told(one: Judged, slow: float, half: float, *, is_slow: bool) -> Judged:
+def _told(judged: Judged, slow: float, half: float, *, is_slow: bool) -> Judged:
     if not is_slow:
-        return replace(one, is_slow=False, reason=NOT_ALONE)
-    return replace(one, slowness=slow, half_width=half)
+        return replace(judged, is_slow=False, reason=NOT_ALONE)
+    return replace(judged, slowness=slow, half_width=half)

@@ -264,9 +264,9 @@ def two_ways(ends: FloatArray, size: int, directed: bool) -> FloatArray:
     return ends.reshape(2, size) if directed else np.array([ends[:size], ends[:size]])
 
 
-def pair_keys(one: IntArray, other: IntArray, nodes: int) -> IntArray:
+def pair_keys(values: IntArray, other: IntArray, nodes: int) -> IntArray:
     """A number for each pair, whichever way round."""
-    return np.asarray(np.minimum(one, other) * nodes + np.maximum(one, other))
+    return np.asarray(np.minimum(values, other) * nodes + np.maximum(values, other))
 
 
 def _judged_uplinks(first: PairFit, suspected: Suspects, ends: IntArray) -> IntArray:

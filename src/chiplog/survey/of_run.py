@@ -98,11 +98,11 @@ class MachineVerdict:
         }
 
 
-def finding_json(one: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
     """A finding for scripts; ends of its interval that are unknown are None."""
-    bounds = {"low": one.low, "high": one.high}
+    bounds = {"low": finding.low, "high": finding.high}
     known = {name: value if np.isfinite(value) else None for name, value in bounds.items()}
-    return {**asdict(one), **known}
+    return {**asdict(finding), **known}
 
 
 def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> MachineVerdict:

@@ -199,7 +199,7 @@ def without_explained(
     )
 
 
-def figure_text(one: Finding) -> str:
+def figure_text(finding: Finding) -> str:
     """A finding's figure with its change; the interval belongs to an accused one only.
 
     >>> figure_text(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.04))
@@ -207,18 +207,20 @@ def figure_text(one: Finding) -> str:
     >>> figure_text(Finding("node", "n05", None, "both", "bandwidth", -0.05, -0.06, -0.04))
     'bandwidth -5.0 % (-6.0 % to -4.0 %)'
     """
-    signs = "" if one.quantity == OTHERS else "+"
-    value, low, high = (f"{100 * end:{signs}.1f} %" for end in (one.effect, one.low, one.high))
-    interval = f" ({low} to {high})" if one.reason is None else ""
+    signs = "" if finding.quantity == OTHERS else "+"
+    value, low, high = (
+        f"{100 * end:{signs}.1f} %" for end in (finding.effect, finding.low, finding.high)
+    )
+    interval = f" ({low} to {high})" if finding.reason is None else ""
     words = {
         WORK: f"the same work takes {value}",
         OTHERS: f"other programs have {value} of it",
         COPY: f"a copy takes {value}",
     }
-    return words.get(one.quantity, f"{one.quantity} {value}") + interval
+    return words.get(finding.quantity, f"{finding.quantity} {value}") + interval
 
 
-def who(one: Finding) -> str:
+def who(finding: Finding) -> str:
     """Whom a finding is about.
 
     >>> who(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.0))
@@ -226,8 +228,8 @@ def who(one: Finding) -> str:
     >>> who(Finding("pair", "n05", "n06", "out", "bandwidth", -0.05, -0.06, -0.04))
     'n05 with n06, out only'
     """
-    way = {"both": "", "out": ", out only", "in": ", in only"}[one.direction]
-    if one.peer:
-        return f"{one.name} with {one.peer}{way}"
-    of = " of" if one.kind in KINDS.values() else ""
-    return f"{one.kind}{of} {one.name}{way}"
+    way = {"both": "", "out": ", out only", "in": ", in only"}[finding.direction]
+    if finding.peer:
+        return f"{finding.name} with {finding.peer}{way}"
+    of = " of" if finding.kind in KINDS.values() else ""
+    return f"{finding.kind}{of} {finding.name}{way}"

@@ -387,8 +387,8 @@ def _result(
     per_leaf += np.bincount(leaves[values.servers[usable]][crossing], minlength=leaf_count)
     class_values = np.where(np.bincount(terms.classes, minlength=2) > 0, terms.class_values, np.nan)
 
-    def two(one: FloatArray, size: int) -> FloatArray:
-        return one.reshape(2, size) if is_directed else np.array([one[:size], one[:size]])
+    def two(array: FloatArray, size: int) -> FloatArray:
+        return array.reshape(2, size) if is_directed else np.array([array[:size], array[:size]])
 
     return PairFit(
         values=values,

@@ -97,9 +97,9 @@ def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> Pai
     )
 
 
-def _is_of(one: Series, purpose: str, direction: str) -> bool:
-    is_all_pairs = one.pattern == PATTERN and one.direction == direction
-    return is_all_pairs and one.tag.get("purpose") == purpose
+def _is_of(series: Series, purpose: str, direction: str) -> bool:
+    is_all_pairs = series.pattern == PATTERN and series.direction == direction
+    return is_all_pairs and series.tag.get("purpose") == purpose
 
 
 def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int) -> FloatArray:

@@ -161,10 +161,10 @@ def _uplink_fill(verdict: MachineVerdict) -> UplinkFill | None:
     return uplink_fill(fit) if fit is not None and verdict.unit == "leaf" else None
 
 
-def _is_of_sweep(one: Series) -> bool:
+def _is_of_sweep(series: Series) -> bool:
     """Whether the round is one of the sweep's, then or again."""
     apart = (ALONE + AGAIN, UPLINK + AGAIN, PAIRS_AGAIN)
-    return not str(one.tag.get("purpose")).endswith(apart)
+    return not str(series.tag.get("purpose")).endswith(apart)
 
 
 def _ends(values: PairValues) -> set[frozenset[int]]:

@@ -63,20 +63,20 @@ def spread_of_controls(values: FloatArray) -> tuple[float, float]:
     return sigma, max(1.0, values.size - 1.0)
 
 
-def shared_ends(one: IntArray, other: IntArray) -> tuple[float, float]:
+def shared_ends(values: IntArray, other: IntArray) -> tuple[float, float]:
     """By how much pairs spread more than they seem to, where they share nodes, and their share of independent ones.
 
     As if only nodes differed, which each of their pairs shows: the first is a factor of the standard deviation, the
     second one of the degrees of freedom, by Satterthwaite. Both are 1 of disjoint pairs. `one` and `other` (m,), m > 1,
     are the ends.
     """
-    _, place = np.unique(np.stack((one, other)), return_inverse=True)
-    ends = np.zeros((one.size, int(place.max()) + 1))
+    _, place = np.unique(np.stack((values, other)), return_inverse=True)
+    ends = np.zeros((values.size, int(place.max()) + 1))
     for side in place.reshape(2, -1):
-        ends[np.arange(one.size), side] = 1.0
+        ends[np.arange(values.size), side] = 1.0
     centred = ends - ends.mean(axis=0)
     common = centred.T @ centred
-    total, plain = float(np.trace(common)), one.size - 1
+    total, plain = float(np.trace(common)), values.size - 1
     freedom = total**2 / float(np.sum(common**2))
     return float(np.sqrt(2 * plain / total)), min(1.0, freedom / plain)
 

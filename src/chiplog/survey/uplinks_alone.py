@@ -172,14 +172,14 @@ def _slowest_node(judged: list[Judged], leaves: IntArray, leaf: int) -> float:
     return max((one.slowness for one in accused if leaves[one.number] == leaf), default=-np.inf)
 
 
-def is_slow_uplink(one: Judged) -> bool:
+def is_slow_uplink(judged: Judged) -> bool:
     """Whether it is an uplink that was slow beside others, beyond doubt."""
-    return one.kind == "uplink" and one.is_slow and one.slowness > LEAST_EFFECT
+    return judged.kind == "uplink" and judged.is_slow and judged.slowness > LEAST_EFFECT
 
 
-def is_doubted_uplink(one: Judged) -> bool:
+def is_doubted_uplink(judged: Judged) -> bool:
     """Whether it is an uplink that may be beyond doubt alone."""
-    return one.kind == "uplink" and one.reason in (DOUBT, UNTOLD, HINTED)
+    return judged.kind == "uplink" and judged.reason in (DOUBT, UNTOLD, HINTED)
 
 
 def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
@@ -214,7 +214,7 @@ class _Effect:
     freedom: float
 
 
-def _effect(one: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | None:
+def _effect(judged: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | None:
     """Compares each repeat with the controls' repeats of the same time, so that the machine's drift cancels.
 
     The result is None if there are too few repeats.
@@ -227,12 +227,12 @@ def _effect(one: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | Non
         np.array([-np.log(given(*each)) for each in zip(own.times, free, strict=False)])
         for free in (typical, typical * np.exp(quickest))
     )
-    is_out, known = own.begins_in(one.number)[:count], np.isfinite(slower)
+    is_out, known = own.begins_in(judged.number)[:count], np.isfinite(slower)
     ways = [slower[known & is_out], slower[known & ~is_out]]
     more = [at_most[known & is_out], at_most[known & ~is_out]]
     if min(part.size for part in ways) < LEAST_REPEATS:
         return None
-    way = WAYS.index(one.way)
+    way = WAYS.index(judged.way)
     counted = ways if way == 0 else [ways[way - 1]]
     most = more if way == 0 else [more[way - 1]]
     slow, slow_at_most = (

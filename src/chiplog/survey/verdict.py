@@ -137,7 +137,7 @@ def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOt
     found = [one for one in judged if one.reason == UNKNOWN_ALONE or is_doubted(one)]
     found.sort(key=lambda one: (is_doubted(one), -one.slowness))
     uplinks = [one for one in judged if is_slow_uplink(one) or is_doubted_uplink(one)]
-    uplinks.sort(key=lambda one: (is_doubted_uplink(one), -one.slowness))
+    uplinks.sort(key=lambda uplink: (is_doubted_uplink(uplink), -uplink.slowness))
     return SlowBesideOthers(
         tuple(one.number for one in found if one.other is None),
         tuple((one.number, one.other) for one in found if one.other is not None),
@@ -191,31 +191,39 @@ class _Namer:
         self._kind = fit.values.kind
         self._leaves = leaf_names
 
-    def finding(self, one: Judged) -> Finding:
-        ends = (one.slowness, one.slowness - one.half_width, one.slowness + one.half_width)
+    def finding(self, judged: Judged) -> Finding:
+        ends = (
+            judged.slowness,
+            judged.slowness - judged.half_width,
+            judged.slowness + judged.half_width,
+        )
         effect, *interval = (self._change(end) for end in ends)
         direction: Literal["both", "out", "in"] = (
-            "out" if one.way == OUT else "in" if one.way == IN else "both"
+            "out" if judged.way == OUT else "in" if judged.way == IN else "both"
         )
         return Finding(
-            kind=one.kind,
-            name=self._name(one),
-            peer=None if one.other is None else self._nodes[one.other],
+            kind=judged.kind,
+            name=self._name(judged),
+            peer=None if judged.other is None else self._nodes[judged.other],
             direction=direction,
             quantity=self._kind,
             effect=effect,
             low=min(interval),
             high=max(interval),
-            reason=one.reason,
+            reason=judged.reason,
         )
 
     def _change(self, slow: float) -> float:
         return float(np.expm1(slow if self._kind == "latency" else -slow))
 
-    def _name(self, one: Judged) -> str:
-        if one.kind != "uplink":
-            return self._nodes[one.number]
-        return self._leaves[one.number] if one.number < len(self._leaves) else f"leaf {one.number}"
+    def _name(self, judged: Judged) -> str:
+        if judged.kind != "uplink":
+            return self._nodes[judged.number]
+        return (
+            self._leaves[judged.number]
+            if judged.number < len(self._leaves)
+            else f"leaf {judged.number}"
+        )
 
 
 def _detectable(

@@ -115,7 +115,7 @@ def predicted_seconds(
     file predicts any.
     """
     known = [algorithm for name, algorithm in algorithms(operation).items() if name in names]
-    speaker = speaker_for(fits, known, max(tasks, key=lambda one: one.ranks), anyway=True)
+    speaker = speaker_for(fits, known, max(tasks, key=lambda task: task.ranks), anyway=True)
     spoken = [one for one in known if speaker.speaks_about(one) and not one.takes_peers]
     found = {}
     for task in tasks:
@@ -267,7 +267,7 @@ def _timed(
 
 
 def _ranked(candidates: Sequence[_Candidate]) -> tuple[_Candidate, ...]:
-    return tuple(sorted(candidates, key=lambda one: one.seconds))
+    return tuple(sorted(candidates, key=lambda candidate: candidate.seconds))
 
 
 def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:

@@ -23,5 +23,5 @@ def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any
     }
 
 
-def _choice(one: Choice) -> dict[str, Any]:
-    return {**asdict(one), "ranking": [asdict(ranked) for ranked in one.ranking]}
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {**asdict(choice), "ranking": [asdict(ranked) for ranked in choice.ranking]}

@@ -103,10 +103,10 @@ class TuningWriter:
 
 
 def only_format(
-    one: TuningFormat,
+    tuning_format: TuningFormat,
 ) -> Callable[[Path, str | None, str | None], tuple[TuningFormat, Version]]:
     """The `format_for` of a program with one format for all releases."""
-    return lambda path, version, mpi: (one, NO_VERSION)
+    return lambda path, version, mpi: (tuning_format, NO_VERSION)
 
 
 def release_of(kind: str, version: str | None, mpi: str | None) -> Version:

@@ -316,7 +316,7 @@ def _agreed(printed: str, unit: str, said: float, message_rate: float) -> float 
     `said` is that of the rate of messages, in B/s. A bandwidth of few digits may be off by its last one.
     """
     units = (_UNITS[unit],) if unit == "Gb/sec" else _MEGABYTES
-    factor = min(units, key=lambda one: abs(float(printed) * one - said))
+    factor = min(units, key=lambda unit: abs(float(printed) * unit - said))
     step = 10.0 ** -len(printed.partition(".")[2])
     rate = float(printed) * factor
     if abs(rate - said) > AGREEMENT * said + step * factor:

@@ -139,19 +139,19 @@ def _regime(regimes: Sequence[Regime], size: int) -> Regime:
     return next((regime for regime in regimes if size <= regime.last_bytes), regimes[-1])
 
 
-def _answers(one: Measured, regime: Regime) -> Mapping[str, float | None]:
+def _answers(measured: Measured, regime: Regime) -> Mapping[str, float | None]:
     """In microseconds; an overhead that is not identified is none, which CODES does not need."""
     parameters = regime.fit.segments[regime.segment].parameters
     middle = regime.at(np.full((1, len(regime.free)), 0.5))
-    further = max(one.message_bytes - 1, 0)
-    step = max(one.step or 0.0, 0.0)
-    most = min(one.half_round_trip, step) / further if further else np.inf
+    further = max(measured.message_bytes - 1, 0)
+    step = max(measured.step or 0.0, 0.0)
+    most = min(measured.half_round_trip, step) / further if further else np.inf
     G = min(float(middle["G"][0]), most)
     known = {
         name: parameters[name].value if name in parameters else None for name in ("o_s", "o_r")
     }
     return {
-        "L": (one.half_round_trip - further * G) * 1e6,
+        "L": (measured.half_round_trip - further * G) * 1e6,
         "o_s": None if known["o_s"] is None else known["o_s"] * 1e6,
         "o_r": None if known["o_r"] is None else known["o_r"] * 1e6,
         "g": (step - further * G) * 1e6,

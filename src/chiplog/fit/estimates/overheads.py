@@ -138,14 +138,14 @@ def _behind_gap(symbol: str, short: Quantity, most: float | None) -> Estimate:
     )
 
 
-def _within_half(one: Estimate, other: Estimate, half: Line | None) -> Estimate:
+def _within_half(estimate: Estimate, other: Estimate, half: Line | None) -> Estimate:
     """An overhead that is not identified is at most what the other one leaves of the half round trip."""
-    parameter, whole = one.parameter, most_seconds(half)
+    parameter, whole = estimate.parameter, most_seconds(half)
     if parameter.identified or whole is None or half is None or half.only_bytes is not None:
-        return one
+        return estimate
     left = whole - (other.parameter.low or 0.0)
     if parameter.high is not None and (parameter.high <= left or left <= 0.0):
-        return one
+        return estimate
     reason = parameter.reason or ""
     return unidentified(parameter.symbol, "s", reason, high=left if left > 0.0 else whole)
 

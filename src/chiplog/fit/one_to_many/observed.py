@@ -73,9 +73,9 @@ SizesEstimator = Callable[
 """Fits a model to all message sizes at once, with the costs per byte; None where some size lacks what that needs."""
 
 
-def count_sends(one: Series) -> int:
+def count_sends(series: Series) -> int:
     """How many messages one operation of the series sends out."""
-    return int(sends_of(one.train, one.peers))
+    return int(sends_of(series.train, series.peers))
 
 
 def _over_peers(

@@ -143,19 +143,19 @@ def _held_out_sizes(
     return np.concatenate(errors)
 
 
-def _judged(one: Observed, pattern: str) -> OverPeers:
-    return one.overheads if pattern == "send_overhead" else one.round_trips
+def _judged(observed: Observed, pattern: str) -> OverPeers:
+    return observed.overheads if pattern == "send_overhead" else observed.round_trips
 
 
-def _errors(model: Model, pattern: str, one: Observed, estimates: Estimates) -> Array:
+def _errors(model: Model, pattern: str, observed: Observed, estimates: Estimates) -> Array:
     """|ln(predicted/measured)| at all numbers of peers of a size; NaN without a prediction."""
-    over = _judged(one, pattern)
+    over = _judged(observed, pattern)
     factor = over.peers if pattern == "send_overhead" else np.ones(over.peers.size)
     theta = {
         name: value for name, part in estimates.items() if (value := _middle(part)) is not None
     }
     try:
-        predicted = model.seconds(points(pattern, one.message_bytes, peers=over.peers), theta)
+        predicted = model.seconds(points(pattern, observed.message_bytes, peers=over.peers), theta)
     except KeyError:
         return np.full(over.peers.shape, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -170,28 +170,31 @@ def _middle(estimate: Estimate) -> float | None:
     return float(np.median(known)) if known.size else None
 
 
-def _with_draws(one: Observed, count: int) -> Observed:
+def _with_draws(observed: Observed, count: int) -> Observed:
     """The same with the first of its bootstrap replicates only."""
 
     def cut(over: OverPeers) -> OverPeers:
         return replace(over, quantity=replace(over.quantity, draws=over.quantity.draws[:, :count]))
 
-    receive = replace(one.receive, draws=one.receive.draws[:, :count])
+    receive = replace(observed.receive, draws=observed.receive.draws[:, :count])
     return replace(
-        one, round_trips=cut(one.round_trips), overheads=cut(one.overheads), receive=receive
+        observed,
+        round_trips=cut(observed.round_trips),
+        overheads=cut(observed.overheads),
+        receive=receive,
     )
 
 
-def _without(one: Observed, peers: NDArray[np.int64]) -> Observed:
+def _without(observed: Observed, peers: NDArray[np.int64]) -> Observed:
     """What is left when some numbers of peers were not measured; o(1) stays, as it is part of every round trip."""
 
     def cut(over: OverPeers, *, keeps_first: bool) -> OverPeers:
         kept = ~np.isin(over.peers, peers) | ((over.peers == 1) & keeps_first)
         return OverPeers(over.peers[kept], over.quantity.subset(kept))
 
-    has_trips = bool(one.round_trips.peers.size)
+    has_trips = bool(observed.round_trips.peers.size)
     return replace(
-        one,
-        round_trips=cut(one.round_trips, keeps_first=False),
-        overheads=cut(one.overheads, keeps_first=has_trips),
+        observed,
+        round_trips=cut(observed.round_trips, keeps_first=False),
+        overheads=cut(observed.overheads, keeps_first=has_trips),
     )

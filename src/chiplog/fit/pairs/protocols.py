@@ -208,7 +208,7 @@ def jumps(before: PairTable, after: PairTable) -> bool:
             (float(np.log(lines[1].seconds(size) / lines[0].seconds(size))), size)
             for size in (last, first)
         ]
-        step, size = min(steps, key=lambda one: abs(one[0]))
+        step, size = min(steps, key=lambda step: abs(step[0]))
         apart = steps[0][0] * steps[1][0] > 0.0
         error = float(np.linalg.norm([line.relative_error(size) for line in lines]))
         found.append((abs(step) if apart else 0.0, error))

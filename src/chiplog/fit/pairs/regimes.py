@@ -66,7 +66,7 @@ def joint_regimes(table: PairTable) -> Regimes:
 def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
     """The one with the most parameters that beats all that have fewer."""
     cells = held_out.cells.pairs.size
-    ordered = sorted(candidates, key=lambda one: (one.numbers, one.error))
+    ordered = sorted(candidates, key=lambda candidate: (candidate.numbers, candidate.error))
     best = ordered[0]
     for one in ordered[1:]:
         fewer = [other for other in ordered if other.numbers < one.numbers]

@@ -144,14 +144,14 @@ def _numbered(names: Integers) -> Integers:
     return np.asarray(np.unique(names, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
-def is_pair_point(one: Series) -> bool:
+def is_pair_point(series: Series) -> bool:
     """Is this an undelayed single exchange of k pairs with samples?"""
     return (
-        one.pattern == "pairs"
-        and one.direction in TRIPS
-        and one.train == 1
-        and one.delay_seconds == 0
-        and one.seconds.size > 0
+        series.pattern == "pairs"
+        and series.direction in TRIPS
+        and series.train == 1
+        and series.delay_seconds == 0
+        and series.seconds.size > 0
     )
 
 

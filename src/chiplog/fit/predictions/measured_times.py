@@ -183,10 +183,10 @@ def _longest(vectors: Vectors, lines: Sequence[tuple[str, str]], message_bytes: 
     )
 
 
-def _ratio(one: Array, other: Array) -> Array:
+def _ratio(array: Array, other: Array) -> Array:
     """The quotient; 1 where the divisor is 0."""
-    shape = np.broadcast_shapes(one.shape, other.shape)
-    return np.divide(one, other, out=np.ones(shape), where=np.broadcast_to(other > 0, shape))
+    shape = np.broadcast_shapes(array.shape, other.shape)
+    return np.divide(array, other, out=np.ones(shape), where=np.broadcast_to(other > 0, shape))
 
 
 def _bounded(parts: Vectors, step: Array) -> Vectors:

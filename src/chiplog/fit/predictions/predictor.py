@@ -66,10 +66,10 @@ def pieces_of(fit: Fit) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _is_point(one: Series, quantity: str) -> bool:
-    if one.delay_seconds > 0 or one.pattern not in ("prtt", "ping_pong"):
+def _is_point(series: Series, quantity: str) -> bool:
+    if series.delay_seconds > 0 or series.pattern not in ("prtt", "ping_pong"):
         return False
-    return (one.train == 1) == (quantity == HALF_ROUND_TRIP)
+    return (series.train == 1) == (quantity == HALF_ROUND_TRIP)
 
 
 @lru_cache(maxsize=16)  # every model of a run is judged on the same ones

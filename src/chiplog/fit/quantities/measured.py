@@ -98,9 +98,9 @@ class Measured:
     def _rank(self, index: int) -> int:
         return 0 if self.series[index].pattern == "prtt" else 1
 
-    def round_trip_beside(self, one: Series) -> int | None:
+    def round_trip_beside(self, series: Series) -> int | None:
         """The index of PRTT(1,0,s) of the same record, else of the same launch, else of any."""
-        for key in _partner_keys(one):
+        for key in _partner_keys(series):
             if key in self._single:
                 return self._single[key]
         return None
@@ -235,14 +235,16 @@ def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float
     return np.asarray(blended * np.maximum(np.abs(at.value), 1e-15))
 
 
-def _partner_keys(one: Series) -> tuple[tuple[int, ...], ...]:
+def _partner_keys(series: Series) -> tuple[tuple[int, ...], ...]:
     return (
-        (one.message_bytes, one.launch, one.record_id),
-        (one.message_bytes, one.launch),
-        (one.message_bytes,),
+        (series.message_bytes, series.launch, series.record_id),
+        (series.message_bytes, series.launch),
+        (series.message_bytes,),
     )
 
 
-def is_round_trip(one: Series) -> bool:
+def is_round_trip(series: Series) -> bool:
     """Is this PRTT(1,0,s), under either of its names?"""
-    return one.pattern in ("prtt", "ping_pong") and one.train == 1 and one.delay_seconds == 0
+    return (
+        series.pattern in ("prtt", "ping_pong") and series.train == 1 and series.delay_seconds == 0
+    )

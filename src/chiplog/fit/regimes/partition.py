@@ -129,18 +129,18 @@ def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) 
     return gap.subset(seen) if np.median(off / allowed) <= 1.0 else gap
 
 
-def _scale(one: Quantity, half: Quantity | None) -> NDArray[np.float64]:
+def _scale(quantity: Quantity, half: Quantity | None) -> NDArray[np.float64]:
     """What the misses of a quantity are judged against, in seconds, shape (sizes,)."""
-    if half is None or one.name == HALF:
-        return np.abs(one.value)
-    whole_way = np.interp(one.message_bytes, half.message_bytes, half.value)
-    if one.name == GAP:
-        return np.asarray(np.abs(one.value) + 2.0 * whole_way / TRAIN_STEPS)
-    return np.asarray(np.abs(one.value) + OVERHEAD_SHARE * whole_way)
+    if half is None or quantity.name == HALF:
+        return np.abs(quantity.value)
+    whole_way = np.interp(quantity.message_bytes, half.message_bytes, half.value)
+    if quantity.name == GAP:
+        return np.asarray(np.abs(quantity.value) + 2.0 * whole_way / TRAIN_STEPS)
+    return np.asarray(np.abs(quantity.value) + OVERHEAD_SHARE * whole_way)
 
 
-def _inner(limits: Sequence[int], one: Quantity) -> tuple[int, ...]:
-    return tuple(x for x in limits if one.message_bytes[0] <= x < one.message_bytes[-1])
+def _inner(limits: Sequence[int], quantity: Quantity) -> tuple[int, ...]:
+    return tuple(x for x in limits if quantity.message_bytes[0] <= x < quantity.message_bytes[-1])
 
 
 def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str | None]) -> dict[str, list[int]]:

@@ -37,13 +37,13 @@ def tables(run: PatternRun, known: frozenset[str]) -> tuple[Table, ...]:
     return tuple(_table(run, key) for key in keys)
 
 
-def _is_of_unnamed_pairs(one: Series) -> bool:
-    return one.pattern == ALL_PAIRS and not one.by_pair
+def _is_of_unnamed_pairs(series: Series) -> bool:
+    return series.pattern == ALL_PAIRS and not series.by_pair
 
 
-def _key(one: Series) -> ConventionKey:
-    named = not _is_of_unnamed_pairs(one)
-    return one.pattern, one.direction, one.train, one.peers, one.pairs, named
+def _key(series: Series) -> ConventionKey:
+    named = not _is_of_unnamed_pairs(series)
+    return series.pattern, series.direction, series.train, series.peers, series.pairs, named
 
 
 def _table(run: PatternRun, key: ConventionKey) -> Table:

@@ -67,7 +67,7 @@ def section(target: TargetReport, key: str) -> Section | None:
 def _by_method(target: TargetReport) -> list[Fit]:
     """One fit a method: of LogGP if it has one, else of the model next to it; in the usual order of methods."""
     found: dict[str, Fit] = {}
-    for fit in sorted(target.fits, key=lambda one: -headline_rank(one)):
+    for fit in sorted(target.fits, key=lambda fit: -headline_rank(fit)):
         model = find_model(fit.model)
         if model is not None and model.symbols >= COMPARED and fit.segments:
             found.setdefault(fit.method, fit)

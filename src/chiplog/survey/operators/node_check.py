@@ -20,7 +20,7 @@ _WORST: dict[Word, int] = {"slow": 0, "unclear": 1, "not-judged": 2, "ok": 3}
 def node_check_text(verdict: SurveyVerdict) -> str:
     """The whole file. A host of several ranks is as slow as the slowest of them."""
     lines: dict[str, str] = {}
-    for node in sorted(verdict.nodes, key=lambda one: _WORST[one.verdict]):
+    for node in sorted(verdict.nodes, key=lambda node: _WORST[node.verdict]):
         host = "".join(for_line(host_of(node.name)).lower().split())
         reason = f" {for_line(reason_of(node))}" if node.verdict == "slow" else ""
         lines.setdefault(host, f"{host} {node.verdict}{reason}")

@@ -83,16 +83,16 @@ def _parameters(page: SurveyPage) -> Table:
     return Table(caption, columns, rows, notes)
 
 
-def _parameter(one: LinkParameter, unit: str) -> Inline:
-    low, high = (format.value(end, unit) for end in (one.low, one.high))
-    if one.value is not None:
-        told = format.with_interval(one.value, one.low, one.high, unit)
+def _parameter(parameter: LinkParameter, unit: str) -> Inline:
+    low, high = (format.value(end, unit) for end in (parameter.low, parameter.high))
+    if parameter.value is not None:
+        told = format.with_interval(parameter.value, parameter.low, parameter.high, unit)
         return line(told)
-    if one.low is None and one.high is None:
+    if parameter.low is None and parameter.high is None:
         return line(bad("not identified"))
-    if one.low is None:
+    if parameter.low is None:
         return line(f"below {high}")
-    return line(f"above {low}" if one.high is None else f"{low} to {high}")
+    return line(f"above {low}" if parameter.high is None else f"{low} to {high}")
 
 
 def _classes(fit: PairFit, unit: Unit) -> dict[str, FloatArray]:

@@ -105,30 +105,30 @@ def _percent(change: float) -> str:
     return f"{100 * change:+.1f} %".replace("-", "−") if np.isfinite(change) else "?"
 
 
-def _in_sweep(verdict: MachineVerdict, one: Finding) -> str:
+def _in_sweep(verdict: MachineVerdict, finding: Finding) -> str:
     """The suspect's effect in the first measurement, which chose it."""
-    if one.kind in ("cpu", "memory") or one.quantity not in verdict.fits:
+    if finding.kind in ("cpu", "memory") or finding.quantity not in verdict.fits:
         return format.NOTHING
-    fit = verdict.fits[one.quantity]
+    fit = verdict.fits[finding.quantity]
     slow = float("nan")
     nodes = fit.values.nodes
-    if one.kind == "pair":
+    if finding.kind == "pair":
         is_it = np.array(
             [
-                nodes[fit.values.clients[pair]] == one.name
-                and nodes[fit.values.servers[pair]] == one.peer
+                nodes[fit.values.clients[pair]] == finding.name
+                and nodes[fit.values.servers[pair]] == finding.peer
                 for pair in fit.usable.tolist()
             ],
             dtype=bool,
         )
         slow = float(fit.residuals[is_it].mean()) if is_it.any() else slow
-    elif one.kind == "node":
-        slow = _one_way(fit.node_effects[:, nodes.index(one.name)], one.direction)
+    elif finding.kind == "node":
+        slow = _one_way(fit.node_effects[:, nodes.index(finding.name)], finding.direction)
     else:
-        numbers = [n for n in range(fit.leaf_count) if verdict.leaf_name(n) == one.name]
-        slow = _one_way(fit.uplink_effects[:, numbers[0]], one.direction) if numbers else slow
+        numbers = [n for n in range(fit.leaf_count) if verdict.leaf_name(n) == finding.name]
+        slow = _one_way(fit.uplink_effects[:, numbers[0]], finding.direction) if numbers else slow
     return (
-        _percent(float(change_of(one.quantity, np.array(slow))))
+        _percent(float(change_of(finding.quantity, np.array(slow))))
         if np.isfinite(slow)
         else format.NOTHING
     )

@@ -37,26 +37,38 @@ def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> 
 
 
 def _rule(
-    one: Setting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
+    setting: Setting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
 ) -> Rule:
-    name = _full_name(one.name)
+    name = _full_name(setting.name)
     if name not in known:
         return Rule(
-            one.line, one.text, False, False, f"{release} has no variable {shown(one.name, 80)}"
+            setting.line,
+            setting.text,
+            False,
+            False,
+            f"{release} has no variable {shown(setting.name, 80)}",
         )
-    if "\0" in one.value:
-        return Rule(one.line, one.text, False, False, "its value is binary")
-    now = _variables(program, {one.name: one.value})
+    if "\0" in setting.value:
+        return Rule(setting.line, setting.text, False, False, "its value is binary")
+    now = _variables(program, {setting.name: setting.value})
     if not now:
-        return Rule(one.line, one.text, False, False, f"{release} does not start with this value")
+        return Rule(
+            setting.line, setting.text, False, False, f"{release} does not start with this value"
+        )
     if now[name] == "-":
         return Rule(
-            one.line, one.text, True, None, "not proved: its value is no number that MPI_T shows"
+            setting.line,
+            setting.text,
+            True,
+            None,
+            "not proved: its value is no number that MPI_T shows",
         )
-    number = as_integer(one.value)
+    number = as_integer(setting.value)
     if number is not None and now[name] != str(number):
-        return Rule(one.line, one.text, False, False, f"{release} takes {now[name]} instead")
-    return Rule(one.line, one.text, True, True)
+        return Rule(
+            setting.line, setting.text, False, False, f"{release} takes {now[name]} instead"
+        )
+    return Rule(setting.line, setting.text, True, True)
 
 
 def _full_name(name: str) -> str:

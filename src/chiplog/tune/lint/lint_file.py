@@ -146,4 +146,4 @@ def _read(path: Path) -> bytes:
 
 
 def _by_line(rules: list[Rule]) -> tuple[Rule, ...]:
-    return tuple(sorted(rules, key=lambda one: one.line))
+    return tuple(sorted(rules, key=lambda rule: rule.line))

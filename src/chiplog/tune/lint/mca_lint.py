@@ -55,55 +55,65 @@ def _name(setting: Setting) -> str:
 
 
 def _rule(
-    one: Setting,
+    setting: Setting,
     release: OpenMpiRelease,
     bare: Parameters,
     with_them: Parameters,
     replaced: int | None,
     switched: bool,
 ) -> Rule:
-    illegal = _illegal(one, release, bare)
+    illegal = _illegal(setting, release, bare)
     if illegal:
-        return Rule(one.line, one.text, False, False, illegal)
-    name = _name(one)
+        return Rule(setting.line, setting.text, False, False, illegal)
+    name = _name(setting)
     if replaced is not None:
-        return Rule(one.line, one.text, True, False, f"line {replaced} sets it again")
+        return Rule(setting.line, setting.text, True, False, f"line {replaced} sets it again")
     own = os.environ.get(PREFIX + name)
-    if own is not None and own != one.value and not one.name.startswith(PREFIX):
+    if own is not None and own != setting.value and not setting.name.startswith(PREFIX):
         return Rule(
-            one.line,
-            one.text,
+            setting.line,
+            setting.text,
             True,
             False,
             f"the environment's {PREFIX}{name}={shown(own)} outranks it",
         )
     if with_them.get(name, {}).get("source") not in ("environment", None):
         source = with_them[name]["source"]
-        return Rule(one.line, one.text, True, False, f"{release} takes it from elsewhere: {source}")
+        return Rule(
+            setting.line, setting.text, True, False, f"{release} takes it from elsewhere: {source}"
+        )
     if _CHOICE.fullmatch(name) and not switched:
         return Rule(
-            one.line, one.text, True, False, f"it holds only with {SWITCH}=1, which is not set"
+            setting.line,
+            setting.text,
+            True,
+            False,
+            f"it holds only with {SWITCH}=1, which is not set",
         )
-    return Rule(one.line, one.text, True, True)
+    return Rule(setting.line, setting.text, True, True)
 
 
-def _alone(one: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
+def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
     """Where Open MPI does not start with all of them together."""
-    illegal = _illegal(one, release, bare)
+    illegal = _illegal(setting, release, bare)
     if illegal:
-        return Rule(one.line, one.text, False, False, illegal)
+        return Rule(setting.line, setting.text, False, False, illegal)
     asked = _parameters(
-        release.ask("--all", "--parsable", environment={PREFIX + _name(one): one.value})
+        release.ask("--all", "--parsable", environment={PREFIX + _name(setting): setting.value})
     )
     if not asked:
-        return Rule(one.line, one.text, False, False, f"{release} does not start with it")
+        return Rule(setting.line, setting.text, False, False, f"{release} does not start with it")
     return Rule(
-        one.line, one.text, True, False, f"{release} does not start with other lines of the file"
+        setting.line,
+        setting.text,
+        True,
+        False,
+        f"{release} does not start with other lines of the file",
     )
 
 
-def _illegal(one: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:
-    name = _name(one)
+def _illegal(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:
+    name = _name(setting)
     if name not in bare:
         return f"{release} has no parameter {shown(name, 80)}"
     known = {
@@ -113,7 +123,7 @@ def _illegal(one: Setting, release: OpenMpiRelease, bare: Parameters) -> str | N
     }
     if bare[name].get("type") == "bool":
         return None
-    if known and one.value not in known and one.value not in known.values():
+    if known and setting.value not in known and setting.value not in known.values():
         names = ", ".join(f"{number} {value}" for number, value in known.items())
-        return f"{release} has no {name} {quoted(one.value)}; it has {names}"
+        return f"{release} has no {name} {quoted(setting.value)}; it has {names}"
     return None

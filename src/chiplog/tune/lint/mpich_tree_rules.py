@@ -108,11 +108,11 @@ class TreeReader:
         return [last[key] for key in order]
 
     def _is_legal(
-        self, one: Member, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
+        self, member: Member, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
     ) -> bool:
         reason = self._illegal(key, path, collective, is_last=is_last)
         if reason:
-            self.wrong(one.line, quoted(key), reason)
+            self.wrong(member.line, quoted(key), reason)
         return reason is None
 
     def _illegal(
@@ -146,16 +146,16 @@ class TreeReader:
             return f"{self.release} can't ask this of {collective}: it aborts at the first call"
         return None
 
-    def _hidden(self, one: Member, key: str, left: State | None, state: State) -> None:
+    def _hidden(self, member: Member, key: str, left: State | None, state: State) -> None:
         name = TEST.fullmatch(key)
         before = left or state
         line = before.lines.get(name[1], 0) if name else 0
         because = (
             f"the test of line {line} has taken all of these"
-            if line and line != one.line
+            if line and line != member.line
             else ("the tests above it take all of these")
         )
-        for leaf in _leaves_below(one):
+        for leaf in _leaves_below(member):
             self.rules.append(
                 Rule(
                     leaf.line,

@@ -139,7 +139,7 @@ class Run:
 def runs_of(states: Iterable[CellState]) -> list[Run]:
     """Ranges as long as they can be: each begins with the candidate that serves the most sizes from there on."""
     found = []
-    ordered = sorted(states, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    ordered = sorted(states, key=lambda state: (state.cell.ranks, state.cell.message_bytes))
     for _, group in groupby(ordered, lambda one: one.cell.ranks):
         found += list(_longest_runs(list(group)))
     return found
@@ -179,7 +179,7 @@ def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """
     first: list[Cell] = []
     later: list[Cell] = []
-    descending = sorted(cells, key=lambda one: (one.ranks, one.message_bytes), reverse=True)
+    descending = sorted(cells, key=lambda cell: (cell.ranks, cell.message_bytes), reverse=True)
     for _, group in groupby(descending, lambda one: one.ranks):
         mine = list(group)
         place = 0
@@ -197,7 +197,7 @@ def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
 
 def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
     """Drops from each later cell who is far behind at the nearest sizes below and above that were measured."""
-    ordered = sorted(states, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    ordered = sorted(states, key=lambda state: (state.cell.ranks, state.cell.message_bytes))
     to_learn = set(later)
     for place, state in enumerate(ordered):
         if state.cell not in to_learn:
@@ -216,7 +216,7 @@ def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
 
 def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate]]]:
     """Sizes in the middle of neighbours without a common winner, with the candidates that are left at either."""
-    ordered = sorted(states, key=lambda one: one.cell.message_bytes)
+    ordered = sorted(states, key=lambda state: state.cell.message_bytes)
     found = []
     for low, high in pairwise(ordered):
         first, last = low.cell.message_bytes, high.cell.message_bytes

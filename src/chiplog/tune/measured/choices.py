@@ -75,7 +75,7 @@ def _in_ranges(points: Sequence[Point], passed: Sequence[Point]) -> Iterable[Poi
     for ranks in {point.cell.ranks for point in points}:
         mine = sorted(
             (point for point in points if point.cell.ranks == ranks),
-            key=lambda one: one.cell.message_bytes,
+            key=lambda point: point.cell.message_bytes,
         )
         for place, point in enumerate(mine):
             if point not in passed:

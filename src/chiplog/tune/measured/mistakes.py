@@ -64,12 +64,12 @@ def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
     return sorted(result, key=lambda one: -one.factor)
 
 
-def _bytes(one: Verdict) -> int:
-    return one.cell.message_bytes
+def _bytes(verdict: Verdict) -> int:
+    return verdict.cell.message_bytes
 
 
-def _is_far(one: Verdict) -> bool:
-    return one.is_changed and one.ratio is not None and one.ratio.high <= 1 / FAR
+def _is_far(verdict: Verdict) -> bool:
+    return verdict.is_changed and verdict.ratio is not None and verdict.ratio.high <= 1 / FAR
 
 
 def _runs(row: Sequence[Verdict]) -> list[list[Verdict]]:

@@ -128,28 +128,30 @@ def measured_to_json(
     }
 
 
-def _mistake(one: Mistake) -> dict[str, Any]:
+def _mistake(mistake: Mistake) -> dict[str, Any]:
     return {
-        "ranks": one.ranks,
-        "first_bytes": one.first_bytes,
-        "last_bytes": one.last_bytes,
-        "candidate": one.candidate.name,
-        "default_seconds": one.default_seconds,
-        "factor": one.factor,
-        "factor_low": one.factor_low,
-        "least_factor_beside": one.least_beside,
+        "ranks": mistake.ranks,
+        "first_bytes": mistake.first_bytes,
+        "last_bytes": mistake.last_bytes,
+        "candidate": mistake.candidate.name,
+        "default_seconds": mistake.default_seconds,
+        "factor": mistake.factor,
+        "factor_low": mistake.factor_low,
+        "least_factor_beside": mistake.least_beside,
     }
 
 
-def _verdict(one: Verdict) -> dict[str, Any]:
-    ratio = one.ratio
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    ratio = verdict.ratio
     return {
-        "ranks": one.cell.ranks,
-        "bytes": one.cell.message_bytes,
-        "held_out": one.is_held_out,
-        "candidate": one.candidate.name if one.candidate else None,
-        "changed": one.is_changed,
-        "default_seconds": one.default_seconds if math.isfinite(one.default_seconds) else None,
+        "ranks": verdict.cell.ranks,
+        "bytes": verdict.cell.message_bytes,
+        "held_out": verdict.is_held_out,
+        "candidate": verdict.candidate.name if verdict.candidate else None,
+        "changed": verdict.is_changed,
+        "default_seconds": verdict.default_seconds
+        if math.isfinite(verdict.default_seconds)
+        else None,
         "ratio": ratio.value if ratio and ratio.launches else None,
         "ratio_low": ratio.low if ratio and ratio.launches else None,
         "ratio_high": ratio.high if ratio and math.isfinite(ratio.high) else None,

@@ -39,21 +39,21 @@ def text(tuning: Tuning, _: Version) -> str:
     return "{\n" + members + '  "choices": [\n' + lines + "\n  ]\n}\n"
 
 
-def _choice(one: Choice) -> dict[str, object]:
+def _choice(choice: Choice) -> dict[str, object]:
     return {
-        "ranks": one.ranks,
-        "algorithm": one.algorithm,
-        "peers": one.peers,
-        "rounds": one.rounds,
-        "seconds": one.seconds,
-        "baseline_seconds": one.baseline_seconds,
-        "verdict": one.verdict,
-        "best": one.best,
-        "best_peers": one.best_peers,
-        "gain": one.gain,
-        "gain_low": one.gain_low,
-        "gain_high": one.gain_high,
-        "extrapolated": one.extrapolated is not None,
+        "ranks": choice.ranks,
+        "algorithm": choice.algorithm,
+        "peers": choice.peers,
+        "rounds": choice.rounds,
+        "seconds": choice.seconds,
+        "baseline_seconds": choice.baseline_seconds,
+        "verdict": choice.verdict,
+        "best": choice.best,
+        "best_peers": choice.best_peers,
+        "gain": choice.gain,
+        "gain_low": choice.gain_low,
+        "gain_high": choice.gain_high,
+        "extrapolated": choice.extrapolated is not None,
     }
 
 

@@ -393,8 +393,8 @@ def _budget_seconds(dataset: Dataset) -> float:
     return max(THRESHOLDS.least_seconds, THRESHOLDS.seconds_share * spent)
 
 
-def _overlap(one: Change, other: Change) -> bool:
+def _overlap(change: Change, other: Change) -> bool:
     return (
-        one.last_before_bytes < other.first_after_bytes
-        and other.last_before_bytes < one.first_after_bytes
+        change.last_before_bytes < other.first_after_bytes
+        and other.last_before_bytes < change.first_after_bytes
     )
