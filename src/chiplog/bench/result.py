@@ -61,8 +61,8 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
     taken = {(m, v): [_valid(launch, m, v) for launch in launches] for m in MODES for v in variants}
     rows = tuple(_row(launches, mode, variant, taken, seed) for mode, variant in taken)
     about = launches[0].about
-    error = max(one.clock_error_seconds for one in launches)
-    floor = float(np.median([one.about["floor_seconds"] for one in launches]))
+    error = max(launched.clock_error_seconds for launched in launches)
+    floor = float(np.median([launched.about["floor_seconds"] for launched in launches]))
     ratios = {}
     if LIBRARY in variants:
         ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
@@ -75,7 +75,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         launches=len(launches),
         clock_error_seconds=error,
         floor_seconds=floor,
-        lead_seconds=max(one.about["lead_seconds"] for one in launches),
+        lead_seconds=max(launched.about["lead_seconds"] for launched in launches),
         rows=rows,
         mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
         ratios=ratios,
@@ -103,8 +103,8 @@ def _row(
     seed: int,
 ) -> Row:
     every = [launch.of(mode, variant) for launch in launches]
-    total = sum(one.seconds.size for one in every)
-    invalid = sum(int(np.count_nonzero(~one.valid)) for one in every)
+    total = sum(samples.seconds.size for samples in every)
+    invalid = sum(int(np.count_nonzero(~samples.valid)) for samples in every)
     return Row(mode, variant, median(taken[mode, variant], seed), total, invalid)
 
 

@@ -27,7 +27,7 @@ class Summarised(Protocol):
 
 def names_help(option: str, known: Iterable[Summarised]) -> str:
     """The end of a command's help: each name that `option` accepts, with its summary."""
-    rows = [(one.name, one.summary) for one in known]
+    rows = [(summarised.name, summarised.summary) for summarised in known]
     width = max(len(name) for name, _ in rows)
     lines = [f"  {name:<{width}}  {summary}" for name, summary in rows]
     return "\n".join(["\b", f"{option}:", *lines])

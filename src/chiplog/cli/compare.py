@@ -107,7 +107,7 @@ def _runs(run: Path, other: Path, fail_on: str | None, target: str | None) -> Se
 
     if fail_on is not None:
         parse_threshold(fail_on)  # wrong usage is told before the work
-    return compare_runs(*(_without_part(read_run(one), target) for one in (run, other)))
+    return compare_runs(*(_without_part(read_run(path), target) for path in (run, other)))
 
 
 def _without_part(run: Dataset, target: str | None) -> Dataset:

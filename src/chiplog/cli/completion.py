@@ -20,9 +20,9 @@ def command_or_file(*commands: str) -> Callable[[str], list[str]]:
         names = [command for command in commands if command.startswith(incomplete)]
         try:
             files = sorted(
-                f"{folder}{one.name}{'/' * one.is_dir()}"
-                for one in Path(folder or ".").iterdir()
-                if one.name.startswith(begin) and (begin or not one.name.startswith("."))
+                f"{folder}{path.name}{'/' * path.is_dir()}"
+                for path in Path(folder or ".").iterdir()
+                if path.name.startswith(begin) and (begin or not path.name.startswith("."))
             )
         except OSError:
             files = []

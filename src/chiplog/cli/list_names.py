@@ -26,7 +26,7 @@ METHODS = {
 def _models() -> Mapping[str, str]:
     from chiplog.models.registry import MODELS
 
-    return {one.name: one.source for one in MODELS.all()}
+    return {model.name: model.source for model in MODELS.all()}
 
 
 def _transports() -> Mapping[str, str]:
@@ -73,9 +73,9 @@ def _methods() -> Mapping[str, str]:
 
     def models(method: str) -> str:
         return ", ".join(
-            one.name if next(iter(one.estimators)) == method else f"({one.name})"
-            for one in known
-            if method in one.estimators
+            model.name if next(iter(model.estimators)) == method else f"({model.name})"
+            for model in known
+            if method in model.estimators
         )
 
     return {method: f"{meaning}; {models(method)}" for method, meaning in METHODS.items()}
@@ -84,19 +84,19 @@ def _methods() -> Mapping[str, str]:
 def _importers() -> Mapping[str, str]:
     from chiplog.dataset.importer import IMPORTERS
 
-    return {one.name: one.summary for one in IMPORTERS.all()}
+    return {importer.name: importer.summary for importer in IMPORTERS.all()}
 
 
 def _exporters() -> Mapping[str, str]:
     from chiplog.export.exporter import EXPORTERS
 
-    return {one.name: one.summary for one in EXPORTERS.all()}
+    return {exporter.name: exporter.summary for exporter in EXPORTERS.all()}
 
 
 def _tuning_writers() -> Mapping[str, str]:
     from chiplog.tune.writer import WRITERS
 
-    return {one.name: one.summary for one in WRITERS.all()}
+    return {writer.name: writer.summary for writer in WRITERS.all()}
 
 
 TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {

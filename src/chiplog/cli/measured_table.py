@@ -67,15 +67,15 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "bytes", "default", "times as long as", "factor", "beside"):
         table.add_column(title, no_wrap=True)
-    for one in shown:
-        sizes = [format.exact_bytes(size) for size in (one.first_bytes, one.last_bytes)]
+    for mistake in shown:
+        sizes = [format.exact_bytes(size) for size in (mistake.first_bytes, mistake.last_bytes)]
         table.add_row(
-            str(one.ranks),
+            str(mistake.ranks),
             " to ".join(dict.fromkeys(sizes)),
-            format.value(one.default_seconds, "s"),
-            one.candidate.name,
-            f"{one.factor:.1f}",
-            "" if one.least_beside is None else f"{one.least_beside:.1f}",
+            format.value(mistake.default_seconds, "s"),
+            mistake.candidate.name,
+            f"{mistake.factor:.1f}",
+            "" if mistake.least_beside is None else f"{mistake.least_beside:.1f}",
         )
     Screen(width=WIDTH).print(table)
     if len(shown) < len(found):

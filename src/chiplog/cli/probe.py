@@ -52,14 +52,15 @@ def list_built(json_file: JsonOption = None) -> None:
             "schema": "chiplog.probes/1",
             "base": base,
             "built": [
-                {"path": str(one.path), "key": one.key, "mpi": one.mpi.to_json()} for one in built
+                {"path": str(probe.path), "key": probe.key, "mpi": probe.mpi.to_json()}
+                for probe in built
             ],
             "mpis": [one.to_json() for one in mpis],
         }
         write_json(json_file, content)
         return
     say(f"base   {base or 'missing: install chiplog again'}")
-    for one in built:
-        say(f"built  {one.path}  {one.mpi}")
+    for probe in built:
+        say(f"built  {probe.path}  {probe.mpi}")
     for mpi in mpis:
         say(f"mpi    {mpi.mpicxx}  {mpi}")

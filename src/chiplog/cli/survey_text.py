@@ -90,11 +90,11 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
             else ""
         )
         lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
-    lines += [_class_line(one) for one in result.classes]
+    lines += [_class_line(link_class) for link_class in result.classes]
     if result.uplinks is not None:
         lines.append(f"uplinks    {_filled(result.uplinks)}")
     lines += verdict_lines(result.verdict)
-    lines += [line for one in result.lost for line in _lost_lines(one)]
+    lines += [line for node in result.lost for line in _lost_lines(node)]
     told = [wrapped(line, " " * 11) for line in lines]
     told += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(told)
@@ -131,7 +131,7 @@ def _filled(uplinks: UplinkFill) -> str:
 
 def lost_sentence(result: SurveyResult) -> str:
     """What a survey ends with in which nodes were lost."""
-    nodes = ", ".join(one.node for one in result.lost)
+    nodes = ", ".join(node.node for node in result.lost)
     were = "was" if len(result.lost) == 1 else "were"
     return f"{nodes} {were} lost; the other {len(result.nodes)} nodes were measured without."
 
@@ -152,7 +152,7 @@ def _spread_lines(spread: Spread, meaning: str) -> list[str]:
     failed = f"; {spread.failed} pairs without a sample" if spread.failed else ""
     return [
         f"{name} {median} (quartiles {low} to {high}) of {format_bytes(spread.message_bytes)}: {meaning}{failed}",
-        *(f"  slowest  {_pair(spread, one)}" for one in spread.slowest),
+        *(f"  slowest  {_pair(spread, pair_value)}" for pair_value in spread.slowest),
     ]
 
 

@@ -81,15 +81,15 @@ def _print(file: Path, found: Lint, *, details: bool) -> None:
         counts.append(f"{len(found.unproved)} not proved")
     say(f"{file}: {', '.join(counts)}.")
     say(f"{found.format}, for {found.mpi}.")
-    for one in found.rules if details else found.wrong[:MOST_WRONG]:
-        say(wrapped(_line(one)))
+    for rule in found.rules if details else found.wrong[:MOST_WRONG]:
+        say(wrapped(_line(rule)))
     if details:
         return
     if len(found.wrong) > MOST_WRONG:
         say(f"{len(found.wrong) - MOST_WRONG} more wrong rules: --details")
     reasons: dict[str, list[int]] = {}
-    for one in found.unproved:
-        reasons.setdefault(one.reason or "not proved", []).append(one.line)
+    for rule in found.unproved:
+        reasons.setdefault(rule.reason or "not proved", []).append(rule.line)
     for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
         say(wrapped(f"{_places(lines)}: {reason}."))
     if len(reasons) > MOST_UNPROVED:

@@ -54,7 +54,7 @@ def _short_row(block: Sequence[Choice]) -> tuple[str, ...]:
     first = block[0]
     ranks, *_ = row = _row(block)
     named = first.algorithm if first.peers is None else f"{first.algorithm}, n = {first.peers}"
-    sizes = sorted({one.message_bytes for one in block})
+    sizes = sorted({choice.message_bytes for choice in block})
     return (
         ranks,
         _range([format_bytes(size) for size in sizes]),
@@ -67,13 +67,14 @@ def _short_row(block: Sequence[Choice]) -> tuple[str, ...]:
 def _row(block: Sequence[Choice]) -> tuple[str, ...]:
     """One range of ranks and sizes; all choices in it are the same but for their numbers."""
     first = block[0]
-    ranks = sorted({one.ranks for one in block})
-    sizes = sorted({one.message_bytes for one in block})
+    ranks = sorted({choice.ranks for choice in block})
+    sizes = sorted({choice.message_bytes for choice in block})
     best = first.best if first.best_peers is None else f"{first.best}, n = {first.best_peers}"
-    gains = [one.gain for one in block]
-    lows, highs = [one.gain_low for one in block], [one.gain_high for one in block]
+    gains = [choice.gain for choice in block]
+    lows, highs = [choice.gain_low for choice in block], [choice.gain_high for choice in block]
     return (
-        _range(list(map(str, ranks))) + (" *" if any(one.extrapolated for one in block) else ""),
+        _range(list(map(str, ranks)))
+        + (" *" if any(choice.extrapolated for choice in block) else ""),
         _range([format.exact_bytes(size) for size in sizes]),
         first.algorithm if first.is_changed else f"default ({first.algorithm})",
         "" if first.peers is None else str(first.peers),
@@ -125,13 +126,13 @@ def _rankings(tuning: Tuning) -> Table:
     for title in ("ranks", "bytes", "algorithm", "n", "time"):
         table.add_column(title, no_wrap=True)
     for first, _ in _runs(tuning):
-        for one in first.ranking:
+        for ranked in first.ranking:
             table.add_row(
                 str(first.ranks),
                 format.exact_bytes(first.message_bytes),
-                one.algorithm,
-                "" if one.peers is None else str(one.peers),
-                format.value(one.seconds, "s"),
+                ranked.algorithm,
+                "" if ranked.peers is None else str(ranked.peers),
+                format.value(ranked.seconds, "s"),
             )
     return table
 

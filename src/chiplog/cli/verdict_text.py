@@ -39,7 +39,7 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
 
 def slow_lines(accused: Sequence[Finding]) -> list[str]:
     """The accused ones, the first few."""
-    lines = [f"slow       {_sentence(one)}" for one in accused[:MOST]]
+    lines = [f"slow       {_sentence(finding)}" for finding in accused[:MOST]]
     return lines + _more(len(accused))
 
 
@@ -57,7 +57,7 @@ def _unclear(verdict: MachineVerdict) -> list[str]:
         others = [other for other in others if other not in small]
         if small:
             pairs = "1 pair" if len(small) == 1 else f"{len(small)} pairs"
-            most = 100 * max(abs(one.effect) for one in small)
+            most = 100 * max(abs(finding.effect) for finding in small)
             shared.append(
                 f"unclear    {pairs} by {most:.1f} % at most ({kind}), less than this survey finds"
             )

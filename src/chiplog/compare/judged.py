@@ -106,15 +106,15 @@ def judged_on(
     peers_held_out = hold_out is not None and "peers" in hold_out
     if not peers_held_out and not _only_over_peers(dataset) and all(map(_of_round_trips, loaded)):
         return OVER_SIZES, list(models), []
-    speaking = [one.name for one in loaded if ONE_TO_MANY in one.patterns]
+    speaking = [model.name for model in loaded if ONE_TO_MANY in model.patterns]
     left_out = [
         LeftOut(
-            one.name,
+            model.name,
             None,
-            f"it says nothing about pattern '{ONE_TO_MANY}'; it speaks about {', '.join(one.patterns)}.",
+            f"it says nothing about pattern '{ONE_TO_MANY}'; it speaks about {', '.join(model.patterns)}.",
         )
-        for one in loaded
-        if one.name not in speaking
+        for model in loaded
+        if model.name not in speaking
     ]
     return OVER_PEERS, speaking, left_out
 

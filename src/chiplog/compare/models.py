@@ -99,7 +99,7 @@ class _Judgement:
         """The boundaries that a fit to a part of the dataset may know, from those of the whole."""
         if boundaries == "auto" and self.by_size and len(self.dataset.by_way()) == 1:
             found = find_changes(self.dataset).consensus
-            boundaries = tuple(one for one in found if one.kind != "slope")
+            boundaries = tuple(change for change in found if change.kind != "slope")
         if boundaries is None or boundaries == "auto":
             return lambda _: boundaries
         changes = [boundary for boundary in boundaries if isinstance(boundary, Change)]

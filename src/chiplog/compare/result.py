@@ -146,7 +146,7 @@ def model_row_to_json(row: ModelRow, best: Sequence[ModelRow] = ()) -> dict[str,
         "repeatability": row.repeatability,
         "inside_prediction_interval": row.inside_prediction_interval,
         "parameters": row.parameters,
-        "best": any(row is one for one in best),
+        "best": any(row is model_row for model_row in best),
     }
 
 

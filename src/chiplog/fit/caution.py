@@ -74,7 +74,7 @@ def few_means_in_regimes(dataset: Dataset, fit: Fit, scatter: float) -> tuple[st
     few = _regimes_of_few(dataset, fit)
     if not few:
         return ()
-    where = ", ".join(sizes_text(one.first_bytes, one.last_bytes) for one in few)
+    where = ", ".join(sizes_text(segment.first_bytes, segment.last_bytes) for segment in few)
     told = (
         f"the intervals there are as wide as the {100 * scatter:.2g} % allow that the other sizes scatter by"
         if scatter > 0.0

@@ -90,9 +90,9 @@ def fit(
         replicates=replicates,
     )
     known = {one.model for one in fitted.fits}
-    for one in fitted.left_out:
-        if one.model not in known and not (method == "all" and known):
-            raise UsageError(one.sentence)
+    for left_out in fitted.left_out:
+        if left_out.model not in known and not (method == "all" and known):
+            raise UsageError(left_out.sentence)
     return fitted.fits
 
 
@@ -203,9 +203,9 @@ def models_for(dataset: Dataset) -> tuple[str, ...]:
     """The names of the models that can be fitted to `dataset`."""
     measured = {series.pattern for series in dataset.series}
     return tuple(
-        one.name
-        for one in MODELS.all()
-        if measured & set(one.patterns) and suited_methods(one.name, None, dataset)
+        model.name
+        for model in MODELS.all()
+        if measured & set(model.patterns) and suited_methods(model.name, None, dataset)
     )
 
 
@@ -301,7 +301,7 @@ def _changes(
     given = [boundary for boundary in boundaries if isinstance(boundary, Change)]
     if given:
         # A slope is the border of a regime.
-        return tuple(one for one in given if one.kind != "slope"), doubts
+        return tuple(change for change in given if change.kind != "slope"), doubts
     sizes = dataset.sizes()
     return tuple(
         Change(limit, int(sizes[sizes > limit][0]) if np.any(sizes > limit) else limit + 1, "jump")
@@ -386,8 +386,8 @@ def _with_prediction(curve: Curve, predict: Predictor) -> Curve:
 
 def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
     return {
-        f"{number}/{symbol}": one.draws[:KEPT_DRAWS]
+        f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
         for number, found in enumerate(estimates)
-        for symbol, one in found.items()
-        if one.draws.size
+        for symbol, estimate in found.items()
+        if estimate.draws.size
     }

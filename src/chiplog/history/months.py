@@ -25,9 +25,9 @@ def months_of(
             ShiftRow(row.name, row.quantity, _WORDS[row.verdict], _what(row)) for row in result.rows
         ),
         tuple(
-            NodeLines(one.kind, one.nodes, change_of(one.kind, one.slowness))
-            for one in series_of(nodes)
-            if one.nodes
+            NodeLines(series.kind, series.nodes, change_of(series.kind, series.slowness))
+            for series in series_of(nodes)
+            if series.nodes
         ),
     )
     return months, result.unread

@@ -69,7 +69,7 @@ def runs_of(history: Path, target: str | None, days: float) -> tuple[list[Histor
     newest, unread = history_files(history)
     if unread and not newest:
         raise CorruptFile(unread[0])
-    targets = sorted({one.facts.target for one in newest})
+    targets = sorted({file.facts.target for file in newest})
     if target is None and len(targets) > 1:
         raise UsageError(
             f"{history} holds several targets: name one by --target: {', '.join(targets)}."
@@ -81,9 +81,9 @@ def runs_of(history: Path, target: str | None, days: float) -> tuple[list[Histor
         raise UsageError(
             f"{history} holds no run; `chiplog history add {history} SURVEY` adds one."
         )
-    chosen = [one for one in newest if target is None or one.facts.target == target]
+    chosen = [file for file in newest if target is None or file.facts.target == target]
     first = chosen[-1].facts.time - timedelta(days=2 * days)
-    return [one for one in chosen if one.facts.time >= first], unread
+    return [file for file in chosen if file.facts.time >= first], unread
 
 
 def of_each(

@@ -205,7 +205,7 @@ def _rows_of_links(
 ) -> list[HistoryRow]:
     """One row for each kind of figure, of a pair or of a class."""
     streams = streams_of_pairs(most_nodes) if pair else len(KINDS) * len(CLASSES)
-    rows = [_rows(one, streams, runs, days)[0] for one in series if one.nodes]
+    rows = [_rows(node, streams, runs, days)[0] for node in series if node.nodes]
     if not rows:
         asked = (
             f"--pair: no run of the last {2 * days:g} days has the pair '{','.join(pair or ())}'"

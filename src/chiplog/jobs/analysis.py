@@ -80,8 +80,11 @@ def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change,
     if all(one.pattern == "pairs" for one in dataset.series):
         return (), ()
     found = find_changes(dataset)
-    series = tuple(SeriesChanges(one.label, one.changes) for one in found.series)
-    return series, tuple(one for one in found.consensus if one.kind != "slope")
+    series = tuple(
+        SeriesChanges(series_changes.label, series_changes.changes)
+        for series_changes in found.series
+    )
+    return series, tuple(change for change in found.consensus if change.kind != "slope")
 
 
 def _comparison(
@@ -100,8 +103,8 @@ def _comparison(
         for statistic in _statistics(dataset)
     ]
     return (
-        tuple(row for one in found for row in one.rows),
-        tuple(one for judged in found for one in judged.left_out),
+        tuple(row for model_rows in found for row in model_rows.rows),
+        tuple(left_out for judged in found for left_out in judged.left_out),
     )
 
 

@@ -39,11 +39,11 @@ def show_latest(out: Path, folder: Path) -> None:
         _link(out / LATEST, folder.name)
         kept = [out / name for name in NAMES if _is_real(out / name)]
         if kept:
-            of_time = max(datetime.fromtimestamp(one.stat().st_mtime, UTC) for one in kept)
+            of_time = max(datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in kept)
             before = _unused(out, of_time)
             before.mkdir()
-            for one in kept:
-                one.rename(before / one.name)
+            for path in kept:
+                path.rename(before / path.name)
         for name in NAMES:
             _link(out / name, f"{LATEST}/{name}")
     except OSError as error:

@@ -155,4 +155,4 @@ def follow_ups(
             LADDER_BUDGET_NS,
         )
         chosen.append(BellLadders(options.sizes, stop))
-    return [InOneWay(one, *options.ways[0]) for one in chosen]
+    return [InOneWay(follow_up, *options.ways[0]) for follow_up in chosen]

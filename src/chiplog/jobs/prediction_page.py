@@ -73,7 +73,7 @@ def _winners(found: Sequence[Reign]) -> Table:
         "Unclear: the intervals overlap, or a time is only a bound, so that any of the algorithms "
         "named may be fastest. Ranks between two rows were not tried."
     )
-    return Table(caption, columns, tuple(_winners_row(one) for one in found))
+    return Table(caption, columns, tuple(_winners_row(reign) for reign in found))
 
 
 def _winners_row(reign: Reign) -> tuple[Inline, ...]:

@@ -81,8 +81,8 @@ class Revisit:
 
     def _left(self, grid: Sequence[Series]) -> tuple[float, float]:
         """Seconds and bytes for further visits."""
-        used_seconds = sum(one.elapsed_seconds for one in grid)
-        used_bytes = sum(one.bytes_sent for one in grid)
+        used_seconds = sum(series.elapsed_seconds for series in grid)
+        used_bytes = sum(series.bytes_sent for series in grid)
         if self._began is None:
             planned = seconds_of(self._options) - used_seconds
             if self._options.budget_seconds is None:

@@ -40,8 +40,10 @@ class Visits:
     """The requests of one visit of the grid, the cheapest first."""
 
     def __init__(self, options: PlanOptions) -> None:
-        grid = [one for one in make_plan(options).launches[-1] if one.tag["purpose"] == GRID]
-        first = [one for one in grid if one.visit == 0]
+        grid = [
+            request for request in make_plan(options).launches[-1] if request.tag["purpose"] == GRID
+        ]
+        first = [request for request in grid if request.visit == 0]
         self._requests = sorted(first, key=lambda one: one.round_bytes)
 
     def again(
@@ -58,7 +60,7 @@ class Visits:
 
         `grid` is what was measured so far; ids count from `next_id` on.
         """
-        visit = 1 + max((one.visit for one in grid), default=0)
+        visit = 1 + max((series.visit for series in grid), default=0)
         chosen: list[Request] = []
         for request in filter(wanted, self._requests):
             if len(chosen) == most:

@@ -150,10 +150,10 @@ def records_of(
 
 def _in_all_ways(series: Sequence[SeriesRequest], ways: Ways) -> tuple[SeriesRequest, ...]:
     return tuple(
-        replace(one, operation=operation, posting=posting)
-        for one in series
+        replace(request, operation=operation, posting=posting)
+        for request in series
         for operation, posting in ways
-        if _makes_sense(one, operation, posting)
+        if _makes_sense(request, operation, posting)
     )
 
 
@@ -185,9 +185,9 @@ def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[Series
 
 def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:
     return tuple(
-        one
+        series
         for p in peers
-        for one in (
+        for series in (
             SeriesRequest(ONE_TO_MANY, message_bytes, peers=p),
             SeriesRequest("send_overhead", message_bytes, p, peers=p),
         )

@@ -62,8 +62,8 @@ class BellLadders:
 def _gap_seconds(dataset: Dataset, message_bytes: int) -> float | None:
     """The time that one more message in a train costs, from medians; None where there is no such pair of series."""
     bare = dataset.select(pattern="prtt", message_bytes=message_bytes, delayed=False).series
-    singles = [one.median for one in bare if one.train == 1]
-    trains = [(one.median, one.train) for one in bare if one.train > 1]
+    singles = [series.median for series in bare if series.train == 1]
+    trains = [(series.median, series.train) for series in bare if series.train > 1]
     if not singles or not trains:
         return None
     single = float(np.median(singles))

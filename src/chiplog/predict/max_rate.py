@@ -111,7 +111,7 @@ class MaxRateSpeaker:
         return self._networks[key]
 
     def _middle(self, *, whole: bool) -> _Network:
-        free = sum(len(one.free) for one in self._ranges)
+        free = sum(len(ranges.free) for ranges in self._ranges)
         return self._network(range(len(self._ranges)), np.full((1, free), 0.5), whole)
 
     def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:

@@ -137,7 +137,7 @@ def speaker_for(
         except UsageError as error:
             refused = refused or error
             continue
-        if any(speaker.speaks_about(one) for one in wanted):
+        if any(speaker.speaks_about(algorithm) for algorithm in wanted):
             return speaker
     if refused is not None:
         raise refused
@@ -298,7 +298,9 @@ def _is_slower(
     if row.seconds <= best.seconds * (1 + SAME):
         return False
     space = speaker.space([wanted[row.algorithm], wanted[best.algorithm]])
-    mine, other = (answer(speaker, space, *wanted[one.algorithm]) for one in (row, best))
+    mine, other = (
+        answer(speaker, space, *wanted[prediction.algorithm]) for prediction in (row, best)
+    )
 
     def longer(fractions: Array, whole: bool) -> Seconds:
         return mine.evaluate(fractions, whole) - other.evaluate(fractions, whole)

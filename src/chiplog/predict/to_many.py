@@ -184,8 +184,8 @@ def predict_to_many(
 
 def _ways(known: Sequence[_Source]) -> Iterator[tuple[str, _Source, bool]]:
     """Each way with its source, and whether a list is derived from single posts."""
-    single = next((one for one in known if one.posting != LIST), None)
-    listed = next((one for one in known if one.posting == LIST), None)
+    single = next((source for source in known if source.posting != LIST), None)
+    listed = next((source for source in known if source.posting == LIST), None)
     if single is not None:
         yield ONE_BY_ONE, single, False
     if listed is not None:
@@ -222,10 +222,10 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
         )
         same = (best.fits[0].model, best.fits[0].operation)
         mine = [
-            one
-            for one in found
-            if (one.fits[0].model, one.fits[0].operation) == same
-            and (one.rejected is None or best.rejected is not None)
+            source
+            for source in found
+            if (source.fits[0].model, source.fits[0].operation) == same
+            and (source.rejected is None or best.rejected is not None)
         ]
         return sorted(mine, key=lambda one: one.posting != NORMAL)
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"

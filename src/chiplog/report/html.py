@@ -130,9 +130,9 @@ def _plots(sections: tuple[Section, ...]) -> list[Plot]:
     for section in sections:
         for block in section.blocks:
             of_block = block.figures if isinstance(block, Panels) else (block,)
-            for one in of_block:
-                if isinstance(one, Figure):
-                    found += [one.plot, *([one.below] if one.below is not None else [])]
+            for figure in of_block:
+                if isinstance(figure, Figure):
+                    found += [figure.plot, *([figure.below] if figure.below is not None else [])]
         found.extend(_plots(section.sections))
     return found
 
@@ -298,7 +298,8 @@ def _heat_map(shown: HeatMap) -> str:
         for title, cells in shown.rows
     )
     legend = "".join(
-        f'<span class="heat {_heat_class(one)}">{_escaped(one.text)}</span>' for one in shown.legend
+        f'<span class="heat {_heat_class(heat_cell)}">{_escaped(heat_cell.text)}</span>'
+        for heat_cell in shown.legend
     )
     return (
         f'<figure class="heat-map"><h4>{_escaped(shown.title)}</h4><div class="scroll"><table class="heat">'

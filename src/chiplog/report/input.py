@@ -70,7 +70,7 @@ class TargetReport:
     @property
     def runs(self) -> tuple[TargetReport, ...]:
         """The target's own run and those that belong to it."""
-        return (self, *(one for one in (self.one_to_many, self.pairs) if one is not None))
+        return (self, *(report for report in (self.one_to_many, self.pairs) if report is not None))
 
 
 @dataclass(frozen=True)

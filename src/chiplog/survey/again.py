@@ -169,9 +169,13 @@ def _ask_for_hidden(result: Again, first: PairFit) -> None:
 
     A full uplink lets no node of its leaf send as fast as it could, so between leaves all of them look alike.
     """
-    slow_leaves = [one.number for one in result.judged if one.kind == "uplink" and _is_open(one)]
+    slow_leaves = [
+        judged.number for judged in result.judged if judged.kind == "uplink" and _is_open(judged)
+    ]
     found = slow_within_leaf(first)
-    known = {one.number: place for place, one in enumerate(result.judged) if one.kind == "node"}
+    known = {
+        judged.number: place for place, judged in enumerate(result.judged) if judged.kind == "node"
+    }
     for node in np.flatnonzero(np.isin(first.leaves, slow_leaves)).tolist():
         place = known.get(node)
         if found[node] <= WORTH_MEASURING or (place is not None and _is_open(result.judged[place])):

@@ -89,9 +89,9 @@ def judge_pairs(
 
 def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_]:
     """(n,) whether a node, or the uplink before it, is in doubt: such a one may cost each class another share."""
-    cleared = [one for one in result.judged if not one.is_slow and one.reason is None]
+    cleared = [judged for judged in result.judged if not judged.is_slow and judged.reason is None]
     nodes, uplinks = (
-        np.setdiff1d(those, [one.number for one in cleared if one.kind == kind])
+        np.setdiff1d(those, [judged.number for judged in cleared if judged.kind == kind])
         for kind, those in (("node", suspected.nodes), ("uplink", suspected.uplinks))
     )
     apart = np.isin(fresh.first.leaves, uplinks)

@@ -59,8 +59,8 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     here those count that were slow there, whatever they shared. Nodes in doubt are accused if they are slow beyond
     doubt alone: `error` then is that of all nodes and uplinks of the sweep, alone.
     """
-    slow = [place for place, one in enumerate(result.judged) if _is_to_confirm(one)]
-    doubted = [place for place, one in enumerate(result.judged) if is_doubted(one)]
+    slow = [place for place, judged in enumerate(result.judged) if _is_to_confirm(judged)]
+    doubted = [place for place, judged in enumerate(result.judged) if is_doubted(judged)]
     if result.fresh is None or not (slow or doubted):
         return
     apart = np.union1d(suspected.nodes, [result.judged[place].number for place in doubted])
@@ -82,18 +82,18 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
 
 def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
     """Takes back, in place, the accusations of pairs that a node which was in doubt explains, or may explain."""
-    hidden = {one.number for one in doubted if one.reason == HIDDEN}
-    found = {one.number: one.slowness for one in doubted if one.is_slow}
-    for place, one in enumerate(result.judged):
-        if one.kind != "pair" or not one.is_slow:
+    hidden = {judged.number for judged in doubted if judged.reason == HIDDEN}
+    found = {judged.number: judged.slowness for judged in doubted if judged.is_slow}
+    for place, judged in enumerate(result.judged):
+        if judged.kind != "pair" or not judged.is_slow:
             continue
-        ends = {one.number, one.other}
+        ends = {judged.number, judged.other}
         # A node's slowness is the mean of its directions, so one of them may have twice as much.
         explained = sum(2 * slow for node, slow in found.items() if node in ends)
         if ends & hidden:
-            result.judged[place] = replace(one, is_slow=False, reason=OF_HIDDEN)
-        elif explained and one.slowness - explained <= LEAST_HINT:
-            result.judged[place] = replace(one, is_slow=False)
+            result.judged[place] = replace(judged, is_slow=False, reason=OF_HIDDEN)
+        elif explained and judged.slowness - explained <= LEAST_HINT:
+            result.judged[place] = replace(judged, is_slow=False)
 
 
 def _is_to_confirm(judged: Judged) -> bool:

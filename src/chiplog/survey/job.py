@@ -189,7 +189,7 @@ def _whoever_is_lost(
         try:
             return measure(part), tuple(lost)
         except NodeLost as error:
-            nodes = [*(one.node for one in lost), error.node]
+            nodes = [*(node.node for node in lost), error.node]
             launcher = launcher_without(whole.launcher, nodes, error.ranks - 1)
             if launcher is None:
                 raise

@@ -96,7 +96,7 @@ def link_classes(
         for one in class_names(fit, unit).items():
             found.setdefault(one, {})[kind] = _median(fit, fit.classes == one[0])
     return tuple(
-        LinkClass(name, max(one.pairs for one in known.values()), _parameters(known, sizes))
+        LinkClass(name, max(median.pairs for median in known.values()), _parameters(known, sizes))
         for (_, name), known in sorted(found.items())
     )
 

@@ -68,12 +68,14 @@ class MachineVerdict:
     @property
     def inconclusive(self) -> tuple[Finding, ...]:
         """All suspects of which nothing is concluded."""
-        doubts = tuple(one for verdict in self.verdicts.values() for one in verdict.inconclusive)
+        doubts = tuple(
+            finding for verdict in self.verdicts.values() for finding in verdict.inconclusive
+        )
         return (*self._by_pairs[1], *doubts)
 
     @property
     def _by_pairs(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        found = [one for verdict in self.verdicts.values() for one in verdict.accused]
+        found = [finding for verdict in self.verdicts.values() for finding in verdict.accused]
         return without_explained(found, self.own)
 
     def to_json(self) -> dict[str, Any]:
@@ -88,8 +90,8 @@ class MachineVerdict:
         first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
         return {
             "detectable": {**first, **detectable, "own": self.own and self.own.detectable},
-            "accused": [finding_json(one) for one in self.accused],
-            "inconclusive": [finding_json(one) for one in self.inconclusive],
+            "accused": [finding_json(finding) for finding in self.accused],
+            "inconclusive": [finding_json(finding) for finding in self.inconclusive],
             "topology": {
                 "leaves": self.leaves,
                 "agrees": self.agrees,
@@ -204,16 +206,16 @@ def _sweep(
             rounds = _in_time(part.rounds)
             parts.append(replace(part, rounds=rounds + first_round))
             first_round += int(rounds.max(initial=-1)) + 1
-    clients = np.concatenate([one.clients for one in parts])
-    servers = np.concatenate([one.servers for one in parts])
+    clients = np.concatenate([pair.clients for pair in parts])
+    servers = np.concatenate([pair.servers for pair in parts])
     if kind == "latency":
         clients, servers = np.minimum(clients, servers), np.maximum(clients, servers)
     values = replace(
         parts[0],
         clients=clients,
         servers=servers,
-        values=np.concatenate([one.values for one in parts]),
-        rounds=np.concatenate([one.rounds for one in parts]),
+        values=np.concatenate([pair.values for pair in parts]),
+        rounds=np.concatenate([pair.rounds for pair in parts]),
     )
     return evened(values, _time_on_one_cpu(dataset)) if kind == "latency" else values
 

@@ -55,9 +55,9 @@ class OwnVerdict:
         ends = {found.name, found.peer}
         if found.kind not in ("node", "pair"):
             return None
-        for one in self.accused:
-            if one.name in ends:
-                return f"the {one.kind} of {one.name} is slow, too, which may be why"
+        for finding in self.accused:
+            if finding.name in ends:
+                return f"the {finding.kind} of {finding.name} is slow, too, which may be why"
         return None
 
 
@@ -105,8 +105,10 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
             detectable[kind] = least
     if not detectable:
         return None
-    slow_cpus = {one.name for one in accused if one.kind == "cpu"}
-    kept = [one for one in accused if one.kind == "cpu" or one.name not in slow_cpus]
+    slow_cpus = {finding.name for finding in accused if finding.kind == "cpu"}
+    kept = [
+        finding for finding in accused if finding.kind == "cpu" or finding.name not in slow_cpus
+    ]
     return OwnVerdict(tuple(kept), detectable)
 
 
@@ -190,11 +192,11 @@ def without_explained(
     found: Sequence[Finding], own: OwnVerdict | None
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """The findings that stand, and those that a slow CPU or memory may explain, with that reason."""
-    reasons = [None if own is None else own.explains(one) for one in found]
-    stand = tuple(one for one, reason in zip(found, reasons, strict=True) if reason is None)
+    reasons = [None if own is None else own.explains(finding) for finding in found]
+    stand = tuple(finding for finding, reason in zip(found, reasons, strict=True) if reason is None)
     return stand, tuple(
-        replace(one, reason=reason)
-        for one, reason in zip(found, reasons, strict=True)
+        replace(finding, reason=reason)
+        for finding, reason in zip(found, reasons, strict=True)
         if reason is not None
     )
 

@@ -197,7 +197,7 @@ class Sweep:
         leaves = len(set(self.options.leaves or ()))
         uplinks = [alone] * (min(leaves, MOST_UPLINKS_ALONE + CONTROL_LEAVES) if leaves > 2 else 0)
         again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], uplinks, 0))
-        return sum(predicted_seconds(one, self.options.transport) for one in again)
+        return sum(predicted_seconds(request, self.options.transport) for request in again)
 
     @property
     def all_pairs(self) -> int:

@@ -56,8 +56,12 @@ class Spread:
             "median": median,
             "quartile_75": third,
             "slowest": [
-                {"client": one.client, "server": one.server, "value": one.value}
-                for one in self.slowest
+                {
+                    "client": pair_value.client,
+                    "server": pair_value.server,
+                    "value": pair_value.value,
+                }
+                for pair_value in self.slowest
             ],
         }
 
@@ -119,9 +123,9 @@ class SurveyResult:
             **{name: spread and spread.to_json() for name, spread in spreads.items()},
             "at_once": self.at_once and self.at_once.to_json(),
             "uplinks_filled": self.uplinks and self.uplinks.to_json(),
-            "classes": [one.to_json() for one in self.classes],
+            "classes": [link_class.to_json() for link_class in self.classes],
             **self.verdict.to_json(),
-            "lost": [one.to_json() for one in self.lost],
+            "lost": [node.to_json() for node in self.lost],
         }
 
 

@@ -109,7 +109,7 @@ def found_and_false(drawn: Drawn, changes: Sequence[Change]) -> tuple[int, int]:
     left = list(changes)
     found = 0
     for limit in drawn.limits:
-        match = next((one for one in left if _is_at(drawn.sizes, one, limit)), None)
+        match = next((change for change in left if _is_at(drawn.sizes, change, limit)), None)
         if match is not None:
             left.remove(match)
             found += 1

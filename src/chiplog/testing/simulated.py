@@ -48,9 +48,9 @@ def simulated_runs(
 def over_peers(peers: Sequence[int], message_bytes: int = 8) -> tuple[SeriesRequest, ...]:
     """Round trips to p peers and the time to post p sends, for each p of `peers`."""
     return tuple(
-        one
+        series
         for p in peers
-        for one in (
+        for series in (
             SeriesRequest("one_to_many", message_bytes, peers=p),
             SeriesRequest("send_overhead", message_bytes, p, peers=p),
         )

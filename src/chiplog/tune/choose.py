@@ -155,7 +155,8 @@ def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
         verdict=verdict,
         extrapolated=speaker.beyond(best.algorithm, best.task),
         ranking=tuple(
-            Ranked(one.algorithm.name, one.peers, one.seconds) for one in contest.ranking
+            Ranked(candidate.algorithm.name, candidate.peers, candidate.seconds)
+            for candidate in contest.ranking
         ),
     )
 
@@ -166,7 +167,9 @@ def _with_model_error(speaker: Speaker, contest: _Contest) -> Span:
     if best.algorithm.name == baseline.algorithm.name and best.peers == baseline.peers:
         return gain
     sizes = {
-        size for one in (best, baseline) for size in sizes_of(speaker, one.algorithm, one.task)
+        size
+        for candidate in (best, baseline)
+        for size in sizes_of(speaker, candidate.algorithm, candidate.task)
     }
     ratio = Span(1.0 - gain.value, 1.0 - gain.high, 1.0 - gain.low)
     wide = with_model_error(ratio, model_error(speaker.fit, sizes))
@@ -212,14 +215,16 @@ class _NWayContests:
         )
         asked = _asked(self._others, self._peers, task)
         others = _timed(self._speaker, self._speaker.space(asked), asked)
-        ranking = _ranked([mine, *(one for one, _ in others)])
+        ranking = _ranked([mine, *(candidate for candidate, _ in others)])
         best = ranking[0]
         if best is not mine and best.seconds < mine.seconds * (1 - SAME):
             return _Contest(best, baseline, self._gain_of_other(best, baseline), ranking)
         return _Contest(mine, baseline, self._gain(times.space, mine, baseline), ranking)
 
     def _gain(self, space: Space, mine: _Candidate, baseline: _Candidate) -> Span:
-        shapes = tuple(shape_of(one.task.ranks, one.task.peers) for one in (mine, baseline))
+        shapes = tuple(
+            shape_of(candidate.task.ranks, candidate.task.peers) for candidate in (mine, baseline)
+        )
         key = (mine.task.message_bytes, shapes[0], shapes[1])
         if key not in self._gains:
             self._gains[key] = _gain(
@@ -247,10 +252,12 @@ Asked = tuple[Algorithm, Task]
 def _asked(spoken: Sequence[Algorithm], peers: Peers | None, task: Task) -> list[Asked]:
     """The algorithms with each number of peers that is worth a look."""
     found = []
-    for one in spoken:
-        counts = peers(one.name, task.ranks) if peers and one.takes_peers else (task.peers,)
-        found += [(one, replace(task, peers=count)) for count in counts]
-    return [(one, mine) for one, mine in found if one.accepts(mine)]
+    for algorithm in spoken:
+        counts = (
+            peers(algorithm.name, task.ranks) if peers and algorithm.takes_peers else (task.peers,)
+        )
+        found += [(algorithm, replace(task, peers=count)) for count in counts]
+    return [(algorithm, mine) for algorithm, mine in found if algorithm.accepts(mine)]
 
 
 def _timed(
@@ -274,7 +281,7 @@ def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:
     """The fastest in the middle of the set, against one as fast as the fastest of the others is, vector by vector."""
     space = speaker.space(asked)
     found = sorted(_timed(speaker, space, asked), key=lambda one: one[0].seconds)
-    ranking = tuple(one for one, _ in found)
+    ranking = tuple(candidate for candidate, _ in found)
     best, evaluate = found[0]
     if len(found) == 1:
         return _Contest(best, best, Span(0.0, 0.0, 0.0), ranking)

@@ -142,7 +142,11 @@ def _record(
         )
         if match[2]:
             deviations[name] = time(match[2], algorithm[:20], where, factor=MICROSECOND)
-    twice = [name for name, count in Counter(one.operation for one in series).items() if count > 1]
+    twice = [
+        name
+        for name, count in Counter(imported.operation for imported in series).items()
+        if count > 1
+    ]
     if twice:
         raise where.corrupt(twice[0][:20], "stands twice in the header")
     tag = {"ompi-collectives-tuning": collective, "standard_deviation_seconds": deviations}

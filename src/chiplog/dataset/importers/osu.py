@@ -309,7 +309,7 @@ def _buffers(from_where: str, to_where: str) -> str:
 
 
 def _warnings(file: _File, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
-    series = [one for record in records for one in record.series]
+    series = [imported for record in records for imported in record.series]
     found: list[Mapping[str, object]] = []
     if _ranks(file, records) is None:
         found.append(RANKS_UNKNOWN)
@@ -334,7 +334,7 @@ def _warnings(file: _File, records: list[ImportedRecord]) -> tuple[Mapping[str, 
                 "remedy": "they are in the run file, in the tag of each record",
             }
         )
-    if trains := {one.train for one in series if "flood" in one.pattern}:
+    if trains := {imported.train for imported in series if "flood" in imported.pattern}:
         found.append(
             {
                 "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
@@ -343,7 +343,9 @@ def _warnings(file: _File, records: list[ImportedRecord]) -> tuple[Mapping[str, 
                 "remedy": "run them without -W",
             }
         )
-    windows = [one.batch for one in series if one.pattern == "pairs" and one.batch > 1]
+    windows = [
+        imported.batch for imported in series if imported.pattern == "pairs" and imported.batch > 1
+    ]
     if windows:
         found.append(
             {

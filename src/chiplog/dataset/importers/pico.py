@@ -212,7 +212,7 @@ def read(source: Source, options: Options) -> Imported:
     if not records:
         what = "the archive holds no file TIMESTAMP/TEST/COUNT_ALGORITHM_TYPE.csv"
         raise source.where(1).corrupt(None, what)
-    ranks = max(one.series[0].peers for one in records) + 1
+    ranks = max(imported_record.series[0].peers for imported_record in records) + 1
     return Imported(
         records,
         CONVENTION,

@@ -102,10 +102,10 @@ class ChangesResult:
 
     def __repr__(self) -> str:
         lines = [f"{len(self.consensus)} protocol changes in {len(self.series)} series"]
-        for one in self.consensus:
-            jump = "" if one.relative_jump is None else f", {one.relative_jump:+.0%}"
-            between = f"between {one.last_before_bytes} B and {one.first_after_bytes} B"
-            lines.append(f"  {between}: {one.kind}{jump}, seen in {', '.join(one.seen_in)}")
+        for change in self.consensus:
+            jump = "" if change.relative_jump is None else f", {change.relative_jump:+.0%}"
+            between = f"between {change.last_before_bytes} B and {change.first_after_bytes} B"
+            lines.append(f"  {between}: {change.kind}{jump}, seen in {', '.join(change.seen_in)}")
         lines += [f"  {end}" for end in self.ends]
         return "\n".join(lines)
 

@@ -60,10 +60,10 @@ def _of_segment(
                 why.setdefault(symbol, reason)
             factor[symbol] = max(factor.get(symbol, 1.0), wider)
     return {
-        symbol: without_interval(one, why[symbol])
+        symbol: without_interval(estimate, why[symbol])
         if symbol in why and symbol != NOT_READ
-        else widened(one, factor.get(symbol, 1.0))
-        for symbol, one in found.items()
+        else widened(estimate, factor.get(symbol, 1.0))
+        for symbol, estimate in found.items()
     }
 
 

@@ -61,7 +61,8 @@ class Job:
     def other_state_bytes(self) -> tuple[int, ...]:
         """The sizes in bytes that no line goes through, as the machine was in another state."""
         sizes, in_lines = (
-            one.half_round_trip.message_bytes for one in (self.quantities, self.quantities_in_lines)
+            quantities.half_round_trip.message_bytes
+            for quantities in (self.quantities, self.quantities_in_lines)
         )
         return tuple(np.setdiff1d(sizes, in_lines).tolist())
 

@@ -67,7 +67,7 @@ def loggops(job: Job) -> SegmentEstimates:
         loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
         for number in range(len(parts.ranges))
     ]
-    why = tuple(one.why_free for one in found)
+    why = tuple(log_g_o_p_s_estimates.why_free for log_g_o_p_s_estimates in found)
     exceeding = [
         place
         for number, place in enumerate(parts.ranges)
@@ -77,7 +77,9 @@ def loggops(job: Job) -> SegmentEstimates:
     if exceeding:
         cautions = (overheads_sentence(exceeding, parts.ranges), *cautions)
     forms = tuple(None if one is None else FREE for one in why)
-    return SegmentEstimates(parts, [one.found for one in found], cautions, forms)
+    return SegmentEstimates(
+        parts, [log_g_o_p_s_estimates.found for log_g_o_p_s_estimates in found], cautions, forms
+    )
 
 
 def loggops_estimates(
@@ -133,7 +135,7 @@ def _sum_missed(
 ) -> str | None:
     if half is None:
         return None
-    parts = [one for one in (gap.line, o_s, o_r) if one is not None]
+    parts = [line for line in (gap.line, o_s, o_r) if line is not None]
     miss = sum(part.slope for part in parts) - half.slope
     draws = sum((part.slope_draws for part in parts), -half.slope_draws)
     known_all = gap.line is not None and o_s is not None and o_r is not None

@@ -140,13 +140,17 @@ def contradictions(
     ranges = lines.parts.ranges
     own = [OverheadLines.of(lines, number, one_sided=one_sided) for number in range(len(ranges))]
     exceeding = [
-        place for place, one in zip(ranges, own, strict=True) if do_overheads_exceed_half(one)
+        place
+        for place, overhead_lines in zip(ranges, own, strict=True)
+        if do_overheads_exceed_half(overhead_lines)
     ]
     prices = {
         place: pair
-        for place, one, estimates in zip(ranges, own, found, strict=True)
+        for place, overhead_lines, estimates in zip(ranges, own, found, strict=True)
         if not lines.flat
-        and (pair := prices_of_a_byte(estimates, one.half, float(payload_steps(place[1]))))
+        and (
+            pair := prices_of_a_byte(estimates, overhead_lines.half, float(payload_steps(place[1])))
+        )
     }
     names = (SEND,) if one_sided else (SEND, RECEIVE)
     too_fast = [

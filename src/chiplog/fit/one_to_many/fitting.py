@@ -116,7 +116,7 @@ def fit_one_to_many(
     )
     predict = predictor(found)
     judged = [one.overheads if pattern == POSTS else one.round_trips for one in observed]
-    errors = [relative_errors(predict, _points(pattern, one)) for one in judged]
+    errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
     error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
     return replace(
         found,
@@ -139,9 +139,9 @@ def round_trip_points(measured: Measured, operation: str) -> MeasuredPoints:
     observed = observe_all(measured, operation, "one_to_many")
     found = [one.round_trips for one in observed]
     sizes = [one.message_bytes for one in observed]
-    peers = np.concatenate([one.peers for one in found])
-    repeated = np.repeat(sizes, [one.peers.size for one in found])
-    seconds = np.concatenate([one.quantity.value for one in found])
+    peers = np.concatenate([over_peers.peers for over_peers in found])
+    repeated = np.repeat(sizes, [over_peers.peers.size for over_peers in found])
+    seconds = np.concatenate([over_peers.quantity.value for over_peers in found])
     return MeasuredPoints(points("one_to_many", repeated, peers=peers), seconds)
 
 
@@ -169,8 +169,8 @@ def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
 
 def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.float64]]:
     return {
-        f"{number}/{symbol}": one.draws[:KEPT_DRAWS]
+        f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
         for number, found in enumerate(estimates)
-        for symbol, one in found.items()
-        if one.draws.size
+        for symbol, estimate in found.items()
+        if estimate.draws.size
     }

@@ -74,9 +74,11 @@ def fit_sizes_together(
     if len(few) >= FEWEST_SIZES:
         errors = _held_out_sizes(model, few, pattern, together, rng)
         judged.append(_paired(judged[0].by_size, errors))
-    for one in judged:
-        if one.is_surely_worse:
-            return SizesTogether(None, _reason(model, _paired(one.by_size, one.together)))
+    for held_out_errors in judged:
+        if held_out_errors.is_surely_worse:
+            return SizesTogether(
+                None, _reason(model, _paired(held_out_errors.by_size, held_out_errors.together))
+            )
     return SizesTogether(together(model, observed, rng))
 
 

@@ -76,7 +76,7 @@ def pair_estimates(
         if spec.symbol in value
     }
     if "R_Ci" in value:
-        told = {symbol for symbol, one in found.items() if one.parameter.identified}
+        told = {symbol for symbol, estimate in found.items() if estimate.parameter.identified}
         _refuse_free_processes(model, table, told)
     if "R_N" in value and ("R_C" in value or {"R_Cb", "R_Ci"} <= value.keys()):
         found["k_sat"] = _saturation(value, draws, found)
@@ -274,7 +274,9 @@ def _saturation(value: Solution, draws: Draws, found: Mapping[str, Estimate]) ->
     rates = [symbol for symbol in found if symbol.startswith("R_")]
     for symbol in rates:
         if not found[symbol].parameter.identified:
-            bounds = saturation_bounds({name: one.parameter for name, one in found.items()})
+            bounds = saturation_bounds(
+                {name: estimate.parameter for name, estimate in found.items()}
+            )
             return unidentified("k_sat", "", f"{symbol} is not identified.", *bounds)
     replicates = _saturating_pairs(draws)
     point = _saturating_pairs({symbol: np.array([one]) for symbol, one in value.items()})

@@ -120,17 +120,17 @@ def _fit_one(
         Segment(
             piece.first_bytes,
             piece.last_bytes,
-            {symbol: one.parameter for symbol, one in found.items()},
+            {symbol: estimate.parameter for symbol, estimate in found.items()},
             piece.border,
         )
         for piece, found in zip(pieces, estimates, strict=True)
     )
     limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
     draws = {
-        f"{number}/{symbol}": one.draws
+        f"{number}/{symbol}": estimate.draws
         for number, found in enumerate(estimates)
-        for symbol, one in found.items()
-        if one.draws.size
+        for symbol, estimate in found.items()
+        if estimate.draws.size
     }
     indices = {id(series): index for index, series in enumerate(dataset.series)}
     fitted = [series for series, chosen in zip(table.series, used, strict=True) if chosen]

@@ -82,7 +82,9 @@ class Judged:
         too, by more than the Bayesian information criterion takes for chance.
         """
         regimes = len(self.limits) > len(other.limits)
-        errors = [float(one.by_size.mean()) if regimes else one.error for one in (self, other)]
+        errors = [
+            float(judged.by_size.mean()) if regimes else judged.error for judged in (self, other)
+        ]
         kinds = ((self.by_size, other.by_size), (self.by_pairs, other.by_pairs))
         if errors[0] > (1.0 - GAIN) * errors[1]:
             return False

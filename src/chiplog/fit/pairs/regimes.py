@@ -68,10 +68,10 @@ def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
     cells = held_out.cells.pairs.size
     ordered = sorted(candidates, key=lambda candidate: (candidate.numbers, candidate.error))
     best = ordered[0]
-    for one in ordered[1:]:
-        fewer = [other for other in ordered if other.numbers < one.numbers]
-        if one.numbers > best.numbers and all(one.beats(other, cells) for other in fewer):
-            best = one
+    for judged in ordered[1:]:
+        fewer = [other for other in ordered if other.numbers < judged.numbers]
+        if judged.numbers > best.numbers and all(judged.beats(other, cells) for other in fewer):
+            best = judged
     return best
 
 

@@ -59,7 +59,7 @@ def bands(
         shift = 2.0 * _moved(half, sizes) + steps * _moved_step(regimes, sizes)
         own = predict(points("prtt", sizes, train=trains))
         found.append(_band(TRAIN, sizes, _missed(train, own + shift), last_bytes))
-    return tuple(one for one in found if one is not None)
+    return tuple(band for band in found if band is not None)
 
 
 def _missed(measured: Floats, predicted: Floats) -> Floats:

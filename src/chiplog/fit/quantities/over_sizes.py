@@ -37,7 +37,8 @@ def series_quantity(
 def _of_places(measured: Measured, name: str, places: Sequence[int], factor: float) -> Quantity:
     found = [(place, measured.series[place]) for place in places]
     return measured.quantity(
-        name, [Entry(one.message_bytes, one.launch, ((place, factor),)) for place, one in found]
+        name,
+        [Entry(series.message_bytes, series.launch, ((place, factor),)) for place, series in found],
     )
 
 

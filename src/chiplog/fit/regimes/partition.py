@@ -95,7 +95,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
 
 def _last_train(measured: Sequence[Quantity], sizes: NDArray[np.int64]) -> tuple[int, ...]:
     """The last size of the trains, where other quantities go on beyond it; none where they don't."""
-    lasts = [int(one.message_bytes[-1]) for one in measured if one.name == GAP]
+    lasts = [int(quantity.message_bytes[-1]) for quantity in measured if quantity.name == GAP]
     return tuple(last for last in lasts if last < sizes[-1])
 
 

@@ -79,11 +79,15 @@ def _row(size: int, name: str, pairs: Mapping[Pair, float], hosts: list[str]) ->
 def _medians(rounds: list[Series], hosts: list[str]) -> dict[Group, dict[Pair, float]]:
     """The median time of each pair in seconds, one way."""
     samples: dict[Group, dict[Pair, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
-    for one in rounds:
-        share = 0.5 if one.direction == "round-trip" else 1.0
-        for pair in one.by_pair:
+    for series in rounds:
+        share = 0.5 if series.direction == "round-trip" else 1.0
+        for pair in series.by_pair:
             if pair.seconds.size:
-                key = (one.message_bytes, one.direction, _class(pair.client, pair.server, hosts))
+                key = (
+                    series.message_bytes,
+                    series.direction,
+                    _class(pair.client, pair.server, hosts),
+                )
                 ranks = (min(pair.client, pair.server), max(pair.client, pair.server))
                 samples[key][ranks].append(share * pair.seconds)
     return {

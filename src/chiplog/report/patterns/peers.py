@@ -32,12 +32,12 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
         return ()
     totals: Found = {}
     posts: Found = {}
-    for one in observe_all(run.measured, "", ONE_TO_MANY):
-        for found, over in ((totals, one.round_trips), (posts, one.overheads)):
+    for observed in observe_all(run.measured, "", ONE_TO_MANY):
+        for found, over in ((totals, observed.round_trips), (posts, observed.overheads)):
             if over.peers.size:
                 by_peers = replace(over.quantity, message_bytes=over.peers)
                 for p, value in values(by_peers).items():
-                    found[one.message_bytes, p] = value
+                    found[observed.message_bytes, p] = value
     convention = f"from the first send to the last of p answers; {run.intervals}"
     if len(totals) <= run.most_rows:
         return (_list(run, totals, posts, convention),)

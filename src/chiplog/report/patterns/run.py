@@ -149,7 +149,7 @@ def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
 
 def missing_intervals(found: Sequence[Value | None]) -> tuple[Inline, ...]:
     """A note where a value has no interval."""
-    if any(one is not None and not math.isfinite(one.low) for one in found):
+    if any(value is not None and not math.isfinite(value.low) for value in found):
         return (line(NO_INTERVAL),)
     return ()
 

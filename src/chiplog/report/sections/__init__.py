@@ -62,7 +62,7 @@ def build(report: ReportInput) -> Document:
 
 def _made(names: tuple[str, ...], *arguments: Any) -> tuple[Section, ...]:
     made = (section_of(name)(*arguments) for name in names)
-    return tuple(one for one in made if one is not None)
+    return tuple(section for section in made if section is not None)
 
 
 def _target(target: TargetReport, key: str) -> Section:

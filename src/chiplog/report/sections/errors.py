@@ -89,7 +89,7 @@ def _row(
     points = format.count(row.error.points)
     if not predicts_enough(row, rows):
         points = f"{points} of {format.count(most)}"
-    mark = (" ", strong("best")) if any(row is one for one in best) else ()
+    mark = (" ", strong("best")) if any(row is model_row for model_row in best) else ()
     names = (
         line(model_name(row.model), *mark),
         line(method_name(row.method)),

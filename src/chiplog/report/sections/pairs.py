@@ -186,8 +186,8 @@ def _over_k(fit: Fit, size: int, *names: str) -> list[list[float]]:
     found = [
         (k, pairs_curve, _row(pairs_curve, size)) for k, pairs_curve in pairs_curves(fit).items()
     ]
-    known = [(k, one, row) for k, one, row in found if row is not None]
-    values = [[float(getattr(one, name)[row]) for _, one, row in known] for name in names]
+    known = [(k, curve, row) for k, curve, row in found if row is not None]
+    values = [[float(getattr(curve, name)[row]) for _, curve, row in known] for name in names]
     return [[float(k) for k, _, _ in known], *values]
 
 

@@ -112,14 +112,20 @@ def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
         time,
         dataset.complete,
         tuple(_node(name, number, verdict) for number, name in enumerate(names)),
-        tuple(one for one in verdict.accused if one.kind not in OF_NODE),
+        tuple(finding for finding in verdict.accused if finding.kind not in OF_NODE),
         {kind: dict(one.detectable) for kind, one in verdict.verdicts.items()},
     )
 
 
 def _node(name: str, number: int, verdict: MachineVerdict) -> NodeVerdict:
-    slow = tuple(one for one in verdict.accused if one.name == name and one.kind in OF_NODE)
-    unclear = tuple(one for one in verdict.inconclusive if one.name == name and one.kind in OF_NODE)
+    slow = tuple(
+        finding for finding in verdict.accused if finding.name == name and finding.kind in OF_NODE
+    )
+    unclear = tuple(
+        finding
+        for finding in verdict.inconclusive
+        if finding.name == name and finding.kind in OF_NODE
+    )
     found = {kind: _effect(fit, kind, number) for kind, fit in verdict.fits.items()}
     effects = {kind: effect for kind, effect in found.items() if effect is not None}
     word: Word = "ok"

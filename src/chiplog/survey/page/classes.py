@@ -59,17 +59,17 @@ def _parameters(page: SurveyPage) -> Table:
     )
     rows = tuple(
         (
-            line(one.name),
-            line(format.count(one.pairs)),
-            *(_parameter(one.parameters[name], unit) for name, unit in units.items()),
+            line(link_class.name),
+            line(format.count(link_class.pairs)),
+            *(_parameter(link_class.parameters[name], unit) for name, unit in units.items()),
         )
-        for one in page.result.classes
+        for link_class in page.result.classes
     )
     names = ", ".join(NOT_IDENTIFIED)
     reasons = dict.fromkeys(
         parameter.reason
-        for one in page.result.classes
-        for name, parameter in one.parameters.items()
+        for link_class in page.result.classes
+        for name, parameter in link_class.parameters.items()
         if name in units and parameter.reason
     )
     notes = (

@@ -122,7 +122,10 @@ def _suspects(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -
     """The rows of the nodes that are suspected by figures of this kind, alone or as one of a pair."""
     found = [*verdict.accused, *verdict.inconclusive]
     named = {
-        name for one in found if one.quantity == fit.values.kind for name in (one.name, one.peer)
+        name
+        for finding in found
+        if finding.quantity == fit.values.kind
+        for name in (finding.name, finding.peer)
     }
     return tuple(row for row, node in enumerate(order.tolist()) if fit.values.nodes[node] in named)
 

@@ -24,9 +24,11 @@ def months_section(page: SurveyPage) -> Section | None:
     months = page.months
     if months is None:
         return None
-    accused = [one.name for one in page.result.verdict.accused if one.kind in OF_NODE]
+    accused = [finding.name for finding in page.result.verdict.accused if finding.kind in OF_NODE]
     blocks: list[Block] = [_table(months)]
-    blocks += [_lines(months, one, accused) for one in months.lines if len(months.times) > 1]
+    blocks += [
+        _lines(months, node_lines, accused) for node_lines in months.lines if len(months.times) > 1
+    ]
     if len(months.times) < 2:
         blocks.append(Paragraph(line("One run has no lines; the next ones will be drawn here.")))
     return Section("survey-history", line("Over time"), tuple(blocks))

@@ -23,7 +23,7 @@ MOST_DIFFERENCES = 20
 def survey_page(page: SurveyPage) -> Document:
     """The survey as a document, which renderers turn into HTML or Markdown."""
     made = (one(page) for one in SECTIONS)
-    sections = tuple(one for one in made if one is not None)
+    sections = tuple(section for section in made if section is not None)
     rest = replace(_measured(page), folded=True)
     return Document(f"chiplog survey: {page.result.target}", _subtitle(page), (*sections, rest))
 
@@ -54,7 +54,7 @@ def _measured(page: SurveyPage) -> Section:
         Fact(line("Topology"), line(difference.text))
         for difference in verdict.differences[:MOST_DIFFERENCES]
     ]
-    facts += [Fact(line("Lost"), line(f"{one.node}: {one.reason}")) for one in result.lost]
+    facts += [Fact(line("Lost"), line(f"{node.node}: {node.reason}")) for node in result.lost]
     facts.append(Fact(line("Raw samples"), line(code(str(result.path)))))
     if page.command:
         facts.append(Fact(line("Made by"), line(code(shlex.join(page.command)))))

@@ -59,7 +59,7 @@ def _answer(page: SurveyPage) -> Inline:
     lost = f" {len(result.lost)} nodes were lost." if result.lost else ""
     missing = "" if result.complete else " The survey is not finished."
     if verdict.accused:
-        names = [who(one) for one in verdict.accused]
+        names = [who(finding) for finding in verdict.accused]
         shown = list(dict.fromkeys(names))
         more = len(shown) - MOST_NODES_NAMED
         text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -81,16 +81,16 @@ def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
         Column(line("Verdict")),
     )
     rows = []
-    for one in found:
-        interval = detail(f"{_percent(one.low)} to {_percent(one.high)}")
-        again = one.reason is None
+    for finding in found:
+        interval = detail(f"{_percent(finding.low)} to {_percent(finding.high)}")
+        again = finding.reason is None
         rows.append(
             (
-                line(who(one)),
-                line(FIGURES.get(one.quantity, one.quantity)),
-                line(_percent(one.effect), interval) if again else line(format.NOTHING),
-                line(_in_sweep(verdict, one)),
-                line(bad("slow")) if again else line(muted(f"unclear: {one.reason}")),
+                line(who(finding)),
+                line(FIGURES.get(finding.quantity, finding.quantity)),
+                line(_percent(finding.effect), interval) if again else line(format.NOTHING),
+                line(_in_sweep(verdict, finding)),
+                line(bad("slow")) if again else line(muted(f"unclear: {finding.reason}")),
             )
         )
     caption = line(
@@ -169,7 +169,11 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
     """Each node's effect in the sweep with its interval, in the order of the matrix; the accused ones apart."""
     kind = fit.values.kind
     order = node_order(fit)
-    accused = {one.name for one in verdict.accused if one.kind == "node" and one.quantity == kind}
+    accused = {
+        finding.name
+        for finding in verdict.accused
+        if finding.kind == "node" and finding.quantity == kind
+    }
     traces: list[Trace] = []
     ways = (("out", _OUT), ("in", _IN)) if fit.is_directed else (("", _OUT),)
     for word, way in ways:

@@ -58,8 +58,8 @@ def check_tuning(
 
 def provable() -> tuple[TuningWriter, ...]:
     """The programs whose files can be proved to be in force."""
-    return tuple(one for one in WRITERS.all() if one.proof is not None)
+    return tuple(writer for writer in WRITERS.all() if writer.proof is not None)
 
 
 def _proved() -> str:
-    return ", ".join(one.name for one in provable())
+    return ", ".join(writer.name for writer in provable())

@@ -121,7 +121,9 @@ def with_choices(tuning: Tuning, own: Tree, state: State, leaf: Leaf) -> Tree:
 
 
 def _by_size(operation: str, entry: RankRule, own: Tree, leaf: Leaf) -> Tree:
-    leaves = [leaf(operation, one.key, own) if one.key else own for one in entry.sizes]
+    leaves = [
+        leaf(operation, size_rule.key, own) if size_rule.key else own for size_rule in entry.sizes
+    ]
     if len(leaves) == 1:
         return leaves[0]
     scale, size = (entry.first_ranks, "total") if operation in TOTAL else (1, "avg")

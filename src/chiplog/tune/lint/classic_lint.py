@@ -68,7 +68,11 @@ def _dropped(rule: Rule, reason: str) -> Rule:
 def _of_operation(
     operation: OperationRules, later: Sequence[OperationRules], release: OpenMpiRelease
 ) -> list[Place]:
-    again = [one for one in later if one.number.value == operation.number.value]
+    again = [
+        operation_rules
+        for operation_rules in later
+        if operation_rules.number.value == operation.number.value
+    ]
     known = release.algorithms
     hidden = None
     if again:

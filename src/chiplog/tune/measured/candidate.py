@@ -44,4 +44,6 @@ class Field:
 
     def named(self, name: str) -> Candidate:
         """The candidate of that name."""
-        return next(one for one in (DEFAULT, *self.candidates) if one.name == name)
+        return next(
+            candidate for candidate in (DEFAULT, *self.candidates) if candidate.name == name
+        )

@@ -85,13 +85,14 @@ class CellState:
     def decide(self) -> None:
         """Who drops out, after a launch."""
         launches = max((len(log) for log in self.logs.values()), default=0)
-        best = min((self.estimate(one.name) for one in self.left), default=math.inf)
+        best = min((self.estimate(candidate.name) for candidate in self.left), default=math.inf)
         if launches and math.isfinite(best):
             behind = CLEARLY_SLOWER[min(launches, len(CLEARLY_SLOWER)) - 1]
             slower = {
-                one.name
-                for one in self.left
-                if self.estimate(one.name) - best > max(behind, 3 * self._error(one.name))
+                candidate.name
+                for candidate in self.left
+                if self.estimate(candidate.name) - best
+                > max(behind, 3 * self._error(candidate.name))
             }
             self._without(slower)
         if not self.left or (launches >= 2 and best > WORTH):
@@ -115,17 +116,20 @@ class CellState:
         """Those worth confirming: faster than the default, and about as fast as the best."""
         if self.settled or not self.left:
             return {}
-        best = min(self.estimate(one.name) for one in self.left)
+        best = min(self.estimate(candidate.name) for candidate in self.left)
         limit = min(WORTH, best + AS_FAST)
-        found = [one for one in self.left if self.estimate(one.name) <= limit]
-        return {one.name: one for one in sorted(found, key=lambda one: self.estimate(one.name))}
+        found = [candidate for candidate in self.left if self.estimate(candidate.name) <= limit]
+        return {
+            candidate.name: candidate
+            for candidate in sorted(found, key=lambda one: self.estimate(one.name))
+        }
 
     def _error(self, name: str) -> float:
         logs = self.logs.get(name, ())
         return float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if len(logs) > 1 else 0.0
 
     def _without(self, names: set[str]) -> None:
-        self.left = [one for one in self.left if one.name not in names]
+        self.left = [candidate for candidate in self.left if candidate.name not in names]
 
 
 @dataclass(frozen=True)
@@ -203,14 +207,14 @@ def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
         if state.cell not in to_learn:
             continue
         beside = [
-            next((one for one in side if one.cell not in to_learn), None)
+            next((cell for cell in side if cell.cell not in to_learn), None)
             for side in (ordered[place::-1], ordered[place:])
         ]
-        known = [one for one in beside if one and one.cell.ranks == state.cell.ranks]
-        known = [one for one in known if one.seconds]
+        known = [cell for cell in beside if cell and cell.cell.ranks == state.cell.ranks]
+        known = [cell for cell in known if cell.seconds]
         if known:
-            seen = set().union(*(one.seconds.keys() | one.refused for one in known))
-            promising = set().union(*(one.promising() for one in known))
+            seen = set().union(*(cell.seconds.keys() | cell.refused for cell in known))
+            promising = set().union(*(cell.promising() for cell in known))
             state.drop(seen - promising)
 
 
@@ -223,7 +227,9 @@ def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate
         here, there = low.winners(), high.winners()
         if last <= CLOSE * max(first, 1) or set(here) & set(there) or not (here or there):
             continue
-        either: Mapping[str, Candidate] = {one.name: one for one in (*low.left, *high.left)}
+        either: Mapping[str, Candidate] = {
+            candidate.name: candidate for candidate in (*low.left, *high.left)
+        }
         found.append((middle(first, last), list(either.values())))
     return found
 

@@ -56,7 +56,7 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
         )
         for p in points
     ]
-    known = {one.cell for one in found}
+    known = {verdict.cell for verdict in found}
     found += [
         Verdict(cell, None, None, _default_seconds(raced, cell), False, False)
         for cell in raced.cells

@@ -41,10 +41,10 @@ class Mistake:
 
 def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
     """The farthest behind first; held-out sizes take part."""
-    known = {(one.cell.ranks, one.cell.message_bytes): one for one in found}
+    known = {(verdict.cell.ranks, verdict.cell.message_bytes): verdict for verdict in found}
     result = []
     for ranks in sorted({ranks for ranks, _ in known}):
-        row = sorted((one for one in found if one.cell.ranks == ranks), key=_bytes)
+        row = sorted((verdict for verdict in found if verdict.cell.ranks == ranks), key=_bytes)
         for run in _runs(row):
             worst = max(run, key=lambda one: one.gain)
             assert worst.candidate is not None and worst.ratio is not None
@@ -75,13 +75,13 @@ def _is_far(verdict: Verdict) -> bool:
 def _runs(row: Sequence[Verdict]) -> list[list[Verdict]]:
     runs: list[list[Verdict]] = []
     goes_on = False
-    for one in row:
-        if _is_far(one):
+    for verdict in row:
+        if _is_far(verdict):
             if goes_on:
-                runs[-1].append(one)
+                runs[-1].append(verdict)
             else:
-                runs.append([one])
-        goes_on = _is_far(one)
+                runs.append([verdict])
+        goes_on = _is_far(verdict)
     return runs
 
 
@@ -95,6 +95,6 @@ def _neighbours(
     place = counts.index(ranks)
     for at in (place - 1, place + 1):
         if 0 <= at < len(counts):
-            same_size = (known.get((counts[at], one.cell.message_bytes)) for one in run)
-            found += [one for one in same_size if one is not None]
+            same_size = (known.get((counts[at], verdict.cell.message_bytes)) for verdict in run)
+            found += [verdict for verdict in same_size if verdict is not None]
     return found

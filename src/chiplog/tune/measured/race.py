@@ -220,7 +220,7 @@ class Race:
         """New cells between neighbours with different winners, with the candidates that are left at either."""
         added = []
         for ranks in self._options.ranks:
-            states = [one for cell, one in self.raced.cells.items() if cell.ranks == ranks]
+            states = [state for cell, state in self.raced.cells.items() if cell.ranks == ranks]
             for size, candidates in sizes_between(states):
                 cell = Cell(self._options.operation, ranks, size)
                 fit = [
@@ -380,10 +380,12 @@ class Race:
         else:  # any of them: each alone with the default
             return [Entry(first.cell, (DEFAULT, other)) for other in others] + left[1:]
         kept = [
-            Entry(one.cell, tuple(c for c in one.candidates if c.name not in self.raced.dropped))
-            for one in left
+            Entry(
+                entry.cell, tuple(c for c in entry.candidates if c.name not in self.raced.dropped)
+            )
+            for entry in left
         ]
-        return [one for one in kept if len(one.candidates) > 1]
+        return [entry for entry in kept if len(entry.candidates) > 1]
 
 
 def seconds_in(result: Result, place: int) -> float:
@@ -391,7 +393,7 @@ def seconds_in(result: Result, place: int) -> float:
     mine = [
         sample for (where, _), sample in result.samples.items() if where == place and sample.size
     ]
-    return sum(float(one.seconds.sum()) + trial_seconds(one.typical) for one in mine)
+    return sum(float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in mine)
 
 
 def trial_seconds(typical: float) -> float:

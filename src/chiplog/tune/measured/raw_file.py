@@ -86,8 +86,8 @@ class SamplesFile:
     def end(self, raced: Raced) -> None:
         """The last line: what was to be confirmed, and who was left out."""
         points = [
-            {**asdict(one.cell), "candidate": one.candidate.name, "held_out": one.is_held_out}
-            for one in raced.confirmed
+            {**asdict(point.cell), "candidate": point.candidate.name, "held_out": point.is_held_out}
+            for point in raced.confirmed
         ]
         line = {"type": "footer", "points": points, "dropped": raced.dropped}
         self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out})

@@ -41,9 +41,13 @@ class Summary:
 
 def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
     """The figures."""
-    cells = [one for one in found if not one.is_held_out]
-    held_out = [one for one in found if one.is_held_out]
-    inside = [one.ratio.high for one in held_out if one.is_changed and one.ratio is not None]
+    cells = [verdict for verdict in found if not verdict.is_held_out]
+    held_out = [verdict for verdict in found if verdict.is_held_out]
+    inside = [
+        verdict.ratio.high
+        for verdict in held_out
+        if verdict.is_changed and verdict.ratio is not None
+    ]
     logs = [math.log(cell.gain) for cell in cells]
     everything = seconds_of_everything(raced)
     return Summary(
@@ -124,7 +128,7 @@ def measured_to_json(
         else None,
         "left_out": raced.dropped,
         "default_mistakes": [_mistake(mistake) for mistake in mistakes(found)],
-        "choices": [_verdict(one) for one in found],
+        "choices": [_verdict(verdict) for verdict in found],
     }
 
 

@@ -47,7 +47,7 @@ def limits_of(header: Mapping[str, object], first_bytes: int, last_bytes: int) -
     mpi = header.get("mpi")
     settings = mpi.get("settings") if isinstance(mpi, dict) else None
     found = [*_named(header.get("options"), is_exact=True), *_named(settings, is_exact=False)]
-    known = {one.last_bytes: one for one in reversed(found)}
+    known = {limit.last_bytes: limit for limit in reversed(found)}
     return tuple(
         known[size] for size in sorted(known) if first_bytes < size and 2 * size <= last_bytes
     )

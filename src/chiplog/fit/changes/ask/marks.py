@@ -98,7 +98,7 @@ def affordable(
 
 
 def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
-    measured = {one for mark in marks for one in series_for(mark.quantity, message_bytes)}
+    measured = {series for mark in marks for series in series_for(mark.quantity, message_bytes)}
     names = {mark.quantity for mark in marks}
     return marks + [
         mark
@@ -124,7 +124,9 @@ def quantities_to_scan(
     series: set[SeriesRequest] = set()
     for name in [name for name in SCANNED if name in wanted] or sorted(present & {*SCANNED_ALONE}):
         wider = series.union(*(series_for(name, size) for size in sizes))
-        affordable = sum(one.bytes for one in wider) <= round_bytes and len(wider) <= MAX_SERIES
+        affordable = (
+            sum(request.bytes for request in wider) <= round_bytes and len(wider) <= MAX_SERIES
+        )
         if affordable or not chosen:
             chosen.append(name)
             series = wider
@@ -157,8 +159,10 @@ def _error(observed: Observed, change: Change) -> float:
 
 def _round_cost(mark: Mark, sizes: Sequence[int]) -> float:
     """Bytes on the wire for one round, where a message counts as some bytes too."""
-    series = [one for size in sizes for one in series_for(mark.quantity, size)]
-    return sum(one.bytes + THRESHOLDS.bytes_per_message * one.messages for one in series)
+    series = [request for size in sizes for request in series_for(mark.quantity, size)]
+    return sum(
+        request.bytes + THRESHOLDS.bytes_per_message * request.messages for request in series
+    )
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:

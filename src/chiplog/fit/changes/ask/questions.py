@@ -76,7 +76,7 @@ class Questions:
     def affords_bisection(self, marks: Sequence[Mark], low: int, high: int) -> bool:
         """Whether the bytes that are left may do for all questions from an interval to a place."""
         series = _series(marks, Halving(low, high).sizes)
-        least = THRESHOLDS.least_rounds * sum(one.bytes for one in series)
+        least = THRESHOLDS.least_rounds * sum(request.bytes for request in series)
         return questions_about(low, high) * least <= self._left.bytes
 
     def ask(
@@ -93,7 +93,7 @@ class Questions:
         """
         evidence = Evidence(marks, sizes, self._random)
         series = _series(marks, sizes)
-        round_bytes = max(sum(one.bytes for one in series), 1)
+        round_bytes = max(sum(request.bytes for request in series), 1)
         least = THRESHOLDS.least_rounds * round_bytes
         share = self._share(questions)
         for doubled in range(THRESHOLDS.records):
@@ -137,5 +137,7 @@ class Questions:
 
 def _series(marks: Sequence[Mark], sizes: Sequence[int]) -> list[SeriesRequest]:
     """What one round takes: all that the marks need at each size, each series once."""
-    needed = [one for size in sizes for mark in marks for one in series_for(mark.quantity, size)]
+    needed = [
+        series for size in sizes for mark in marks for series in series_for(mark.quantity, size)
+    ]
     return list(dict.fromkeys(needed))

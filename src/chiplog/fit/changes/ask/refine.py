@@ -66,7 +66,7 @@ class Refiner:
             _budget_seconds(dataset),
             places=len(self._limits) + jumps + len(suspects),
         )
-        measured = {one.quantity for one in observe(self._dataset)}
+        measured = {observed.quantity for observed in observe(self._dataset)}
         self._scanner = Scanner(self._sizes, measured, self._questions)
         self._bisection = Bisection(self._questions, self._scanner)
         self._copy_limits = copy_limits(dataset.header)
@@ -174,7 +174,7 @@ class Refiner:
         """The change with what the grid knows of it; a slope that the grid shows there is the same change."""
         wide = self._widened(found)
         self._forget_slopes(wide)
-        same = [one for one in self._all if one.kind != "slope" and _overlap(one, wide)]
+        same = [change for change in self._all if change.kind != "slope" and _overlap(change, wide)]
         if not same:
             return found
         seen_in = tuple(dict.fromkeys([*same[0].seen_in, *found.seen_in]))
@@ -326,15 +326,15 @@ class Refiner:
             return True
         known = [self._known[one] for one in self._certain if one != index]
         if any(
-            one is not None and abs(one.last_before_bytes - last_before) <= CACHE_LINE_BYTES
-            for one in known
+            change is not None and abs(change.last_before_bytes - last_before) <= CACHE_LINE_BYTES
+            for change in known
         ):
             return True
         return any(
-            limit.covers(last_before) and limit.covers(one.last_before_bytes)
+            limit.covers(last_before) and limit.covers(change.last_before_bytes)
             for limit in self._limits
-            for one in known
-            if one is not None
+            for change in known
+            if change is not None
         )
 
     def _place(self, last_before: int) -> Place:

@@ -194,7 +194,9 @@ class Evidence:
             self._jump(mark, around.low, around.below, around.low),
             self._jump(mark, around.high, around.high, around.above),
         )
-        disturbance = max(one.size if one.significant(errors) else 0.0 for one in beside)
+        disturbance = max(
+            estimate.size if estimate.significant(errors) else 0.0 for estimate in beside
+        )
         return jump.significant(errors) and jump.size >= max(
             least, THRESHOLDS.contrast * disturbance
         )
@@ -206,7 +208,7 @@ class Evidence:
             self._jump(mark, around.high, around.line_below, around.high),
         ]
         least = THRESHOLDS.lasting_share * jump.size
-        if not all(sign * one.value + one.error >= least for one in afar):
+        if not all(sign * estimate.value + estimate.error >= least for estimate in afar):
             return False
         return not around.far_above or sign * self._step_between_lines(mark, around) > 0.0
 

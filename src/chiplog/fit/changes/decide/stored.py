@@ -119,7 +119,7 @@ def _last_words(records: Mapping[int, Sequence[Series]]) -> dict[int, Jump]:
     asked: dict[int, object] = {}
     for record_id in sorted(records):
         record = records[record_id]
-        around = _surroundings_of(sorted({one.message_bytes for one in record}))
+        around = _surroundings_of(sorted({series.message_bytes for series in record}))
         if around is None:
             continue
         low = around.low
