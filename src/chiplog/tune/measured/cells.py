@@ -121,7 +121,7 @@ class CellState:
         found = [candidate for candidate in self.left if self.estimate(candidate.name) <= limit]
         return {
             candidate.name: candidate
-            for candidate in sorted(found, key=lambda one: self.estimate(one.name))
+            for candidate in sorted(found, key=lambda option: self.estimate(option.name))
         }
 
     def _error(self, name: str) -> float:
