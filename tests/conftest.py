@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from chiplog.errors import ChiplogError
+from chiplog.measure.launchers import OPEN_MPI_SESSION
 from chiplog.measure.probes import base_probe
+
+_numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +21,13 @@ def probe() -> Path:
         return base_probe()
     except ChiplogError as error:
         pytest.fail(f"{error} (make setup)", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _open_mpi_session(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a killed launcher of Open MPI's leaves behind stops no later test's: its name comes of a process number."""
+    directory = tmp_path_factory.getbasetemp() / f"open-mpi-{next(_numbers)}"
+    for name in OPEN_MPI_SESSION:
+        monkeypatch.setenv(name, str(directory))

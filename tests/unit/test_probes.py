@@ -290,9 +290,22 @@ def test_open_mpi_oversubscribes_only_beyond_the_cores(monkeypatch: pytest.Monke
 
 
 def test_open_mpi_is_allowed_to_run_as_root_by_root_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launchers, "open_mpi_session", dict)
     for user, expected in ((0, launchers.OPEN_MPI_AS_ROOT), (1000, {})):
         monkeypatch.setattr(os, "geteuid", lambda user=user: user)
         assert launchers.launch_command(a_probe("openmpi"), 2, []).environment == expected
+
+
+def test_each_launch_of_open_mpi_has_a_session_directory_unless_the_user_chose_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in launchers.OPEN_MPI_SESSION:
+        monkeypatch.delenv(name, raising=False)
+    first, second = (launchers.open_mpi_session() for _ in range(2))
+    assert first.keys() == second.keys() == set(launchers.OPEN_MPI_SESSION)
+    assert not set(first.values()) & set(second.values())
+    monkeypatch.setenv(launchers.OPEN_MPI_SESSION[0], "/scratch")
+    assert list(launchers.open_mpi_session()) == [launchers.OPEN_MPI_SESSION[1]]
 
 
 def test_intel_mpi_leaves_pinning_to_the_probe_and_knows_its_directory() -> None:

@@ -15,6 +15,7 @@ from chiplog.input_file import read_text
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.library import AT_ONCE, find_library
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measure.mpis import first_error
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
 from chiplog.measure.run_to_end import preloaded, run_to_end
@@ -143,8 +144,8 @@ def _command(
 def _launch(command: list[str], environment: Mapping[str, str]) -> Launched:
     done = run_to_end(command, environment, SECONDS)
     if done.code != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        lines = [line for line in lines if not line.startswith("chiplog: barrier of ")] or lines
-        said = lines[0] if lines else "nothing"
+        lines = done.stderr.splitlines()
+        others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
+        said = first_error("\n".join(others or lines))
         raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout, done.stderr)

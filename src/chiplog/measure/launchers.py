@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import itertools
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +18,9 @@ from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.run_to_end import run_to_end
 
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OPEN_MPI_SESSION = ("PRTE_MCA_prte_tmpdir_base", "OMPI_MCA_orte_tmpdir_base")
+"""Where Open MPI's launcher keeps its files: release 5's and release 4's name."""
+_session_numbers = itertools.count(1)
 SLURM_SECONDS = 10.0
 SMPI_NEUTRAL = (
     "--log=root.thres:warning",
@@ -88,12 +96,30 @@ def _smpirun_options(simulated: SimulatedPlatform) -> tuple[str, ...]:
 def _options(kind: str, ranks: int) -> tuple[tuple[str, ...], dict[str, str]]:
     if kind == "openmpi":
         oversubscribe = ("--map-by", ":OVERSUBSCRIBE") if ranks > usable_cores() else ()
-        return ("--bind-to", "none", *oversubscribe), dict(
-            OPEN_MPI_AS_ROOT
-        ) if os.geteuid() == 0 else {}
+        as_root = OPEN_MPI_AS_ROOT if os.geteuid() == 0 else {}
+        return ("--bind-to", "none", *oversubscribe), {**open_mpi_session(), **as_root}
     if kind == "intel":
         return (), {"I_MPI_PIN": "off"}
     return (), {}
+
+
+def open_mpi_session() -> dict[str, str]:
+    """A session directory for one launch of Open MPI's, unless the environment names one.
+
+    Its own is named after the launcher's process: where that number comes again, what a killed launch has left there
+    keeps the next one from starting.
+    """
+    names = [name for name in OPEN_MPI_SESSION if name not in os.environ]
+    directory = str(_sessions() / str(next(_session_numbers)))
+    return dict.fromkeys(names, directory)
+
+
+@functools.cache
+def _sessions() -> Path:
+    """A directory that goes when this process ends."""
+    directory = tempfile.mkdtemp(prefix="chiplog-mpi-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return Path(directory)
 
 
 def explain_start(words: Sequence[str], probe: BuiltProbe, sentence: str) -> str:
