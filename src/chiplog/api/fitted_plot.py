@@ -48,15 +48,15 @@ class FittedLines:
 def fitted_lines(fit: Fit) -> FittedLines:
     """What the plot of a fit shows; UsageError where nothing was measured that the model predicts."""
     for pattern, label in ((ROUND_TRIPS, "round trip per peer (s)"), (POSTS, "o_s(p) (s)")):
-        curves = [one for one in fit.curves if one.quantity == CURVES[pattern]]
+        curves = [curve for curve in fit.curves if curve.quantity == CURVES[pattern]]
         if curves:
             lines = tuple(_over_peers(fit, curve, pattern) for curve in curves)
             return FittedLines(model_name(fit.model), lines, "peers p", label, over_sizes=False)
-    pairs = [(one, one.pairs) for one in fit.curves if one.pairs is not None]
+    pairs = [(curve, curve.pairs) for curve in fit.curves if curve.pairs is not None]
     halves = [
-        (one, None)
-        for one in fit.curves
-        if one.quantity == "half_round_trip" and one.message_bytes.size
+        (curve, None)
+        for curve in fit.curves
+        if curve.quantity == "half_round_trip" and curve.message_bytes.size
     ][:1]
     if not pairs and not halves:
         raise UsageError("no half round trip was measured.")

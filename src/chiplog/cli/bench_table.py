@@ -26,8 +26,10 @@ def print_bench(bench: Bench) -> None:
     for title in ("mode", "by", "median", "95 % interval", "samples", "late"):
         table.add_column(title, no_wrap=True)
     for row in bench.rows:
-        one = row.seconds
-        seconds, interval = format.value_and_interval(one.value, one.low, one.high, "s")
+        estimate = row.seconds
+        seconds, interval = format.value_and_interval(
+            estimate.value, estimate.low, estimate.high, "s"
+        )
         mark = " *" if row.mode == bench.mode else ""
         meaning = f"{row.mode}: {MEANINGS[row.mode]}{mark}"
         table.add_row(meaning, row.variant, seconds, interval, str(row.samples), str(row.invalid))
@@ -41,7 +43,7 @@ def print_bench(bench: Bench) -> None:
         say(f"library: {bench.library}")
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
-        one = chosen.estimate
+        estimate = chosen.estimate
         say(
-            f"library / MPI's own: {one.value:.3f} ({one.low:.3f} to {one.high:.3f}): {chosen.verdict}"
+            f"library / MPI's own: {estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f}): {chosen.verdict}"
         )

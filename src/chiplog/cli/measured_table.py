@@ -23,7 +23,7 @@ WIDTH = 80
 
 def print_measured(measured: Measured, operation: str, *, details: bool = False) -> None:
     """At most MOST_ROWS sizes without `details`, those that leave the default first."""
-    one = measured.summary
+    summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
     say(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
@@ -33,15 +33,21 @@ def print_measured(measured: Measured, operation: str, *, details: bool = False)
         say(f"{len(cells) - len(shown)} more sizes keep the default (--details)")
     if any(verdict.candidate and not verdict.is_changed for verdict in cells):
         say("NAME?: seemed faster, but that is not sure")
-    if one.held_out:
+    if summary.held_out:
         worst = (
             ""
-            if one.worst_held_out is None
-            else f", slower than the default by at most {_worse(one.worst_held_out)}"
+            if summary.worst_held_out is None
+            else f", slower than the default by at most {_worse(summary.worst_held_out)}"
         )
-        say(f"held out: {one.held_out_passed} of {one.held_out} sizes inside a range{worst}")
-    share = "" if math.isnan(one.share) else f", {one.share:.0%} of trying everything as thoroughly"
-    say(f"measured {format.duration(one.seconds)} in {measured.raced.launches} launches{share}")
+        say(
+            f"held out: {summary.held_out_passed} of {summary.held_out} sizes inside a range{worst}"
+        )
+    share = (
+        ""
+        if math.isnan(summary.share)
+        else f", {summary.share:.0%} of trying everything as thoroughly"
+    )
+    say(f"measured {format.duration(summary.seconds)} in {measured.raced.launches} launches{share}")
     _print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
@@ -83,12 +89,12 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
 
 
 def _answer(measured: Measured) -> str:
-    one = measured.summary
-    if not one.changed:
+    summary = measured.summary
+    if not summary.changed:
         return "the default stays at all sizes."
     return (
-        f"{one.changed} of {one.cells} sizes leave\nthe default; geometric mean of the gain over all sizes "
-        f"{one.mean_gain:.2f}."
+        f"{summary.changed} of {summary.cells} sizes leave\nthe default; geometric mean of the gain over all sizes "
+        f"{summary.mean_gain:.2f}."
     )
 
 
@@ -98,7 +104,7 @@ def _worse(ratio: float) -> str:
 
 def _most_important(cells: Sequence[Verdict]) -> list[Verdict]:
     ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:MOST_ROWS]
-    return sorted(ordered, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    return sorted(ordered, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
 def _table(cells: Sequence[Verdict]) -> Table:

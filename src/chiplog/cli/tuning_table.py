@@ -93,7 +93,7 @@ def _blocks(tuning: Tuning) -> list[list[Choice]]:
     """Runs of ranks at each size, joined with those of the next sizes where they begin, end and choose alike."""
     blocks: list[list[Choice]] = []
     open_ones: dict[object, list[Choice]] = {}
-    for _, group in groupby(_ordered(tuning), lambda one: one.message_bytes):
+    for _, group in groupby(_ordered(tuning), lambda choice: choice.message_bytes):
         still: dict[object, list[Choice]] = {}
         for run in _runs_of(list(group)):
             key = (run[0].ranks, run[-1].ranks, _same(run[0]))
@@ -139,6 +139,6 @@ def _rankings(tuning: Tuning) -> Table:
 
 def _runs(tuning: Tuning) -> Iterator[tuple[Choice, Choice]]:
     """The first and the last choice of each run, size by size."""
-    for _, group in groupby(_ordered(tuning), lambda one: one.message_bytes):
+    for _, group in groupby(_ordered(tuning), lambda choice: choice.message_bytes):
         for run in _runs_of(list(group)):
             yield run[0], run[-1]

@@ -26,12 +26,16 @@ def changes_left(
 ) -> tuple[Change, ...]:
     """Of the `changes` found in `dataset` those that `training`, the part of it that is left, is evidence of."""
     again = {series.message_bytes for series in dataset.select(purpose=FOLLOW_UP).series}
-    measured = [one for one in changes if {one.last_before_bytes, one.first_after_bytes} <= again]
+    measured = [
+        change
+        for change in changes
+        if {change.last_before_bytes, change.first_after_bytes} <= again
+    ]
     kept = [one for one in (_left(change, training) for change in measured) if one is not None]
     if len(measured) < len(changes):
         found = find_changes(training).consensus
-        kept += [one for one in found if not any(_meet(one, other) for other in kept)]
-    kept = [one for one in kept if one.kind != "slope"]
+        kept += [change for change in found if not any(_meet(change, other) for other in kept)]
+    kept = [change for change in kept if change.kind != "slope"]
     return tuple(sorted(kept, key=lambda change: change.last_before_bytes))
 
 

@@ -54,8 +54,8 @@ def _of_the_grid(series: Series) -> bool:
 
 
 OVER_SIZES = Judged(
-    lambda one: is_round_trip(one) and _of_the_grid(one),
-    lambda one: one.message_bytes,
+    lambda series: is_round_trip(series) and _of_the_grid(series),
+    lambda series: series.message_bytes,
     lambda measured, _: measured_points(measured, HALF_ROUND_TRIP),
     "sizes",
     " B",
@@ -63,8 +63,8 @@ OVER_SIZES = Judged(
     by_size=True,
 )
 OVER_PEERS = Judged(
-    lambda one: one.pattern == ONE_TO_MANY and _of_the_grid(one),
-    lambda one: one.peers,
+    lambda series: series.pattern == ONE_TO_MANY and _of_the_grid(series),
+    lambda series: series.peers,
     round_trip_points,
     "numbers of peers",
     "",

@@ -343,7 +343,7 @@ def _fitted_symbols(segment: Segment) -> set[str]:
 def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
     accepts = parse_expression(expression)
     held = part(in_shown_state(dataset), accepts)
-    training = part(dataset, lambda one: not accepts(one))
+    training = part(dataset, lambda series: not accepts(series))
     values, left = judged.values(dataset), judged.values(training)
     if not judged.values(held):
         raise UsageError(

@@ -66,4 +66,6 @@ def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
 def _dealt(dataset: Dataset) -> tuple[list[int], list[int]]:
     """The sizes in bytes and the numbers of pairs, ascending."""
     measured = [series for series in dataset.series if is_pair_point(series)]
-    return sorted({one.message_bytes for one in measured}), sorted({one.pairs for one in measured})
+    return sorted({series.message_bytes for series in measured}), sorted(
+        {series.pairs for series in measured}
+    )

@@ -21,4 +21,4 @@ def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
 
 def divide(dataset: Dataset, held: Callable[[Series], bool]) -> Split:
     """The dataset without the series that `held` accepts, and these."""
-    return part(dataset, lambda one: not held(one)), part(dataset, held)
+    return part(dataset, lambda series: not held(series)), part(dataset, held)

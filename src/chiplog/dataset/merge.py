@@ -17,7 +17,7 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
     """
     if not datasets:
         raise UsageError("there is no run to merge.")
-    transports = sorted({one.transport for one in datasets})
+    transports = sorted({dataset.transport for dataset in datasets})
     if len(transports) > 1:
         raise UsageError(f"runs of different transports can't be merged: {', '.join(transports)}.")
     numbers: dict[tuple[int, int], int] = {}
@@ -27,9 +27,9 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
         for one in dataset.series
     ]
     return Dataset(
-        header={**datasets[0].header, "merged": [dict(one.header) for one in datasets]},
+        header={**datasets[0].header, "merged": [dict(dataset.header) for dataset in datasets]},
         series=tuple(series),
-        complete=all(one.complete for one in datasets),
-        source=", ".join(one.source for one in datasets),
-        warnings=tuple(warning for one in datasets for warning in one.warnings),
+        complete=all(dataset.complete for dataset in datasets),
+        source=", ".join(dataset.source for dataset in datasets),
+        warnings=tuple(warning for dataset in datasets for warning in dataset.warnings),
     )

@@ -56,7 +56,7 @@ def of_target(
     found = found or [fit for fit in fits if fit.placement == target]
     if not found:
         raise UsageError(f"--target {target}: {source} holds {listed or 'no target'}.")
-    if len({target_of(one) for one in found}) > 1:
+    if len({target_of(fit) for fit in found}) > 1:
         raise UsageError(
             f"--target {target}: {source} holds several of that transport; name one of {listed}."
         )
@@ -66,7 +66,7 @@ def of_target(
 def _parts(fits: Sequence[Fit]) -> list[str]:
     """The names of the parts that the fits of imported files are of, in the order of the fits."""
     imported = [fit for fit in fits if target_of(fit).startswith("import:")]
-    return list(dict.fromkeys(one.placement for one in imported if one.placement))
+    return list(dict.fromkeys(fit.placement for fit in imported if fit.placement))
 
 
 def beyond_measured(fit: Fit, ranks: int, nodes: int | None = None) -> str | None:

@@ -79,7 +79,7 @@ def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
             found.append(read_facts(path))
         except CorruptFile as error:
             unread.append(str(error))
-    return sorted(found, key=lambda one: (one.facts.time, one.facts.run_id)), unread
+    return sorted(found, key=lambda file: (file.facts.time, file.facts.run_id)), unread
 
 
 def _paths(history: Path) -> Iterator[Path]:

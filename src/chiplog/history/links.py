@@ -66,7 +66,7 @@ def links_of(
     key_of = dict(zip(names, node_keys(names), strict=True))
     if pair is not None:
         kept, found, unread = of_each(
-            runs, lambda one: _of_pair(read_rows(one, PAIR), key_of, pair)
+            runs, lambda file: _of_pair(read_rows(file, PAIR), key_of, pair)
         )
         return kept, [_pair_series(found, kind, key_of, pair) for kind in KINDS], unread
     if link_class not in CLASSES:
@@ -74,7 +74,7 @@ def links_of(
         raise UsageError(f"--class: '{link_class}' is not known; it accepts {known}.")
     leaf_of = None if link_class == ALL else _leaves(runs, key_of)
     kept, medians, unread = of_each(
-        runs, lambda one: _medians(read_rows(one, PAIR), link_class, key_of, leaf_of)
+        runs, lambda file: _medians(read_rows(file, PAIR), link_class, key_of, leaf_of)
     )
     return kept, [_class_series(medians, kind, link_class) for kind in KINDS], unread
 
@@ -162,7 +162,7 @@ def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str,
     """The leaf of each node, as the pairs of the newest run that can be read show it."""
     newest: dict[Kind, Rows] = {}
     for run in reversed(runs):
-        _, found, _ = of_each([run], lambda one: read_rows(one, PAIR))
+        _, found, _ = of_each([run], lambda file: read_rows(file, PAIR))
         if found:
             newest = found[0]
             break

@@ -143,7 +143,7 @@ def judge_history(
     streams = sum(len(one.nodes) for one in series)
     rows = [row for one in series if one.nodes for row in _rows(one, streams, runs, days)]
     if node is not None:
-        rows = [one for one in rows if short_name(node) in (short_name(one.name), one.name.lower())]
+        rows = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
         if not rows:
             known = sorted({name for one in series for name in one.nodes})
             more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
@@ -178,7 +178,7 @@ def rows_of(
     Errors as of `judge_history`.
     """
     runs, unread = runs_of(history, target, days)
-    kept, found, others = of_each(runs, lambda one: read_rows(one, NODE))
+    kept, found, others = of_each(runs, lambda file: read_rows(file, NODE))
     if not kept:
         raise CorruptFile(others[0])
     return kept, found, unread + others

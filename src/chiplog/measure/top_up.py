@@ -34,7 +34,7 @@ class TopUp:
             (point.pattern, point.message_bytes)
             for point in imprecise_points(grid, self._options.relative_half_width)
         }
-        left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)
+        left = seconds_of(self._options) - sum(series.elapsed_seconds for series in grid)
         return self._visits.again(
             lambda request: any(
                 (series.pattern, series.message_bytes) in wanted for series in request.series
@@ -42,5 +42,5 @@ class TopUp:
             grid,
             next_id,
             seconds=min(left, self._limits.seconds_for_visits),
-            volume=self._options.budget_bytes - sum(one.bytes_sent for one in grid),
+            volume=self._options.budget_bytes - sum(series.bytes_sent for series in grid),
         )

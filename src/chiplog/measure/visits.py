@@ -44,7 +44,7 @@ class Visits:
             request for request in make_plan(options).launches[-1] if request.tag["purpose"] == GRID
         ]
         first = [request for request in grid if request.visit == 0]
-        self._requests = sorted(first, key=lambda one: one.round_bytes)
+        self._requests = sorted(first, key=lambda request: request.round_bytes)
 
     def again(
         self,

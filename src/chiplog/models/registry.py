@@ -36,4 +36,4 @@ find_model = MODELS.find
 
 def models_by_precedence(serves: Callable[[Model], bool]) -> tuple[Model, ...]:
     """The models that `serves` accepts, those to be taken first at the front."""
-    return tuple(sorted(filter(serves, MODELS.all()), key=lambda one: -one.precedence))
+    return tuple(sorted(filter(serves, MODELS.all()), key=lambda model: -model.precedence))

@@ -134,7 +134,7 @@ class LogGPSpeaker:
         limited = [regime for regime in self.regimes if not latency_is_unlimited(regime)]
         if not limited:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
-        self._limited = tuple(one.segment for one in limited)
+        self._limited = tuple(regime.segment for regime in limited)
 
     @property
     def follows_measured_times(self) -> bool:

@@ -225,8 +225,8 @@ def measured_residuals(fit: Fit, pattern: str) -> MeasuredResiduals:
     """Where the fit's curves have points of a pattern, and by how much the model misses them."""
     counted = ((curve, _counts(curve, pattern)) for curve in fit.curves)
     parts = [
-        (one.message_bytes, counts, _residuals(one))
-        for one, counts in counted
+        (curve.message_bytes, counts, _residuals(curve))
+        for curve, counts in counted
         if counts is not None
     ]
     if not parts:

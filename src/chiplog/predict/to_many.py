@@ -166,7 +166,7 @@ def predict_to_many(
         raise UsageError(
             f"--algorithm: {way} needs a fit of messages posted one by one; the file has posting list only."
         )
-    is_derived = all(one.posting != LIST for one in known)
+    is_derived = all(source.posting != LIST for source in known)
     rows = _judged(sorted(rows, key=lambda row: row.seconds), same_posts=is_derived)
     if paper_literal:
         return tuple(rows)
@@ -214,10 +214,10 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
     if found:
         best = min(
             found,
-            key=lambda one: (
-                one.rejected is not None,
-                one.posting != NORMAL,
-                _width(one.fits[0], message_bytes),
+            key=lambda source: (
+                source.rejected is not None,
+                source.posting != NORMAL,
+                _width(source.fits[0], message_bytes),
             ),
         )
         same = (best.fits[0].model, best.fits[0].operation)
@@ -227,7 +227,7 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
             if (source.fits[0].model, source.fits[0].operation) == same
             and (source.rejected is None or best.rejected is not None)
         ]
-        return sorted(mine, key=lambda one: one.posting != NORMAL)
+        return sorted(mine, key=lambda source: source.posting != NORMAL)
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     raise UsageError(
         f"no model in the file predicts {OPERATION}: it holds {held}; predictions need "

@@ -43,12 +43,12 @@ def csv_table(fit: Fit) -> str:
 
 def latex_table(fit: Fit) -> str:
     """A tabular with the rules of booktabs: a row a regime, a column a parameter, 95 % intervals in brackets."""
-    symbols = list(dict.fromkeys(name for one in fit.segments for name in one.parameters))
+    symbols = list(dict.fromkeys(name for segment in fit.segments for name in segment.parameters))
     units = {
-        name: one.parameters[name].unit
-        for one in fit.segments
+        name: segment.parameters[name].unit
+        for segment in fit.segments
         for name in symbols
-        if name in one.parameters
+        if name in segment.parameters
     }
     head = [
         r"Sizes (B)",

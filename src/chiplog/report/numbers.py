@@ -100,7 +100,7 @@ def over_peers_table(
             if any(text != format.NOTHING for text in shown.values()):
                 columns.append(_number_column(model_name(fit.model)))
                 texts.append(shown)
-    peers = sorted({p for one in texts for p in one})
+    peers = sorted({p for text in texts for p in text})
     rows = tuple(
         (line(str(p)), *(line(by_peers.get(p, format.NOTHING)) for by_peers in texts))
         for p in peers

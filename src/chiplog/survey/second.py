@@ -69,8 +69,8 @@ def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:
     of_sweep = (series for series in dataset.series if series.visit == 0 and series.by_pair)
     return list(
         dict.fromkeys(
-            one.round
-            for one in of_sweep
-            if one.tag.get("purpose") == purpose and one.round is not None
+            series.round
+            for series in of_sweep
+            if series.tag.get("purpose") == purpose and series.round is not None
         )
     )

@@ -242,7 +242,7 @@ def pairs_alone(
         if is_own and len(partners) < LEAST_PARTNERS:  # all of a leaf in doubt: most are healthy
             partners = [one for one in seen if leaves[one] == leaves[node] and one != node]
         partners = partners or healthy
-        clear = [one for one in partners if is_own or leaves[one] not in found.uplinks]
+        clear = [partner for partner in partners if is_own or leaves[partner] not in found.uplinks]
         partners = clear if len(clear) >= PARTNERS_ALONE else partners
         drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
         wanted += [(node, partner) for partner in drawn]

@@ -84,14 +84,14 @@ def choose(
     """
     known = [algorithm for name, algorithm in algorithms(operation).items() if name in offered]
     speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model, anyway=anyway)
-    spoken = [one for one in known if speaker.speaks_about(one)]
+    spoken = [algorithm for algorithm in known if speaker.speaks_about(algorithm)]
     if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
-        names = ", ".join(one.name for one in spoken) or "none"
+        names = ", ".join(algorithm.name for algorithm in spoken) or "none"
         raise UsageError(
             f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} predicts "
             f"{names} of what is offered."
         )
-    others = [one for one in spoken if one.name != N_WAY]
+    others = [algorithm for algorithm in spoken if algorithm.name != N_WAY]
     contest = (
         _NWayContests(speaker, others, peers).at
         if len(others) < len(spoken)
@@ -116,7 +116,11 @@ def predicted_seconds(
     """
     known = [algorithm for name, algorithm in algorithms(operation).items() if name in names]
     speaker = speaker_for(fits, known, max(tasks, key=lambda task: task.ranks), anyway=True)
-    spoken = [one for one in known if speaker.speaks_about(one) and not one.takes_peers]
+    spoken = [
+        algorithm
+        for algorithm in known
+        if speaker.speaks_about(algorithm) and not algorithm.takes_peers
+    ]
     found = {}
     for task in tasks:
         asked = _asked(spoken, None, task)

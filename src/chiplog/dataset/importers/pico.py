@@ -262,11 +262,11 @@ def _of_member(
     record = _record(source.members[match[0]], about, size, algorithm, skipped, where)
     if record is None:
         return None
-    one = record.series[0]
+    series = record.series[0]
     tag = {**record.tag, "pico": match[0], "algorithm": algorithm}
     if segment:
         tag["segment_bytes"] = int(segment)
-    key = (one.pattern, one.operation, one.message_bytes, segment, about.part)
+    key = (series.pattern, series.operation, series.message_bytes, segment, about.part)
     return key, ImportedRecord(record.series, tag=tag, placement=about.part)
 
 

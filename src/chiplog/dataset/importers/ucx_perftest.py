@@ -150,8 +150,8 @@ def _in_launches(tables: Sequence[PartTable]) -> list[ImportedRecord]:
     launches: Counter[tuple[object, ...]] = Counter()
     records = []
     for table in tables:
-        one = table.records[0].series[0]
-        key = (one.pattern, one.operation, one.message_bytes, table.part)
+        series = table.records[0].series[0]
+        key = (series.pattern, series.operation, series.message_bytes, table.part)
         records.append(replace(table.records[0], launch=launches[key], placement=table.part))
         launches[key] += 1
     return records

@@ -202,9 +202,9 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
     networks = [_without_envelope(part.network) for part in parts]
     base = networks[-1]
     settings = {
-        "smpi/os": _overheads(parts, lambda one: one.send),
-        "smpi/ois": _overheads(parts, lambda one: one.send),
-        "smpi/or": _overheads(parts, lambda one: one.receive),
+        "smpi/os": _overheads(parts, lambda part: part.send),
+        "smpi/ois": _overheads(parts, lambda part: part.send),
+        "smpi/or": _overheads(parts, lambda part: part.receive),
         "smpi/lat-factor": _factors(
             parts, [network.seconds / base.seconds for network in networks]
         ),

@@ -88,12 +88,16 @@ def wider_than_normal(quantity: Quantity) -> float:
 
 def widened(estimate: Estimate, factor: float) -> Estimate:
     """An identified estimate whose replicates are further from its value by so much, on a logarithmic scale."""
-    one = estimate.parameter
-    if not (one.identified and one.value and estimate.draws.size) or is_fixed(one) or factor == 1.0:
+    parameter = estimate.parameter
+    if (
+        not (parameter.identified and parameter.value and estimate.draws.size)
+        or is_fixed(parameter)
+        or factor == 1.0
+    ):
         return estimate
-    share = factor * (estimate.draws - one.value) / one.value
-    draws = one.value * np.exp(np.arcsinh(share))
-    return identified(one.symbol, one.unit, one.value, draws, one.reason)
+    share = factor * (estimate.draws - parameter.value) / parameter.value
+    draws = parameter.value * np.exp(np.arcsinh(share))
+    return identified(parameter.symbol, parameter.unit, parameter.value, draws, parameter.reason)
 
 
 def few_samples(quantity: Quantity) -> str | None:
@@ -107,8 +111,14 @@ def few_samples(quantity: Quantity) -> str | None:
 
 def without_interval(estimate: Estimate, why: str) -> Estimate:
     """An identified estimate as a value alone, with the reason; any other as it is."""
-    one = estimate.parameter
-    if not one.identified or is_fixed(one) or (one.reason or "").startswith(NO_INTERVAL):
+    parameter = estimate.parameter
+    if (
+        not parameter.identified
+        or is_fixed(parameter)
+        or (parameter.reason or "").startswith(NO_INTERVAL)
+    ):
         return estimate
-    told = NO_INTERVAL + (why if one.reason is None else f"{why.rstrip('.')}; {one.reason}")
-    return Estimate(replace(one, low=None, high=None, reason=told), np.empty(0))
+    told = NO_INTERVAL + (
+        why if parameter.reason is None else f"{why.rstrip('.')}; {parameter.reason}"
+    )
+    return Estimate(replace(parameter, low=None, high=None, reason=told), np.empty(0))

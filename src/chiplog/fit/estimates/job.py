@@ -84,9 +84,12 @@ class Job:
     def lines(self) -> RegimeLines:
         """The lines of all quantities' regimes, found once for all models by one method."""
         if self.method not in self.known_lines:
-            one = self.quantities_in_lines
-            parts = partition((one.half_round_trip, one.o_s, one.o_r, one.gap), self.limits)
-            self.known_lines[self.method] = RegimeLines(one, parts, self.rng)
+            quantities = self.quantities_in_lines
+            parts = partition(
+                (quantities.half_round_trip, quantities.o_s, quantities.o_r, quantities.gap),
+                self.limits,
+            )
+            self.known_lines[self.method] = RegimeLines(quantities, parts, self.rng)
         return self.known_lines[self.method]
 
     @property

@@ -175,8 +175,8 @@ def _tied(
         return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
     lines = [line for line in given.values() if line is not None]
     value, draws = _shared_out(
-        np.array([one.slope for one in lines]),
-        np.stack([one.slope_draws for one in lines]),
+        np.array([line.slope for line in lines]),
+        np.stack([line.slope_draws for line in lines]),
         half.slope,
         half.slope_draws,
     )

@@ -99,9 +99,9 @@ def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
 
     def of(pattern: str) -> list[int]:
         return measured.indices(
-            lambda one: (
-                (one.pattern, one.message_bytes) == (pattern, message_bytes)
-                and one.delay_seconds == 0
+            lambda series: (
+                (series.pattern, series.message_bytes) == (pattern, message_bytes)
+                and series.delay_seconds == 0
             )
         )
 

@@ -144,7 +144,7 @@ def _fit_one(
         segments=segments,
         changes=protocol_changes(table, limits),
         error=NOT_JUDGED,
-        cost=cost_of(dataset.series, [indices[id(one)] for one in fitted]),
+        cost=cost_of(dataset.series, [indices[id(series)] for series in fitted]),
         between=table.series[0].between,
         convention=table.series[0].direction,
         warnings=(*_few_sizes(table, pieces), *_one_number_of_pairs(table.pairs[used])),

@@ -188,9 +188,11 @@ def half_round_trips(measured: Measured) -> dict[int, Quantity]:
     """By k, ascending, the half round trips of the slowest of k pairs over the size; one-way times as they are."""
     by_pairs: dict[int, list[Entry]] = {}
     for index in measured.indices(is_pair_point):
-        one = measured.series[index]
-        terms = ((index, 1.0 / TRIPS[one.direction]),)
-        by_pairs.setdefault(one.pairs, []).append(Entry(one.message_bytes, one.launch, terms))
+        series = measured.series[index]
+        terms = ((index, 1.0 / TRIPS[series.direction]),)
+        by_pairs.setdefault(series.pairs, []).append(
+            Entry(series.message_bytes, series.launch, terms)
+        )
     return {
         pairs: measured.quantity(f"half_round_trip(k={pairs})", by_pairs[pairs])
         for pairs in sorted(by_pairs)

@@ -133,7 +133,7 @@ class Measured:
             rounding,
             used,
             self._rng_of(name),
-            is_difference=any(len(one.terms) > 1 or one.constant for one in ordered),
+            is_difference=any(len(entry.terms) > 1 or entry.constant for entry in ordered),
         )
         return replace(
             found,
@@ -148,9 +148,9 @@ class Measured:
         samples: dict[int, list[NDArray[np.float64]]] = {}
         for entry in entries:
             ((index, factor),) = entry.terms
-            one = self.series[index]
-            level = one.median or 1.0
-            scaled = one.seconds * (factor * float(self.at.value[index]) / level)
+            series = self.series[index]
+            level = series.median or 1.0
+            scaled = series.seconds * (factor * float(self.at.value[index]) / level)
             samples.setdefault(entry.message_bytes, []).append(scaled)
         return np.array([order_statistics(np.concatenate(sample)) for sample in samples.values()]).T
 

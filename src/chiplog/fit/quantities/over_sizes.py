@@ -76,8 +76,8 @@ def _samples(measured: Measured, places: Sequence[int]) -> float:
     """How many samples a size has, in the median over the sizes of some series."""
     counts: dict[int, int] = {}
     for place in places:
-        one = measured.series[place]
-        counts[one.message_bytes] = counts.get(one.message_bytes, 0) + one.seconds.size
+        series = measured.series[place]
+        counts[series.message_bytes] = counts.get(series.message_bytes, 0) + series.seconds.size
     return float(np.median(list(counts.values())))
 
 
@@ -85,14 +85,14 @@ def train_gap(measured: Measured) -> Quantity:
     """`max(o_s, g + (s-1)G)` from the trains without delay."""
     entries = []
     for index in measured.indices(
-        lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds == 0
+        lambda series: series.pattern == "prtt" and series.train > 1 and series.delay_seconds == 0
     ):
-        one = measured.series[index]
-        partner = measured.round_trip_beside(one)
+        series = measured.series[index]
+        partner = measured.round_trip_beside(series)
         if partner is not None:
-            share = 1.0 / (one.train - 1)
+            share = 1.0 / (series.train - 1)
             terms = ((index, share), (partner, -share))
-            entries.append(Entry(one.message_bytes, one.launch, terms))
+            entries.append(Entry(series.message_bytes, series.launch, terms))
     return measured.quantity("gap", entries)
 
 
@@ -104,16 +104,16 @@ def flood_gap(measured: Measured) -> Quantity:
     """
     entries = []
     smallest = _smallest_round_trips(measured)
-    for index in measured.indices(lambda one: one.pattern == "flood" and one.train > 1):
-        one = measured.series[index]
-        partner = measured.round_trip_beside(one)
-        back = smallest.get(one.launch)
+    for index in measured.indices(lambda series: series.pattern == "flood" and series.train > 1):
+        series = measured.series[index]
+        partner = measured.round_trip_beside(series)
+        back = smallest.get(series.launch)
         if partner is None or back is None:
-            terms: tuple[tuple[int, float], ...] = ((index, 1.0 / one.train),)
+            terms: tuple[tuple[int, float], ...] = ((index, 1.0 / series.train),)
         else:
-            share = 1.0 / (one.train - 1)
+            share = 1.0 / (series.train - 1)
             terms = ((index, share), (partner, -share / 2), (back, -share / 2))
-        entries.append(Entry(one.message_bytes, one.launch, terms))
+        entries.append(Entry(series.message_bytes, series.launch, terms))
     return measured.quantity("gap", entries)
 
 
@@ -121,10 +121,10 @@ def _smallest_round_trips(measured: Measured) -> dict[int, int]:
     """By launch, a round trip of the smallest size: what an empty acknowledgement takes."""
     found: dict[int, int] = {}
     for index in measured.indices(is_round_trip):
-        one = measured.series[index]
-        best = found.get(one.launch)
-        if best is None or one.message_bytes < measured.series[best].message_bytes:
-            found[one.launch] = index
+        series = measured.series[index]
+        best = found.get(series.launch)
+        if best is None or series.message_bytes < measured.series[best].message_bytes:
+            found[series.launch] = index
     return found
 
 
@@ -135,11 +135,11 @@ def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quanti
     """
     records: dict[tuple[int, int, int], list[int]] = {}
     for index in measured.indices(
-        lambda one: one.pattern == "prtt" and one.train > 1 and one.delay_seconds > 0
+        lambda series: series.pattern == "prtt" and series.train > 1 and series.delay_seconds > 0
     ):
-        one = measured.series[index]
+        series = measured.series[index]
         if (index in measured.short_delays) == hidden:
-            key = (one.launch, one.record_id, one.message_bytes)
+            key = (series.launch, series.record_id, series.message_bytes)
             records.setdefault(key, []).append(index)
     lengths = {key: {measured.series[index].train for index in records[key]} for key in records}
     paired = {max(found) for found in lengths.values() if len(found) > 1}
@@ -148,11 +148,11 @@ def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quanti
         longest = [train for train in trains if measured.series[train].train == max(lengths[key])]
         shortest = min(trains, key=lambda index: measured.series[index].train)
         for index in longest:
-            one = measured.series[index]
+            series = measured.series[index]
             if len(lengths[key]) > 1:
                 entries.append(_further_sends(measured, index, shortest))
-            elif one.train not in paired:
-                bare = measured.round_trip_beside(one)
+            elif series.train not in paired:
+                bare = measured.round_trip_beside(series)
                 if bare is not None:
                     entries.append(_further_sends(measured, index, bare))
     return measured.quantity("o_s", entries)
@@ -172,12 +172,12 @@ def knee_send_overhead(measured: Measured) -> Quantity:
 
     A train counts as longer when it is so by 3 standard errors and by `KNEE_SHARE` of the delay.
     """
-    trains = measured.indices(lambda one: one.pattern == "prtt" and one.train > 1)
+    trains = measured.indices(lambda series: series.pattern == "prtt" and series.train > 1)
     ladder = [index for index in trains if measured.series[index].tag.get("purpose") == "bell"]
     records: dict[tuple[int, int, int], list[int]] = {}
     for index in ladder or trains:
-        one = measured.series[index]
-        records.setdefault((one.launch, one.record_id, one.train), []).append(index)
+        series = measured.series[index]
+        records.setdefault((series.launch, series.record_id, series.train), []).append(index)
     entries = []
     used: set[int] = set()
     for found in records.values():
@@ -189,32 +189,32 @@ def knee_send_overhead(measured: Measured) -> Quantity:
         longer = [index for index in found if _is_longer(measured, index, bare[0])]
         if longer:
             first = min(longer, key=lambda index: measured.series[index].delay_seconds)
-            one = measured.series[first]
-            share = 1.0 / (one.train - 1)
+            series = measured.series[first]
+            share = 1.0 / (series.train - 1)
             terms = ((first, share), (partner, -share))
-            entries.append(Entry(one.message_bytes, one.launch, terms, -one.delay_seconds))
+            entries.append(Entry(series.message_bytes, series.launch, terms, -series.delay_seconds))
     found_overhead = measured.quantity("o_s", entries)
     return replace(found_overhead, series=frozenset(used))
 
 
 def _is_longer(measured: Measured, index: int, bare: int) -> bool:
-    one = measured.series[index]
-    if one.delay_seconds <= 0:
+    series = measured.series[index]
+    if series.delay_seconds <= 0:
         return False
     excess = measured.at.value[index] - measured.at.value[bare]
     noise = np.hypot(measured.at.sigma[index], measured.at.sigma[bare])
-    least = KNEE_SHARE * (one.train - 1) * one.delay_seconds
+    least = KNEE_SHARE * (series.train - 1) * series.delay_seconds
     return bool(excess > max(3.0 * noise, least))
 
 
 def direct_send_overhead(measured: Measured, *, single: bool) -> Quantity:
     """o_s(s) from timed sends: of `single` ones (Kielmann) or of a few in a row (Culler), else of any."""
-    calls = measured.indices(lambda one: one.pattern == "send_overhead" and one.peers == 1)
+    calls = measured.indices(lambda series: series.pattern == "send_overhead" and series.peers == 1)
     wanted = [index for index in calls if (measured.series[index].train == 1) == single]
     entries = []
     for index in wanted or calls:
-        one = measured.series[index]
-        entries.append(Entry(one.message_bytes, one.launch, ((index, 1.0 / one.train),)))
+        series = measured.series[index]
+        entries.append(Entry(series.message_bytes, series.launch, ((index, 1.0 / series.train),)))
     return measured.quantity("o_s", entries)
 
 
@@ -226,16 +226,16 @@ def receive_overhead(measured: Measured, *, single: bool = False, hidden: bool =
     """
     calls = [
         index
-        for index in measured.indices(lambda one: one.pattern == "receive_overhead")
+        for index in measured.indices(lambda series: series.pattern == "receive_overhead")
         if (index in measured.short_delays) == hidden
     ]
     bare = [index for index in calls if measured.series[index].train == 1]
     entries = []
     for index in (bare or calls) if single else calls:
-        one = measured.series[index]
-        constant = -(one.train - 1) * one.delay_seconds / one.train
-        terms = ((index, 1.0 / one.train),)
-        entries.append(Entry(one.message_bytes, one.launch, terms, constant))
+        series = measured.series[index]
+        constant = -(series.train - 1) * series.delay_seconds / series.train
+        terms = ((index, 1.0 / series.train),)
+        entries.append(Entry(series.message_bytes, series.launch, terms, constant))
     return measured.quantity("o_r", entries)
 
 
@@ -243,12 +243,14 @@ def delayed_ping_pong_overhead(measured: Measured) -> Quantity:
     """o_s(s) + o_r(s) from ping-pongs with a delay above the round trip (Culler)."""
     entries = []
     for index in measured.indices(
-        lambda one: one.pattern == "ping_pong" and one.delay_seconds > 0 and one.train == 1
+        lambda series: (
+            series.pattern == "ping_pong" and series.delay_seconds > 0 and series.train == 1
+        )
     ):
-        one = measured.series[index]
-        partner = measured.round_trip_beside(one)
-        if partner is None or one.delay_seconds >= measured.at.value[partner]:
+        series = measured.series[index]
+        partner = measured.round_trip_beside(series)
+        if partner is None or series.delay_seconds >= measured.at.value[partner]:
             entries.append(
-                Entry(one.message_bytes, one.launch, ((index, 1.0),), -one.delay_seconds)
+                Entry(series.message_bytes, series.launch, ((index, 1.0),), -series.delay_seconds)
             )
     return measured.quantity("o_s + o_r", entries)

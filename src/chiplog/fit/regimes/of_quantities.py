@@ -47,9 +47,11 @@ class RegimeLines:
         """The line of the regime that holds the segment; None where the quantity was not measured there."""
         key = (name, self._range(name, segment))
         if key not in self._known:
-            one = self.quantity(name, segment)
-            steps = payload_steps(one.message_bytes)
-            fitted = fit_line(one, steps, self.rng, flat=self.flat) if one.value.size else None
+            quantity = self.quantity(name, segment)
+            steps = payload_steps(quantity.message_bytes)
+            fitted = (
+                fit_line(quantity, steps, self.rng, flat=self.flat) if quantity.value.size else None
+            )
             self._known[key] = fitted
         return self._known[key]
 

@@ -61,10 +61,10 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
     regimes: a train's time bends where the gap begins to exceed them, and that is in the model.
     """
     measured = [quantity for quantity in quantities if quantity.value.size]
-    sizes = np.unique(np.concatenate([one.message_bytes for one in measured]))
+    sizes = np.unique(np.concatenate([quantity.message_bytes for quantity in measured]))
     inside = _separated(limits, sizes)
     borders: dict[int, str | None] = dict.fromkeys(inside, PROTOCOL)
-    half = next((one for one in measured if one.name == HALF), None)
+    half = next((quantity for quantity in measured if quantity.name == HALF), None)
     regimes: dict[str, Regimes] = {}
     for one in measured:
         shown = _seen(one, half, regimes) if one.name == GAP else one

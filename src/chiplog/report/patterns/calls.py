@@ -43,7 +43,9 @@ def sends(run: PatternRun) -> tuple[Table, ...]:
 
 def _per_message(measured: Measured, train: int) -> Quantity:
     found = measured.indices(
-        lambda one: one.pattern == "send_overhead" and one.train == train and one.peers == 1
+        lambda series: (
+            series.pattern == "send_overhead" and series.train == train and series.peers == 1
+        )
     )
     entries = [
         Entry(
@@ -103,10 +105,14 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
     if not late or trains:
         return ()
     found = values(
-        series_quantity(run.measured, "late_receiver", lambda one: one.pattern == "late_receiver")
+        series_quantity(
+            run.measured, "late_receiver", lambda series: series.pattern == "late_receiver"
+        )
     )
     delays = {
-        size: float(np.median([one.delay_seconds for one in late if one.message_bytes == size]))
+        size: float(
+            np.median([series.delay_seconds for series in late if series.message_bytes == size])
+        )
         for size in found
     }
     shown = spread(sorted(found), run.most_rows)

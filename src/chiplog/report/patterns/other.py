@@ -49,7 +49,7 @@ def _key(series: Series) -> ConventionKey:
 def _table(run: PatternRun, key: ConventionKey) -> Table:
     pattern, direction, train, peers, pairs, named = key
     name = " ".join(str(part) for part in key)
-    found = values(series_quantity(run.measured, name, lambda one: _key(one) == key))
+    found = values(series_quantity(run.measured, name, lambda series: _key(series) == key))
     shown = spread(sorted(found), run.most_rows)
     rows = tuple((line(format.message_size(size)), *interval_cells(found[size])) for size in shown)
     counts = [

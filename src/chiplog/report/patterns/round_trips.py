@@ -58,7 +58,7 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
         )
         for size in shown
     )
-    one_way = all(one.direction == "one-way" for one in bare)
+    one_way = all(series.direction == "one-way" for series in bare)
     title, head = ("One-way time", "one way") if one_way else ("Half round trip", "half RTT")
     said = [f"{run.intervals}; bandwidth of one message at a time"]
     said += [MEANINGS[name] for name in others if not (name == "o_r" and "o_s" in others)]

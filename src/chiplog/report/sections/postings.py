@@ -34,12 +34,16 @@ def posting_blocks(points: Sequence[PostingPoint], key: str) -> list[Block]:
     for (operation, size), found in _grouped(points):
         figures = [
             _figure(operation, size, pattern, list(over_peers), key)
-            for pattern, over_peers in groupby(found, key=lambda one: one.pattern)
+            for pattern, over_peers in groupby(
+                found, key=lambda posting_point: posting_point.pattern
+            )
         ]
         blocks.append(Panels(tuple(figures)))
         blocks += [
             _table(operation, size, pattern, list(over_peers))
-            for pattern, over_peers in groupby(found, key=lambda one: one.pattern)
+            for pattern, over_peers in groupby(
+                found, key=lambda posting_point: posting_point.pattern
+            )
         ]
     return blocks
 

@@ -89,8 +89,8 @@ def offered(operation: str, version: Version) -> Collection[str]:
 def theirs(operation: str, key: Key) -> Theirs:
     """Their algorithm for ours, or the one that was measured."""
     if key.native is not None and key.native.number is not None:
-        one = key.native
-        return Theirs(key.native.number, one.name, one.segment_bytes, one.fan_out)
+        native = key.native
+        return Theirs(key.native.number, native.name, native.segment_bytes, native.fan_out)
     return ALGORITHMS[operation][key.algorithm]
 
 

@@ -46,7 +46,7 @@ def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[P
     rules = list(found.stray)
     if found.ignored is not None:
         reason = f"Open MPI ignores the whole file for line {found.ignored.line}"
-        rules += [_dropped(one.rule, reason) for one in places]
+        rules += [_dropped(place.rule, reason) for place in places]
         rules.append(
             Rule(
                 found.ignored.line,
@@ -57,8 +57,8 @@ def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[P
             )
         )
         return rules, []
-    rules += [one.rule for one in places if one.rule.is_wrong]
-    return rules, [one for one in places if not one.rule.is_wrong]
+    rules += [place.rule for place in places if place.rule.is_wrong]
+    return rules, [place for place in places if not place.rule.is_wrong]
 
 
 def _dropped(rule: Rule, reason: str) -> Rule:

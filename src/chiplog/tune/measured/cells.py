@@ -121,7 +121,7 @@ class CellState:
         found = [candidate for candidate in self.left if self.estimate(candidate.name) <= limit]
         return {
             candidate.name: candidate
-            for candidate in sorted(found, key=lambda option: self.estimate(option.name))
+            for candidate in sorted(found, key=lambda candidate: self.estimate(candidate.name))
         }
 
     def _error(self, name: str) -> float:
@@ -144,7 +144,7 @@ def runs_of(states: Iterable[CellState]) -> list[Run]:
     """Ranges as long as they can be: each begins with the candidate that serves the most sizes from there on."""
     found = []
     ordered = sorted(states, key=lambda state: (state.cell.ranks, state.cell.message_bytes))
-    for _, group in groupby(ordered, lambda one: one.cell.ranks):
+    for _, group in groupby(ordered, lambda state: state.cell.ranks):
         found += list(_longest_runs(list(group)))
     return found
 
@@ -184,17 +184,19 @@ def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     first: list[Cell] = []
     later: list[Cell] = []
     descending = sorted(cells, key=lambda cell: (cell.ranks, cell.message_bytes), reverse=True)
-    for _, group in groupby(descending, lambda one: one.ranks):
+    for _, group in groupby(descending, lambda cell: cell.ranks):
         mine = list(group)
         place = 0
         while place < len(mine):
             near = [
-                one for one in mine[place:] if NEAR * one.message_bytes >= mine[place].message_bytes
+                cell
+                for cell in mine[place:]
+                if NEAR * cell.message_bytes >= mine[place].message_bytes
             ]
             first.append(near[-1])
             least = near[-1].message_bytes / NEAR
-            reached = [one for one in mine[place:] if one.message_bytes >= least]
-            later += [one for one in reached if one is not near[-1]]
+            reached = [cell for cell in mine[place:] if cell.message_bytes >= least]
+            later += [cell for cell in reached if cell is not near[-1]]
             place += len(reached)
     return first[::-1], later[::-1]
 

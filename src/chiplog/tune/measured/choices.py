@@ -62,7 +62,7 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
         for cell in raced.cells
         if cell not in known
     ]
-    return sorted(found, key=lambda one: (one.cell.ranks, one.cell.message_bytes))
+    return sorted(found, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
 def _passes(point: Point, ratio: Ratio, raced: Raced) -> bool:
@@ -107,7 +107,7 @@ def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
     unique = {
         (choice.ranks, choice.message_bytes): choice for choice in choices
     }  # what was measured comes last
-    ordered = sorted(unique.values(), key=lambda one: (one.ranks, one.message_bytes))
+    ordered = sorted(unique.values(), key=lambda choice: (choice.ranks, choice.message_bytes))
     return Tuning(operation, MEASURED, tuple(ordered))
 
 

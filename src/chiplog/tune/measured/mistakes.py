@@ -46,7 +46,7 @@ def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
     for ranks in sorted({ranks for ranks, _ in known}):
         row = sorted((verdict for verdict in found if verdict.cell.ranks == ranks), key=_bytes)
         for run in _runs(row):
-            worst = max(run, key=lambda one: one.gain)
+            worst = max(run, key=lambda verdict: verdict.gain)
             assert worst.candidate is not None and worst.ratio is not None
             beside = [neighbour.gain for neighbour in _neighbours(run, row, known)]
             result.append(
@@ -61,7 +61,7 @@ def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
                     min(beside, default=None),
                 )
             )
-    return sorted(result, key=lambda one: -one.factor)
+    return sorted(result, key=lambda mistake: -mistake.factor)
 
 
 def _bytes(verdict: Verdict) -> int:

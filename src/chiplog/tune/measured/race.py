@@ -166,13 +166,21 @@ class Race:
 
     def _add(self, cell: Cell, candidates: Sequence[Candidate]) -> None:
         fit = [candidate for candidate in candidates if cell.message_bytes >= candidate.least_bytes]
-        seconds = {one.name: self._predicted.get((cell, one.name)) for one in fit}
+        seconds = {candidate.name: self._predicted.get((cell, candidate.name)) for candidate in fit}
         known = [value for value in seconds.values() if value is not None]
         limit = CUTOFF * min(known, default=math.inf)
-        kept = [one for one in fit if (seconds[one.name] or 0.0) <= limit]
-        kept.sort(key=lambda one: seconds[one.name] or 0.0 if seconds[one.name] else math.inf)
+        kept = [candidate for candidate in fit if (seconds[candidate.name] or 0.0) <= limit]
+        kept.sort(
+            key=lambda candidate: (
+                seconds[candidate.name] or 0.0 if seconds[candidate.name] else math.inf
+            )
+        )
         self.raced.unpredicted += len(fit) - len(kept)
-        every = (one.name for one in self._every if cell.message_bytes >= one.least_bytes)
+        every = (
+            candidate.name
+            for candidate in self._every
+            if cell.message_bytes >= candidate.least_bytes
+        )
         self.raced.cells[cell] = CellState(cell, tuple(every), kept)
 
     def _screen(self, cells: Sequence[Cell], number: int, what: str) -> None:

@@ -85,7 +85,7 @@ def parse_ranks(text: str | None) -> tuple[int, ...]:
     Raises UsageError where one is no number of 2 or more.
     """
     parts = [] if text is None else [as_integer(part.strip(), 2) for part in text.split(",")]
-    found = tuple(one for one in parts if one is not None)
+    found = tuple(part for part in parts if part is not None)
     if len(found) < len(parts):
         raise UsageError(
             f"--ranks: '{str(text)[:40]}' is not understood; --measure accepts 8, or 2,4,8."

@@ -106,9 +106,9 @@ def refined(dataset: Dataset, verdict: Verdict) -> tuple[Change, ...]:
     jumps = _last_words(records)
     changes = [_of_grid(verdict, last_before, jump) for last_before, jump in jumps.items()]
     slopes = [
-        one
-        for one in verdict.changes
-        if one.kind == "slope" and not any(_holds(one, found) for found in changes)
+        change
+        for change in verdict.changes
+        if change.kind == "slope" and not any(_holds(change, found) for found in changes)
     ]
     return tuple(sorted([*changes, *slopes], key=lambda change: change.first_after_bytes))
 
