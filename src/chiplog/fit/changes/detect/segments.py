@@ -238,25 +238,52 @@ def _likeliest(observed: Observed) -> Lines:
     """The lines under the scatter of the sizes that makes them likeliest.
 
     Beside the samples' own errors, sizes scatter by as much as `scatter`: how a copy falls on cache lines, say. Many
-    sizes tell it themselves, small and large ones apart; of few, a change moves too many.
+    sizes tell it themselves; of few, a change moves too many.
     """
     own = observed.relative_errors
     if own.size >= THRESHOLDS.dense_sizes:
-        return _divided(observed, np.maximum(own, _scatter_of_neighbours(observed)))
+        scatter = np.hypot(_scatter_of_neighbours(observed), _scatter_of_blocks(observed))
+        return _divided(observed, np.maximum(own, scatter))
     tried = [_divided(observed, np.hypot(own, scatter)) for scatter in THRESHOLDS.scatters]
     return min(tried, key=Lines.unlikelihood)
 
 
 def _scatter_of_neighbours(observed: Observed) -> Floats:
     """Relative deviation of each size from the chord through its neighbours: the running median, shape (points,)."""
-    size, seconds = observed.message_bytes.astype(np.float64), observed.seconds
-    share = (size[2:] - size[1:-1]) / (size[2:] - size[:-2])
-    parts = np.stack([seconds[1:-1], -share * seconds[:-2], (share - 1.0) * seconds[2:]])
-    off = np.pad(np.abs(parts.sum(axis=0)) / np.linalg.norm(parts, axis=0), 1, mode="edge")
+    off = np.pad(_off_chords(observed, 1), 1, mode="edge")
     width = THRESHOLDS.dense_sizes // 2 - 1
     padded = np.pad(off, width // 2, mode="reflect")
     near = np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1)
     return np.asarray(np.maximum(near / MEDIAN_ABSOLUTE, THRESHOLDS.least_scatter))
+
+
+def _scatter_of_blocks(observed: Observed) -> float:
+    """What neighbouring sizes have in common adds so much to the scatter of each, as relative deviation.
+
+    A drift or a state of the machine lasts for some sizes, so that a mean of them scatters more than independent sizes
+    would let it: by the most that blocks of 2, 4, ... sizes show. Three blocks in turn make a chord; those that four
+    changes cut are a quarter of all at most.
+    """
+    longest = observed.seconds.size // (4 * 4 * 3)
+    blocks = [1 << k for k in range(longest.bit_length())]
+    scatters = [np.median(_off_chords(observed, block)) / MEDIAN_ABSOLUTE for block in blocks]
+    return math.sqrt(max(scatters) ** 2 - scatters[0] ** 2)
+
+
+def _off_chords(observed: Observed, block: int) -> Floats:
+    """How far the mean of each `block` sizes lies off the chord through the blocks on both sides.
+
+    In relative deviations of a single size if all were independent; the magnitudes, shape (points - 3 block + 1,).
+    """
+    size, seconds = observed.message_bytes.astype(np.float64), observed.seconds
+    within = np.full(block, 1.0 / block)
+    x, y = np.convolve(size, within, "valid"), np.convolve(seconds, within, "valid")
+    variance = np.convolve(seconds**2, within / block, "valid")
+    low, middle, high = slice(None, -2 * block), slice(block, -block), slice(2 * block, None)
+    share = (x[high] - x[middle]) / (x[high] - x[low])
+    off = np.abs(y[middle] - share * y[low] - (1.0 - share) * y[high])
+    parts = variance[middle] + share**2 * variance[low] + (1.0 - share) ** 2 * variance[high]
+    return np.asarray(off / np.sqrt(parts))
 
 
 def _divided(observed: Observed, deviation: Floats) -> Lines:
