@@ -130,8 +130,8 @@ def _slow_samples(
 ) -> list[NDArray[np.bool_]]:
     """Which samples were slow: the likeliest path through the two states and the levels of the sizes.
 
-    The level of a size is that of the faster samples of its record or, where most of them are slow, a step below its
-    median. All but the records are logarithms. Source: A. J. Viterbi's algorithm over the samples of all records.
+    The level of a size is that of the faster samples of its record or, where nearly all are in one state, its median or
+    a step below it. All but the records are logarithms. Source: A. J. Viterbi's algorithm over the samples of all records.
     """
     totals = np.zeros((1, 2))
     levels = np.array([logs[0].min() - SLOWEST])
@@ -139,9 +139,10 @@ def _slow_samples(
     for k, values in enumerate(logs):
         middle = float(np.median(values))
         low = min(float(np.quantile(values, FAST)) - NormalDist().inv_cdf(FAST) * noise, middle)
-        before, levels = levels, np.array([low, middle - step])
+        before, levels = levels, np.array([low, middle, middle - step])
         growth = float(sizes[k] - sizes[k - 1]) if k else math.inf
-        change = _change_cost(before, levels, growth, noise, len(logs))
+        error = noise * math.sqrt(2.0 / values.size)
+        change = _change_cost(before, levels, growth, error, len(logs))
         entered = totals[:, np.newaxis, :] + change[..., np.newaxis]
         paths = [
             _path(values - one, step, noise, (float(costs[0]), float(costs[1])))
@@ -162,15 +163,16 @@ def _slow_samples(
 
 
 def _change_cost(
-    before: Floats, after: Floats, growth: float, noise: float, records: int
+    before: Floats, after: Floats, growth: float, error: float, records: int
 ) -> Floats:
     """What it costs that a level follows another, shape (before, after), where the size grows by `growth`.
 
-    Nothing within one protocol; at most what one of the `records` costs that begins another one.
+    Nothing within one protocol, whose levels differ by their `error`; at most what one of the `records` costs that begins
+    another one.
     """
     rise = after - before[:, np.newaxis]
     beyond = rise - np.clip(rise, min(growth, 0.0), max(growth, 0.0))
-    return np.minimum((beyond / noise) ** 2, 2.0 * math.log(records))
+    return np.minimum((beyond / error) ** 2, 2.0 * math.log(records))
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ DENSE_POINTS, SPARSE_POINTS = 5, 2
 """Given: sizes of a line at least: five or, over an octave, two."""
 LINE_FACTOR, LINE_SHARE = 1.5, 0.25
 """Given: a line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
+SIZES_OF_A_BLOCK = 48
+"""Derived: sizes of a series for each size of a block: the three blocks of a chord are cut by a change, and four
+changes cut a quarter of all chords at most."""
 PARAMETERS = 3
 """Derived: of each further line: intercept, slope and place."""
 WIDE = 4.0
@@ -205,9 +208,10 @@ class Lines:
         apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
         slack = math.sqrt(self.cap) * self.deviation[inner:outer]
         inside = np.abs(off[inner:outer])
-        is_near = bool(np.all(inside <= LAUNCHES_DIFFER + slack))
+        step = float(np.median(inside))
+        is_near = step <= LAUNCHES_DIFFER and bool(np.all(inside <= LAUNCHES_DIFFER + slack))
         is_one = cost <= apart + _penalty(self.cap)
-        return float(np.median(inside)) if is_near and is_one else None
+        return step if is_near and is_one else None
 
     def _with_last_size(self) -> Lines:
         """These lines, and one more for the last size where it lies so far off that no outlier explains it."""
@@ -261,10 +265,9 @@ def _scatter_of_blocks(observed: Observed) -> float:
     """What neighbouring sizes have in common adds so much to the scatter of each, as relative deviation.
 
     A drift or a state of the machine lasts for some sizes, so that a mean of them scatters more than independent sizes
-    would let it: by the most that blocks of 2, 4, ... sizes show. Three blocks in turn make a chord; those that four
-    changes cut are a quarter of all at most.
+    would let it: by the most that blocks of 1, 2, 4, ... sizes show.
     """
-    longest = observed.seconds.size // (4 * 4 * 3)
+    longest = observed.seconds.size // SIZES_OF_A_BLOCK
     blocks = [1 << k for k in range(longest.bit_length())]
     scatters = [np.median(_off_chords(observed, block)) / MEDIAN_ABSOLUTE for block in blocks]
     return math.sqrt(max(scatters) ** 2 - scatters[0] ** 2)
