@@ -80,6 +80,11 @@ def test_so_it_is_in_tables_of_one_mean_a_size_whose_machine_holds_still(
     assert holds(pool, grid, FRIENDLY_TABLES, table=True, false_share=0.01, missed_share=0.025)
 
 
+def test_many_sizes_tell_what_the_moments_of_a_table_added(pool: ProcessPoolExecutor) -> None:
+    """States and drift last for some sizes, so that blocks of sizes scatter more than independent ones would."""
+    assert holds(pool, "dense", NOISES, table=True, false_share=0.03, missed_share=0.03)
+
+
 @pytest.mark.parametrize("grid", ["octave", "dense"])
 def test_raw_samples_in_ascending_order_show_jumps_beside_states_and_drift(
     pool: ProcessPoolExecutor, grid: str

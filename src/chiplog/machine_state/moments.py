@@ -42,6 +42,8 @@ class Moments:
     records: tuple[Floats, ...]
     wanders: bool
     """Whether samples that follow one another are alike: states or a drift are part of the levels, too."""
+    step: float = 0.0
+    """By how much the logarithm steps within records, where no two states explain that; else 0."""
 
 
 def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> Moments:
@@ -67,7 +69,7 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
     freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
     after = _correlation([_centred(values) for values in freed])
     if EXPLAINED * after > before:
-        return Moments(tuple(records), wanders=True)
+        return Moments(tuple(records), wanders=True, step=step)
     ratio = math.exp(step)
     corrected = tuple(
         record / np.where(_of_samples(state, record.size), ratio, 1.0)
@@ -131,7 +133,8 @@ def _slow_samples(
     """Which samples were slow: the likeliest path through the two states and the levels of the sizes.
 
     The level of a size is that of the faster samples of its record or, where nearly all are in one state, its median or
-    a step below it. All but the records are logarithms. Source: A. J. Viterbi's algorithm over the samples of all records.
+    a step below it. All but the records are logarithms. Source: A. J. Viterbi's algorithm over the samples of all
+    records.
     """
     totals = np.zeros((1, 2))
     levels = np.array([logs[0].min() - SLOWEST])
@@ -167,8 +170,8 @@ def _change_cost(
 ) -> Floats:
     """What it costs that a level follows another, shape (before, after), where the size grows by `growth`.
 
-    Nothing within one protocol, whose levels differ by their `error`; at most what one of the `records` costs that begins
-    another one.
+    Nothing within one protocol, whose levels differ by their `error`; at most what one of the `records` costs that
+    begins another one.
     """
     rise = after - before[:, np.newaxis]
     beyond = rise - np.clip(rise, min(growth, 0.0), max(growth, 0.0))

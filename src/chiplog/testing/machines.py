@@ -60,10 +60,11 @@ NOISES = ("log-normal", "skewed", "drift", "states", "outliers", "all")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A measured machine, and the truth: the last size of each protocol but the last, and the jump after it."""
+    """A measured machine, and its truth: half round trips, the last size of each protocol but the last, the jumps."""
 
     dataset: Dataset
     sizes: tuple[int, ...]
+    exact_seconds: Floats
     limits: tuple[int, ...]
     jumps: tuple[float, ...]
 
@@ -101,7 +102,7 @@ def draw(
         measure = _table if table else _run
         series = measure(random, chosen, exact, noise)
     limits = tuple(chosen.sizes[end] for end in ends)
-    return Drawn(as_run(series, seed), chosen.sizes, limits, tuple(jumps))
+    return Drawn(as_run(series, seed), chosen.sizes, exact, limits, tuple(jumps))
 
 
 def found_and_false(drawn: Drawn, changes: Sequence[Change]) -> tuple[int, int]:

@@ -153,14 +153,14 @@ def _strength(lines: Lines, edges: tuple[int, int, int]) -> float:
     Of one size at the end, how far it lies off the line before it.
     """
     begin, at, end = edges
-    excess, _ = lines.excess(begin, at, end)
-    critical = excess * float(chdtri(1, THRESHOLDS.false_share / lines.places))
+    square, alike, _ = lines.noise(begin, at, end)
+    critical = float(chdtri(1, THRESHOLDS.false_share / lines.places))
     if end - at > 1:
-        apart = lines.segmenter.cost(begin, at) + lines.segmenter.cost(at, end)
-        return (_kink_cost(lines, begin, at, end) - apart) / critical
+        return _gain(lines, edges, alike) / (square * critical)
+    excess, _ = lines.excess(begin, at, end)
     expected = float(lines.line(begin, at)(lines.size[at]))
     off = (float(lines.seconds[at]) - expected) / (expected * float(lines.deviation[at]))
-    return off**2 / critical
+    return off**2 / (excess * critical)
 
 
 def _least(
@@ -175,7 +175,7 @@ def _least(
     begin, at, end = edges
     matters = any(abs(place - at) <= 1 for place in coarse)
     least = math.log1p(THRESHOLDS.least_jump if matters else THRESHOLDS.large_jump)
-    if lines.observed.is_repeated:
+    if not lines.observed.is_in_order:
         return least
     first = max((place for place in steps if place < at), default=0)
     last = min((place for place in steps if place > at), default=lines.size.size)
@@ -184,6 +184,8 @@ def _least(
     differ = [step for _, step in states] if shorter <= 2 * max(states, default=(0, 0.0))[0] else []
     if lines.observed.wanders and shorter < THRESHOLDS.local_freedom:
         differ = [LAUNCHES_DIFFER]
+    if lines.observed.state_step > 0.0:
+        differ.append(lines.observed.state_step)
     if not differ:
         return least
     excess, _ = lines.excess(begin, at, end)
@@ -324,8 +326,13 @@ def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:
     return max(float(after(middle)), TINY) / max(float(before(middle)), TINY)
 
 
-def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
-    """Lowest cost of two lines that meet at, or about, the break; like all lines they never fall."""
+def _gain(lines: Lines, edges: tuple[int, int, int], alike: float) -> float:
+    """How much less two lines cost than two that meet at, or about, the break; like all lines they never fall.
+
+    Generalised least squares: the misfits of neighbours correlate by `alike`, so that a step from one size to the next
+    is told from a drift.
+    """
+    begin, at, end = edges
     middle = np.sqrt(lines.size[at - 1] * lines.size[at])
     reach = 2.0 ** (0.5 * THRESHOLDS.kink_octaves)
     first = max(min(lines.size[at - 1], middle / reach), lines.size[begin])
@@ -338,20 +345,33 @@ def _kink_cost(lines: Lines, begin: int, at: int, end: int) -> float:
     size = lines.size[begin:end][follows]
     root = np.sqrt(lines.weight[begin:end][follows])
     knot = knots[:, np.newaxis]
-    parts = np.broadcast_arrays(
+    kinks = np.broadcast_arrays(
         1.0, np.minimum(size, knot) / knot, np.maximum(size / knot - 1.0, 0.0)
     )
-    design = np.stack(parts, axis=-1) * root[:, np.newaxis]
-    misfit = nonnegative_least_squares(design, lines.seconds[begin:end][follows] * root)[1]
-    return float(np.min(misfit)) ** 2 + lines.cap * float(np.sum(~follows))
+    is_before = size < lines.size[at]
+    share = size / lines.size[end - 1]
+    apart = is_before, is_before * share, ~is_before, ~is_before * share
+
+    def misfit(columns: Sequence[NDArray[np.generic]]) -> float:
+        design = _independent(np.stack(columns, axis=-1) * root[:, np.newaxis], alike)
+        target = _independent((lines.seconds[begin:end][follows] * root)[:, np.newaxis], alike)
+        return float(np.min(nonnegative_least_squares(design, target[:, 0])[1])) ** 2
+
+    return misfit(kinks) - misfit(apart)
+
+
+def _independent(rows: Floats, alike: float) -> Floats:
+    """Rows, shape (..., rows, columns), each without what it shares with the one before it."""
+    rest = (rows[..., 1:, :] - alike * rows[..., :-1, :]) / math.sqrt(1.0 - alike**2)
+    return np.concatenate([rows[..., :1, :], rest], axis=-2)
 
 
 def _place(lines: Lines, candidate: Break) -> Break:
     """The break with the sizes between which it may be.
 
-    Noise doesn't tell the best place of a jump from some others, of which no more than one size on each side is
-    believed: farther away it would be two more lines. A bend may be where two lines gain half as much, and a size
-    farther.
+    Noise doesn't tell the best place of a jump from some others. No more than one size on each side is believed, since
+    farther away it would be two more lines, unless the machine wandered while the sizes were measured. A bend may be
+    where two lines gain half as much, and a size farther.
     """
     begin, at, end = candidate.begin, candidate.at, candidate.end
     cost, admissible = lines.segmenter.cost, lines.segmenter.admissible
@@ -373,7 +393,10 @@ def _place(lines: Lines, candidate: Break) -> Break:
         low -= 1
     while high + 1 < end and as_good(high + 1, high):
         high += 1
-    low, high = (max(low, at - 1), min(high, at + 1)) if candidate.jumps else (low - 1, high + 1)
+    if not candidate.jumps:
+        low, high = low - 1, high + 1
+    elif not lines.observed.wanders:
+        low, high = max(low, at - 1), min(high, at + 1)
     low, high = max(low, begin + 1), min(high, end - 1)
     return replace(
         candidate,

@@ -21,7 +21,7 @@ from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.detect.drift import drift_of
 from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
-from chiplog.machine_state.moments import without_states
+from chiplog.machine_state.moments import Moments, without_states
 from chiplog.statistics import MEDIAN_ERROR, QUARTILE_RANGE
 
 Floats = NDArray[np.float64]
@@ -89,10 +89,12 @@ class Observed:
     """Of k pairs: k."""
     peers: int = 1
     """Of one process to many: p."""
-    is_repeated: bool = True
-    """Whether most sizes were visited more than once, so that a moment is told from a size."""
+    is_in_order: bool = False
+    """Whether sizes were measured one after the other in their order, each once: a moment's state moves neighbours."""
     wanders: bool = False
-    """Whether samples of one visit that follow one another are alike: the machine's state moves the times."""
+    """Whether they were, and samples of one visit that follow one another are alike: the state does move the times."""
+    state_step: float = 0.0
+    """By how much, as logarithm, times step within such a visit, where no two states explain that; else 0."""
 
     @cached_property
     def message_bytes(self) -> NDArray[np.int64]:
@@ -190,29 +192,41 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
 
 def _observed(members: Group, define: Define, names: tuple[str, str, str, str]) -> Observed:
     """The points without what their moments added, as far as that can be told: of all launches and of each."""
-    points, is_repeated, wanders = _levels(members, define)
+    points, is_in_order, moments = _levels(members, define)
     launches = [group for _, group in _grouped(members, lambda s: s.launch)]
     each = tuple(_levels(group, define)[0] for group in launches) if len(launches) > 1 else ()
-    return Observed(*names, points, each, is_repeated=is_repeated, wanders=wanders)
+    return Observed(
+        *names,
+        points,
+        each,
+        is_in_order=is_in_order,
+        wanders=is_in_order and moments.wanders,
+        state_step=moments.step if is_in_order else 0.0,
+    )
 
 
-def _levels(members: Group, define: Define) -> tuple[tuple[Point, ...], bool, bool]:
-    """Points, whether most sizes were visited more than once, and whether the samples of a visit wander."""
+def _levels(members: Group, define: Define) -> tuple[tuple[Point, ...], bool, Moments]:
+    """Points, whether neighbouring sizes were measured in turn, and the samples without what their moments added."""
     records = _records(members, define)
-    visits = Counter(size for size, _ in records)
+    sizes = [size for size, _ in records]
+    visits = Counter(sizes)
     is_repeated = bool(visits) and float(np.median([*visits.values()])) > 1.0
     if is_repeated:
         factors = _of_moments(records)
         freed = [seconds / factor for (_, seconds), factor in zip(records, factors, strict=True)]
-        wanders = False
+        moments = Moments(tuple(freed), wanders=False)
     else:
-        moments = without_states([size for size, _ in records], [seconds for _, seconds in records])
-        freed, wanders = list(moments.records), moments.wanders
+        moments = without_states(sizes, [seconds for _, seconds in records])
     samples: dict[int, list[Floats]] = defaultdict(list)
-    for (size, _), seconds in zip(records, freed, strict=True):
+    for size, seconds in zip(sizes, moments.records, strict=True):
         samples[size].append(seconds)
     points = tuple(Point(size, np.sort(np.concatenate(samples[size]))) for size in sorted(samples))
-    return points, is_repeated, wanders
+    return points, not is_repeated and _is_in_order(sizes), moments
+
+
+def _is_in_order(sizes: Sequence[int]) -> bool:
+    """Whether most sizes, in the order of time, were measured right before or after the next larger one."""
+    return bool(np.median(np.abs(np.diff(np.argsort(sizes)))) == 1.0) if len(sizes) > 1 else False
 
 
 def _records(members: Group, define: Define) -> list[tuple[int, Floats]]:

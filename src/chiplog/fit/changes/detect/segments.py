@@ -32,6 +32,8 @@ DENSE_POINTS, SPARSE_POINTS = 5, 2
 """Given: sizes of a line at least: five or, over an octave, two."""
 LINE_FACTOR, LINE_SHARE = 1.5, 0.25
 """Given: a line covers this factor in size or, where a grid has less, this share of its logarithmic range."""
+MOST_ALIKE = 0.9
+"""Given: correlation of neighbours' misfits at most: what lasts for more than ten sizes is part of the lines."""
 SIZES_OF_A_BLOCK = 48
 """Derived: sizes of a series for each size of a block: the three blocks of a chord are cut by a change, and four
 changes cut a quarter of all chords at most."""
@@ -77,7 +79,7 @@ class Lines:
             return None
         usable = replace(observed, points=tuple(observed.points[k] for k in kept))
         lines = _likeliest(usable)
-        if not observed.is_repeated:
+        if observed.is_in_order and lines.size.size < THRESHOLDS.dense_sizes:
             lines = lines._without_passing_states()
         return lines._with_last_size()
 
@@ -117,11 +119,11 @@ class Lines:
         """Which of the sizes [begin, end) follow the line through them, shape (end - begin,)."""
         return np.asarray(self.off(begin, end) ** 2 < self.cap)
 
-    def excess(self, begin: int, at: int, end: int) -> tuple[float, int]:
-        """Mean square deviation beside the break at `at`, and to how many degrees of freedom it is known.
+    def noise(self, begin: int, at: int, end: int) -> tuple[float, float, int]:
+        """Mean square deviation beside the break at `at`, how alike neighbours' are, and its degrees of freedom.
 
         It is that of the two lines if they have enough sizes, and else that of the whole series, and never below 1.
-        Where the misfits of neighbours are alike (a drift, a curve), fewer of them count as independent.
+        The second is a correlation from 0 to 0.9: of a drift, or a curve.
         """
         places: tuple[int, ...] = (begin, at, end)
         freedom, least = end - begin + 1 - 2 * PARAMETERS, 0.0
@@ -132,7 +134,15 @@ class Lines:
         off = off[off**2 < self.cap]
         total = float(off @ off)
         alike = max(float(off[1:] @ off[:-1]) / total, 0.0) if total > 0.0 else 0.0
-        return max(total / freedom, least, 1e-6) * (1.0 + alike) / max(1.0 - alike, 0.1), freedom
+        return max(total / freedom, least, 1e-6), min(alike, MOST_ALIKE), freedom
+
+    def excess(self, begin: int, at: int, end: int) -> tuple[float, int]:
+        """That mean square as it counts for a line, and to how many degrees of freedom it is known.
+
+        Where the misfits of neighbours are alike, fewer of them count as independent.
+        """
+        square, alike, freedom = self.noise(begin, at, end)
+        return square * (1.0 + alike) / (1.0 - alike), freedom
 
     def _with_the_nearer(self) -> Lines:
         """These lines, with the sizes beside a break that follow neither line on the side that they are nearer to.
@@ -246,7 +256,9 @@ def _likeliest(observed: Observed) -> Lines:
     """
     own = observed.relative_errors
     if own.size >= THRESHOLDS.dense_sizes:
-        scatter = np.hypot(_scatter_of_neighbours(observed), _scatter_of_blocks(observed))
+        scatter = _scatter_of_neighbours(observed)
+        if observed.is_in_order:
+            scatter = np.hypot(scatter, _scatter_of_blocks(observed))
         return _divided(observed, np.maximum(own, scatter))
     tried = [_divided(observed, np.hypot(own, scatter)) for scatter in THRESHOLDS.scatters]
     return min(tried, key=Lines.unlikelihood)
