@@ -36,7 +36,7 @@ from chiplog.fit.predictions.predictor import (
     measured_points,
     predictor,
 )
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.repeatability import repeatability
 
@@ -79,8 +79,8 @@ def judge(dataset: Dataset) -> dict[tuple[str, str], Judged]:
             grid, series=tuple(s for s in grid.series if s.message_bytes not in held)
         )
         asked = replace(grid, series=tuple(s for s in grid.series if s.message_bytes in held))
-        measured = Measured(asked, "median", 0, replicates=2)
-        trained = Measured(training, "median", 0, replicates=2)
+        measured = MeasuredSeries(asked, "median", 0, replicates=2)
+        trained = MeasuredSeries(training, "median", 0, replicates=2)
         fits = fit(training, FAMILY, boundaries=limits, seed=1)
         for quantity in QUANTITIES:
             found = measured_points(measured, quantity)

@@ -10,7 +10,7 @@ import pytest
 from command import chiplog
 
 from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 TRUTH = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
@@ -20,7 +20,7 @@ TRUTH = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one_to_many")
     made = one_to_many_dataset(
-        logfp_truth(TRUTH), range(1, 17), disturbance=Disturbance(noise=0.03)
+        logfp_truth(TRUTH), range(1, 17), disturbance=SyntheticDisturbance(noise=0.03)
     )
     with (folder / "samples.csv").open("w", newline="") as stream:
         rows = csv.writer(stream)

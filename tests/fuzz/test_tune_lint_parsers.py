@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.han_lint import lint_han
-from chiplog.tune.lint.json_lines import Value, parse_json
+from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mca_lint import lint_mca
 from chiplog.tune.lint.mpich_lint import lint_tree
 from chiplog.tune.lint.mpich_release import MpichRelease
@@ -91,7 +91,7 @@ def test_settings(text: str) -> None:
     check(lint_ucc(text), text)
 
 
-def plain(value: Value) -> object:
+def plain(value: JsonValue) -> object:
     if value.kind == "object":
         return {one.key: plain(one.value) for one in value.members}
     if value.kind == "array":

@@ -10,7 +10,7 @@ import numpy as np
 
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
-from chiplog.tune.measured.launch import Effort, Entry, Failure, Result, Samples
+from chiplog.tune.measured.launch import CandidateSamples, Effort, Failure, RaceEntry, Result
 from chiplog.tune.measured.race import SURE_SECONDS
 
 LONG_SECONDS = 10e-3
@@ -46,7 +46,7 @@ class SimulatedLauncher:
     refuses: dict[str, str] = field(default_factory=dict)
     after_barriers: dict[str, float] = field(default_factory=dict)
     """By candidate: a sample after a barrier takes as many times as long as one in a window."""
-    log: list[list[Entry]] = field(default_factory=list)
+    log: list[list[RaceEntry]] = field(default_factory=list)
     seconds: float = 0.0
     """Simulated time so far."""
 
@@ -54,7 +54,7 @@ class SimulatedLauncher:
         self._random = np.random.default_rng(self.seed)
 
     def launch(
-        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float
+        self, entries: Sequence[RaceEntry], effort: Effort, seed: int, limit_seconds: float
     ) -> Result:
         """One launch."""
         self.log.append(list(entries))
@@ -75,7 +75,9 @@ class SimulatedLauncher:
                 return replace(result, samples=kept, wall_seconds=limit_seconds, is_cut=True)
         return replace(result, wall_seconds=self.seconds - began)
 
-    def _race(self, place: int, entry: Entry, drift: float, effort: Effort, result: Result) -> None:
+    def _race(
+        self, place: int, entry: RaceEntry, drift: float, effort: Effort, result: Result
+    ) -> None:
         """As the program does: the first call is checked, and a reduction has one more that is."""
         size = entry.cell.message_bytes
         kept: dict[str, float] = {}
@@ -104,7 +106,7 @@ class SimulatedLauncher:
             all_of_it = self._samples(true * drift, count)
             all_of_it[1::2] *= self.after_barriers.get(name, 1.0)
             by_mode = {"window": all_of_it[::2], "barrier": all_of_it[1::2]}
-            samples = Samples({mode: one for mode, one in by_mode.items() if one.size})
+            samples = CandidateSamples({mode: one for mode, one in by_mode.items() if one.size})
             result.samples[place, name] = samples  # type: ignore[index]
             self.seconds += float(samples.seconds.sum())
 

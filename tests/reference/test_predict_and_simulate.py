@@ -20,7 +20,7 @@ from chiplog.models.piecewise import Piece
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.prediction import predict
 from chiplog.testing.prediction import fit_of
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 PICOSECOND = 1e-12
 TASKS = ((2, 1), (5, 8), (8, 16384), (13, 100_000))
@@ -78,7 +78,7 @@ def test_of_a_published_network(network: str) -> None:
 @pytest.mark.parametrize(("model", "theta"), [("loggp", SMALL), ("loggops", COPYING)])
 def test_of_a_fit_of_two_protocols_beside_noise(model: str, theta: dict[str, float]) -> None:
     pieces = [Piece(8192, theta), Piece(None, {**theta, **LARGE})]
-    run = synthetic_dataset(pieces, SIZES, samples=6, disturbance=Disturbance(noise=0.03))
+    run = synthetic_dataset(pieces, SIZES, samples=6, disturbance=SyntheticDisturbance(noise=0.03))
     found = fit(run, [model], boundaries=[8192])[0]
     assert hold_against_each_other(found, TASKS[1:3]) > 30
 

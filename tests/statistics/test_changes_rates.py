@@ -10,10 +10,10 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult, Refiner, find_changes
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SEEDS = 100 if LONG else 40
-NOISE = Disturbance(noise=0.05, outliers=0.01)
+NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)
 SIZES = size_grid()
 
 pytestmark = pytest.mark.statistics

@@ -7,7 +7,7 @@ import pytest
 
 from chiplog.fit.fitting import fit
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 ASSESSMENT = (
@@ -33,7 +33,7 @@ def runs() -> dict[str, np.ndarray]:
             asks=ASSESSMENT,
             samples=20,
             visits=3,
-            disturbance=Disturbance(noise=0.05, outliers=0.01),
+            disturbance=SyntheticDisturbance(noise=0.05, outliers=0.01),
             seed=seed,
         )
         parameters = fit(dataset, ["loggp"], boundaries=None, seed=seed)[0].segments[0].parameters
@@ -72,7 +72,7 @@ def test_launches_that_differ_widen_the_intervals_to_cover_the_truth() -> None:
                 samples=10,
                 visits=1,
                 launches=4,
-                disturbance=Disturbance(noise=0.02, launch_noise=noise),
+                disturbance=SyntheticDisturbance(noise=0.02, launch_noise=noise),
                 seed=seed,
             )
             g = fit(dataset, ["loggp"], boundaries=None)[0].segments[0].parameters["g"]
@@ -92,7 +92,7 @@ def test_noise_does_not_make_a_hidden_gap_look_identified() -> None:
             size_grid(4096),
             asks=ASSESSMENT,
             samples=20,
-            disturbance=Disturbance(noise=0.05, outliers=0.01),
+            disturbance=SyntheticDisturbance(noise=0.05, outliers=0.01),
             seed=seed,
         )
         g = fit(dataset, ["loggp"], boundaries=None)[0].segments[0].parameters["g"]

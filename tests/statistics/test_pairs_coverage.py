@@ -15,7 +15,7 @@ from chiplog.fit.pairs.table import pair_table
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 from chiplog.testing.simulated import over_pairs
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_pairs import pairs_dataset
 
 SIZES = tuple(4096 << step for step in range(8))
@@ -66,7 +66,7 @@ def limits_found(name: str, pieces: list[Piece], seed: int) -> list[int]:
         OCTAVES,
         pairs=NUMBERS_OF_PAIRS,
         launches=3,
-        disturbance=Disturbance(noise=0.03, launch_noise=0.03),
+        disturbance=SyntheticDisturbance(noise=0.03, launch_noise=0.03),
         seed=seed,
     )
     table = pair_table(dataset, "median")
@@ -106,7 +106,7 @@ def covers(name: str, launches: int, seed: int) -> list[bool]:
         SIZES,
         pairs=NUMBERS_OF_PAIRS,
         launches=launches,
-        disturbance=Disturbance(noise=0.03, launch_noise=0.03),
+        disturbance=SyntheticDisturbance(noise=0.03, launch_noise=0.03),
         seed=seed,
     )
     found = fit(dataset, [name], boundaries=None, seed=seed)[0].segments[0].parameters

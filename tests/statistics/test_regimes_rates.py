@@ -10,7 +10,7 @@ from chiplog.fit.fitting import fit
 from chiplog.fit.regimes import find_regimes
 from chiplog.models.piecewise import Piece
 from chiplog.plan.sizes import parse_sizes
-from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 pytestmark = pytest.mark.statistics
 
@@ -96,7 +96,7 @@ def test_regimes_of_loggops_machines_lie_within_adjacent_sizes(noise: float, mac
             asks=NEEDED,
             samples=20,
             visits=3,
-            disturbance=Disturbance(noise=noise),
+            disturbance=SyntheticDisturbance(noise=noise),
             seed=seed,
         )
         (one,) = fit(dataset, ("loggops",), boundaries=[ends[protocol]], seed=seed, replicates=100)

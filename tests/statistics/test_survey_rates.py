@@ -19,57 +19,59 @@ from chiplog.survey.leaves import differences, infer_leaves
 from chiplog.survey.pair_fit import fit_pairs
 from chiplog.survey.pair_values import Kind
 from chiplog.survey.verdict import FAMILY_ERROR, confirmed
-from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
+from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 Name = tuple[str, str, str | None, str]
-USUAL_NOISE = Noise()
+USUAL_NOISE = SurveyNoise()
 NODE: Name = ("node", "n0006", None, "both")
 UPLINK: Name = ("uplink", "leaf 2", None, "both")
-FAULTS: dict[str, tuple[Machine, set[Name]]] = {
-    "a node at -5 %": (Machine(64, slow_nodes={5: 0.05}), {NODE}),
+FAULTS: dict[str, tuple[SurveyMachine, set[Name]]] = {
+    "a node at -5 %": (SurveyMachine(64, slow_nodes={5: 0.05}), {NODE}),
     "one direction of a link at -10 %": (
-        Machine(64, slow_out={5: 0.1}),
+        SurveyMachine(64, slow_out={5: 0.1}),
         {("node", "n0006", None, "out")},
     ),
-    "an uplink at -10 %": (Machine(64, slow_uplinks={2: 0.1}), {UPLINK}),
+    "an uplink at -10 %": (SurveyMachine(64, slow_uplinks={2: 0.1}), {UPLINK}),
     "a pair at -20 %": (
-        Machine(64, slow_pairs={(3, 60): 0.2}),
+        SurveyMachine(64, slow_pairs={(3, 60): 0.2}),
         {("pair", "n0004", "n0061", "both")},
     ),
     "100 us more at a node": (
-        Machine(64, kind="latency", late_nodes={5: 1e-4}, within=2e-5, across=4e-5),
+        SurveyMachine(64, kind="latency", late_nodes={5: 1e-4}, within=2e-5, across=4e-5),
         {NODE},
     ),
     "a node and an uplink": (
-        Machine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}),
+        SurveyMachine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}),
         {NODE, UPLINK},
     ),
     "a node, and an uplink that hides it from its leaf": (
-        Machine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}, uplinks_hide=True),
+        SurveyMachine(64, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1}, uplinks_hide=True),
         {NODE, UPLINK},
     ),
 }
-LARGE: dict[str, tuple[Machine, set[Name]]] = {
-    "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),
+LARGE: dict[str, tuple[SurveyMachine, set[Name]]] = {
+    "a node at -5 %": (SurveyMachine(1024, slow_nodes={5: 0.05}), {NODE}),
     "one direction of a link at -10 %": (
-        Machine(1024, slow_out={5: 0.1}),
+        SurveyMachine(1024, slow_out={5: 0.1}),
         {("node", "n0006", None, "out")},
     ),
     "a pair at -10 %": (
-        Machine(1024, slow_pairs={(3, 900): 0.1}),
+        SurveyMachine(1024, slow_pairs={(3, 900): 0.1}),
         {("pair", "n0901", "n0004", "both")},
     ),
 }
-SPARSE: dict[str, tuple[Machine, set[Name]]] = {
-    "a node at -5 %": (Machine(1024, slow_nodes={5: 0.05}), {NODE}),
+SPARSE: dict[str, tuple[SurveyMachine, set[Name]]] = {
+    "a node at -5 %": (SurveyMachine(1024, slow_nodes={5: 0.05}), {NODE}),
     "one direction of a link at -10 %": (
-        Machine(1024, slow_out={5: 0.1}),
+        SurveyMachine(1024, slow_out={5: 0.1}),
         {("node", "n0006", None, "out")},
     ),
 }
 
 
-def accused(machine: Machine, *, sparse: bool, seed: int, noise: Noise = USUAL_NOISE) -> set[Name]:
+def accused(
+    machine: SurveyMachine, *, sparse: bool, seed: int, noise: SurveyNoise = USUAL_NOISE
+) -> set[Name]:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
     again = survey.again(first)
@@ -81,12 +83,12 @@ def accused(machine: Machine, *, sparse: bool, seed: int, noise: Noise = USUAL_N
 
 def all_accused(
     pool: ProcessPoolExecutor,
-    machine: Machine,
+    machine: SurveyMachine,
     sweeps: int,
     *,
     sparse: bool,
     first_seed: int,
-    noise: Noise = USUAL_NOISE,
+    noise: SurveyNoise = USUAL_NOISE,
 ) -> list[set[Name]]:
     run = partial(_accused_of_seed, machine, sparse, noise)
     return list(
@@ -94,7 +96,9 @@ def all_accused(
     )
 
 
-def _accused_of_seed(machine: Machine, sparse: bool, noise: Noise, seed: int) -> set[Name]:
+def _accused_of_seed(
+    machine: SurveyMachine, sparse: bool, noise: SurveyNoise, seed: int
+) -> set[Name]:
     return accused(machine, sparse=sparse, seed=seed, noise=noise)
 
 
@@ -115,7 +119,7 @@ def is_possible(times: int, runs: int, probability: float) -> bool:
 def test_a_healthy_machine_is_rarely_accused(
     pool: ProcessPoolExecutor, nodes: int, sparse: bool, sweeps: int
 ) -> None:
-    machine = Machine(nodes, 16 if nodes > 16 else 4)
+    machine = SurveyMachine(nodes, 16 if nodes > 16 else 4)
     found = all_accused(pool, machine, sweeps, sparse=sparse, first_seed=50_000)
     false = sum(bool(one) for one in found)
     print(f"{nodes} nodes, sparse={sparse}: {false} of {sweeps} sweeps accused somebody")
@@ -132,8 +136,8 @@ def test_waits_on_a_busy_machine_rarely_make_a_slow_pair(
     pool: ProcessPoolExecutor, kind: Kind, nodes: int, error: float, wait: float
 ) -> None:
     sweeps = 1000 if LONG else 50
-    noise = Noise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3, wait)
-    machine = Machine(nodes, 8, kind)
+    noise = SurveyNoise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3, wait)
+    machine = SurveyMachine(nodes, 8, kind)
     found = all_accused(pool, machine, sweeps, sparse=False, first_seed=70_000, noise=noise)
     false = sum(bool(one) for one in found)
     print(f"{kind}, waits of {wait}: {false} of {sweeps} sweeps accused somebody")
@@ -157,7 +161,12 @@ def test_ten_matchings_find_a_node(pool: ProcessPoolExecutor, fault: str) -> Non
 
 
 def _check_power(
-    pool: ProcessPoolExecutor, machine: Machine, truth: set[Name], *, sparse: bool, sweeps: int
+    pool: ProcessPoolExecutor,
+    machine: SurveyMachine,
+    truth: set[Name],
+    *,
+    sparse: bool,
+    sweeps: int,
 ) -> None:
     found = all_accused(pool, machine, sweeps, sparse=sparse, first_seed=70_000)
     missed = sum(not truth <= one for one in found)
@@ -168,7 +177,7 @@ def _check_power(
 
 
 def lost_is_in_interval(leaf_size: int, seed: int) -> bool:
-    machine = Machine(64, leaf_size, slow_uplinks={2: 0.1})
+    machine = SurveyMachine(64, leaf_size, slow_uplinks={2: 0.1})
     survey = SimulatedSurvey(machine, USUAL_NOISE, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -192,8 +201,8 @@ def miswired_is_named(seed: int) -> bool:
     rng = np.random.default_rng(seed)
     size, leaves = int(rng.choice([4, 8, 16])), int(rng.integers(3, 9))
     factor = float(rng.uniform(1.2, 2))
-    machine = Machine(size * leaves, size, "latency", within=1e-6, across=factor * 1e-6)
-    values = SimulatedSurvey(machine, Noise(), seed).full()
+    machine = SurveyMachine(size * leaves, size, "latency", within=1e-6, across=factor * 1e-6)
+    values = SimulatedSurvey(machine, SurveyNoise(), seed).full()
     declared, names = machine.leaves.copy(), tuple(f"leaf{one}" for one in range(leaves))
     wrong = rng.choice(machine.nodes, int(rng.integers(0, 4)), replace=False)
     wrong = wrong[

@@ -16,7 +16,7 @@ from chiplog.measure.programs import RACE, build_program
 from chiplog.testing.schemas import validate
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT
-from chiplog.tune.measured.launch import Cell, Effort, Entry, Result
+from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result
 from chiplog.tune.measured.mpi_launcher import MpiLauncher
 from chiplog.tune.mpich_tree import carried
 from chiplog.tune.version import parse_version
@@ -34,7 +34,7 @@ def raced(mpi: Mpi, operation: str, ranks: int) -> tuple[list[str], Result]:
     else:
         leaves = {word.removeprefix("algorithm=") for word in carried(mpi).words}
         field = mpich.field_of(operation, launcher.cvars, leaves)
-    entry = Entry(Cell(operation, ranks, 64), (DEFAULT, *field.candidates))
+    entry = RaceEntry(Cell(operation, ranks, 64), (DEFAULT, *field.candidates))
     result = MpiLauncher(program, ranks, (), field.environment).launch([entry], QUICK, 1)
     return [one.name for one in field.candidates], result
 
@@ -72,7 +72,7 @@ def test_an_operation_whose_result_is_wrong_on_one_rank_is_refused(
     tool = compile_tool(mpi, "wrong_results.cpp", tmp_path / "wrong_results.so")
     launcher = MpiLauncher(build_program(RACE, str(mpi.mpicxx)), 3, (), {"LD_PRELOAD": str(tool)})
     operations = ("bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "alltoall")
-    entries = [Entry(Cell(operation, 3, 64), (DEFAULT,)) for operation in operations]
+    entries = [RaceEntry(Cell(operation, 3, 64), (DEFAULT,)) for operation in operations]
     for place, operation in enumerate(operations):
         found = launcher.launch([entries[place]], QUICK, 1)
         assert found.refused == {(0, DEFAULT.name): "its result is wrong"}, operation

@@ -17,7 +17,7 @@ from chiplog.tune.choice import Native, Tuning
 from chiplog.tune.formats.openmpi_classic import FORMAT
 from chiplog.tune.lint.calls import PROGRAM
 from chiplog.tune.measured.candidate import Candidate
-from chiplog.tune.measured.choices import Verdict, tuning_of
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.version import parse_version
 from chiplog.tune.writer import WRITERS, TuningFiles
@@ -47,7 +47,9 @@ def everywhere(operation: str, candidate: Candidate) -> Tuning:
     """For calls of 4 ranks with these sizes only."""
     sizes = (1,) if operation == "barrier" else (FIRST, LAST)
     cells = [Cell(operation, 4, size) for size in sizes]
-    return tuning_of(operation, [Verdict(one, candidate, None, 1.0, False, True) for one in cells])
+    return tuning_of(
+        operation, [SizeVerdict(one, candidate, None, 1.0, False, True) for one in cells]
+    )
 
 
 def written(files: TuningFiles, path: Path) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from collectives_in_simulation import Machine, candidates, compiled
 from needs import require_command
 from simulated_race import SimulatedLauncher
 
-from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
 from chiplog.tune.measured.race import Race, RaceOptions
 from chiplog.tune.measured.statistics import MARGIN
 from chiplog.tune.measured.summary import summarise
@@ -63,7 +63,7 @@ def sizes_of(operation: str) -> tuple[int, ...]:
     return tuple(4**power for power in powers)
 
 
-def never_measured(found: list[Verdict], random: np.random.Generator) -> list[int]:
+def never_measured(found: list[SizeVerdict], random: np.random.Generator) -> list[int]:
     """A size between each two neighbours of a range, held-out ones included."""
     return [
         int(random.integers(one.cell.message_bytes + 1, other.cell.message_bytes))
@@ -114,6 +114,6 @@ def test_no_choice_is_slower_than_the_default(
         assert len(tuning_of(operation, found).choices) >= len(raced.cells)
 
 
-def true_ratio(machine: Machine, one: Verdict, size: int) -> float:
+def true_ratio(machine: Machine, one: SizeVerdict, size: int) -> float:
     assert one.candidate is not None
     return machine.seconds(one.candidate.name, size) / machine.seconds("default", size)

@@ -14,7 +14,7 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import changes_to_json, find_changes
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SIZES = size_grid(per_octave=4)
 
@@ -87,7 +87,7 @@ def test_rounding_to_nanoseconds_is_no_protocol_change(slow: float) -> None:
 
 def test_a_gap_that_begins_to_exceed_the_overhead_is_a_bend_and_not_a_change() -> None:
     tcp = (Piece(None, theta(45.7, 3.46, 0.915, 8.49e-3)),)
-    noise = Disturbance(noise=0.03, outliers=0.01)
+    noise = SyntheticDisturbance(noise=0.03, outliers=0.01)
     result = find_changes(synthetic_dataset(tcp, SIZES, disturbance=noise))
     kinds = {change.kind for one in result.series for change in one.changes}
     assert kinds <= {"slope"}
@@ -122,7 +122,7 @@ KINKED = (
 
 
 def test_a_cost_of_a_byte_that_changes_is_no_protocol_change_however_many_series_show_it() -> None:
-    noise = Disturbance(noise=0.02)
+    noise = SyntheticDisturbance(noise=0.02)
     result = find_changes(synthetic_dataset(KINKED, SIZES, disturbance=noise))
     assert result.consensus == ()
     (change,) = next(one for one in result.series if one.quantity == "half_round_trip").changes
@@ -132,7 +132,7 @@ def test_a_cost_of_a_byte_that_changes_is_no_protocol_change_however_many_series
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_rounded_corner_that_round_trips_and_trains_follow_is_no_change(seed: int) -> None:
-    noise = Disturbance(noise=0.02)
+    noise = SyntheticDisturbance(noise=0.02)
     dataset = synthetic_dataset(KINKED[:1], SIZES, disturbance=noise, seed=seed)
 
     def rounded_off(one: Series) -> Series:
@@ -206,7 +206,7 @@ def test_the_cold_first_record_does_not_count() -> None:
 
 
 def test_the_same_data_give_the_same_changes() -> None:
-    noise = Disturbance(noise=0.05, outliers=0.01)
+    noise = SyntheticDisturbance(noise=0.05, outliers=0.01)
     dataset = synthetic_dataset(THREE_PROTOCOLS, size_grid(), disturbance=noise)
     assert find_changes(dataset) == find_changes(dataset)
 

@@ -13,7 +13,7 @@ from chiplog.fit.changes import Refiner, find_changes
 from chiplog.fit.changes.ask.limits import copy_limits, limits_of
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SETTINGS = {
     "btl_sm_eager_limit": "4096",
@@ -25,7 +25,7 @@ OPTIONS = {"ring_bytes": 1048576, "chunk_bytes": 8192, "inline_bytes": 56, "inli
 
 
 def run(pieces: Sequence[Piece], header: Mapping[str, object] = {}) -> Dataset:
-    noise = Disturbance(noise=0.05, outliers=0.01)
+    noise = SyntheticDisturbance(noise=0.05, outliers=0.01)
     made = synthetic_dataset(pieces, size_grid(), disturbance=noise)
     return replace(made, header={**made.header, **header})
 

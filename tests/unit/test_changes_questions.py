@@ -14,7 +14,7 @@ from chiplog.fit.changes.ask.marks import series_for
 from chiplog.fit.changes.ask.questions import Questions, questions_about
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.changes.decide.evidence import Evidence
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.plan.request import Request
 
 SIZES = (1000, 2000, 3000)
@@ -44,7 +44,7 @@ def asked(
     asker = Questions(np.random.default_rng(0), 0, budget_bytes, 1.0, places)
     machine = Timed(ONE_PROTOCOL)
     machine.seconds = seconds
-    asking = asker.ask(0, [Mark(quantity, FLAT, FLAT, 1.0)], SIZES, clear, questions)
+    asking = asker.ask(0, [ChangeMark(quantity, FLAT, FLAT, 1.0)], SIZES, clear, questions)
     try:
         request = next(asking)
         while True:

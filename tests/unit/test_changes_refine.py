@@ -15,9 +15,9 @@ from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-NOISE = Disturbance(noise=0.05, outliers=0.01)
+NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)
 
 
 def run(pieces: Sequence[Piece]) -> Dataset:

@@ -7,8 +7,8 @@ import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 
 from chiplog.fit.changes.ask.marks import series_for
-from chiplog.fit.changes.decide.evidence import Evidence, Place
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.evidence import Evidence, KnownPlace
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.models.piecewise import Piece
@@ -30,12 +30,14 @@ class Steps(Machine):
         return exact * (self.factor if LAST < size <= self.last_slow else 1.0)
 
 
-def shows_jump(machine: Machine, last_before: int = LAST, place: Place = Place.OPEN) -> bool:
-    around = Surroundings.of(last_before, far=place is not Place.LIMIT)
+def shows_jump(
+    machine: Machine, last_before: int = LAST, place: KnownPlace = KnownPlace.OPEN
+) -> bool:
+    around = Surroundings.of(last_before, far=place is not KnownPlace.LIMIT)
     series = {s: None for q in QUANTITIES for size in around.sizes for s in series_for(q, size)}
     stop = StopRule(0.02, ROUNDS, ROUNDS, 10**9)
     request = Request(0, 0, tuple(series), stop, {}, check_payload=False)
-    marks = [Mark(quantity, FLAT, FLAT, ROUNDS) for quantity in QUANTITIES]
+    marks = [ChangeMark(quantity, FLAT, FLAT, ROUNDS) for quantity in QUANTITIES]
     evidence = Evidence(marks, around.sizes, np.random.default_rng(0))
     evidence.add(machine.measure(request))
     return evidence.jump_at(around, place, least=0.15).is_change

@@ -10,7 +10,7 @@ from chiplog.compare.runs import compare_runs
 from chiplog.compare.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, Disturbance, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = (1, 64, 4096, 65536)
@@ -30,7 +30,7 @@ def of_machine(seed: int, launches: int, *, calls: float = 1.0, wander: float = 
             [Piece(None, TRUTH)],
             SIZES,
             asks=(Ask("prtt"), Ask("prtt", 10), Ask("send_overhead")),
-            disturbance=Disturbance(noise=0.02),
+            disturbance=SyntheticDisturbance(noise=0.02),
             seed=1000 * seed + visit,
         )
         series += [in_launch(one, launch, visit % VISITS, factor) for one in part.series]

@@ -12,7 +12,7 @@ from chiplog.compare.result import ModelRow, comparison_to_json
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 MODELS = ("hockney", "logp", "loggp", "plogp")
@@ -24,7 +24,7 @@ def dataset() -> Dataset:
         size_grid(1 << 18, per_octave=1),
         samples=10,
         visits=2,
-        disturbance=Disturbance(noise=0.01),
+        disturbance=SyntheticDisturbance(noise=0.01),
     )
 
 

@@ -13,7 +13,7 @@ from chiplog.compare.runs import compare_runs
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 TRUTH = {"f": 4.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 2e-6}
@@ -25,7 +25,7 @@ def run(operation: str = "rdma-write") -> Dataset:
         logfp_truth(TRUTH),
         tuple(range(1, 17)),
         operation=operation,
-        disturbance=Disturbance(noise=0.02),
+        disturbance=SyntheticDisturbance(noise=0.02),
     )
 
 

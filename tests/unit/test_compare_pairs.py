@@ -14,7 +14,7 @@ from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from chiplog.testing.synthetic_pairs import pairs_dataset
 
 TRUTH = {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9}
@@ -28,7 +28,7 @@ def dataset() -> Dataset:
         [Piece(None, TRUTH)],
         tuple(8192 << step for step in range(6)),
         launches=2,
-        disturbance=Disturbance(noise=0.02),
+        disturbance=SyntheticDisturbance(noise=0.02),
     )
 
 

@@ -14,7 +14,7 @@ from chiplog.compare.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, Disturbance, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = (1, 64, 4096, 65536)
@@ -27,7 +27,7 @@ def run(scale: float = 1.0, *, noise: float = 0.02, seed: int = 0, samples: int 
         SIZES,
         asks=(Ask("prtt"), Ask("prtt", 10), Ask("prtt", 10, 1.0)),
         samples=samples,
-        disturbance=Disturbance(noise=noise),
+        disturbance=SyntheticDisturbance(noise=noise),
         seed=seed,
     )
 
@@ -155,7 +155,7 @@ def of_many_visits(seed: int, factors: Sequence[float], *, wide: float = 0.01) -
             sizes,
             asks=(Ask("prtt"),),
             samples=9,
-            disturbance=Disturbance(noise=noise),
+            disturbance=SyntheticDisturbance(noise=noise),
             seed=1000 * seed + visit,
         ).series
     ]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from chiplog.tune.measured.candidate import Candidate
-from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.mistakes import mistakes
-from chiplog.tune.measured.statistics import Ratio
+from chiplog.tune.measured.statistics import CandidateRatio
 
 TREE = Candidate("tree")
 
 
-def verdict(ranks: int, size: int, factor: float | None) -> Verdict:
+def verdict(ranks: int, size: int, factor: float | None) -> SizeVerdict:
     """Factor None: the default stays."""
-    ratio = None if factor is None else Ratio(1 / factor, 0.95 / factor, 1.05 / factor, 6)
-    return Verdict(
+    ratio = None if factor is None else CandidateRatio(1 / factor, 0.95 / factor, 1.05 / factor, 6)
+    return SizeVerdict(
         Cell("bcast", ranks, size), TREE if factor else None, ratio, 1e-3, False, factor is not None
     )
 

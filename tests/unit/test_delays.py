@@ -18,7 +18,7 @@ from chiplog.jobs.measure import measure
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions, Request, SeriesRequest, StopRule
 from chiplog.plan.delays import DelayChoice, sufficient_delay
-from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 O = 1e-6
 SIZES = size_grid(1 << 14, per_octave=1)
@@ -165,7 +165,7 @@ def test_receives_that_bound_the_trains_leave_g_a_bound() -> None:
 def test_overheads_that_exceed_half_the_round_trip_are_said() -> None:
     asks = (Ask("prtt"), Ask("prtt", 10), Ask("prtt", 10, 1.0))
     data = synthetic_dataset(
-        [Piece(None, network(2e-6))], SIZES, asks=asks, disturbance=Disturbance(noise=0.01)
+        [Piece(None, network(2e-6))], SIZES, asks=asks, disturbance=SyntheticDisturbance(noise=0.01)
     )
     receives = synthetic_dataset(
         [Piece(None, network(2e-6, o_r=5e-6))], SIZES, asks=(Ask("receive_overhead", 1, 1.5),)

@@ -13,7 +13,7 @@ from chiplog.fit.predictions.predictor import predictor
 from chiplog.fit.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {
     "L": 5e-6,
@@ -97,7 +97,7 @@ def test_trains_faster_than_their_sends_free_the_slopes_and_are_still_predicted(
 
 
 def test_a_prediction_interval_holds_nineteen_of_twenty_new_medians() -> None:
-    noisy = Disturbance(noise=0.02, visit_noise=0.03)
+    noisy = SyntheticDisturbance(noise=0.02, visit_noise=0.03)
     inside, asked = 0, 0
     for seed in range(10):
         found = fitted(made([Piece(None, TRUTH)], disturbance=noisy, seed=seed))

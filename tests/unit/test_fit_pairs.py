@@ -19,7 +19,7 @@ from chiplog.fit.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from chiplog.testing.synthetic_pairs import pairs_dataset
 
 TRUTHS = {
@@ -92,7 +92,7 @@ def test_the_node_saturates_where_the_processes_reach_its_rate() -> None:
 
 @pytest.mark.parametrize("name", ["max-rate", "max-rate-4", "max-rate-modified"])
 def test_a_rate_of_the_node_that_is_not_reached_is_not_a_number(name: str) -> None:
-    few = made(name, TRUTHS[name], pairs=(1, 2, 3), disturbance=Disturbance(noise=0.01))
+    few = made(name, TRUTHS[name], pairs=(1, 2, 3), disturbance=SyntheticDisturbance(noise=0.01))
     found = fitted(name, few)
     node = found.segments[0].parameters["R_N"]
     assert not node.identified
@@ -135,7 +135,7 @@ def test_rates_that_short_messages_do_not_tell_predict_what_the_fit_says(
         [Piece(None, truth)],
         tuple(4 << step for step in range(7)),
         launches=5,
-        disturbance=Disturbance(noise=0.02, launch_noise=0.01),
+        disturbance=SyntheticDisturbance(noise=0.02, launch_noise=0.01),
     )
     if name == "max-rate-4" and process_rate > 5e9 and not delay:
         with pytest.raises(UsageError, match="max-rate and postal need less"):
@@ -165,7 +165,11 @@ def test_protocols_are_found_over_all_pairs_and_can_be_given_or_switched_off() -
     ]
     sizes = tuple(16 << step for step in range(14))
     dataset = pairs_dataset(
-        model, pieces, sizes, launches=3, disturbance=Disturbance(noise=0.02, launch_noise=0.02)
+        model,
+        pieces,
+        sizes,
+        launches=3,
+        disturbance=SyntheticDisturbance(noise=0.02, launch_noise=0.02),
     )
     found = fitted("max-rate", dataset)
     assert [(one.last_before_bytes, one.first_after_bytes) for one in found.changes] == [
@@ -186,7 +190,7 @@ def test_noise_alone_makes_no_protocols_and_no_regimes() -> None:
             tuple(16 << step for step in range(14)),
             pairs=(1, 2, 4, 8),
             launches=3,
-            disturbance=Disturbance(noise=0.05),
+            disturbance=SyntheticDisturbance(noise=0.05),
             seed=seed,
         )
         found = fitted("postal", dataset)
@@ -207,7 +211,7 @@ def test_where_the_cost_of_a_byte_changes_a_regime_begins_and_no_protocol_change
         sizes,
         pairs=(1, 2, 3, 4, 6, 8),
         launches=3,
-        disturbance=Disturbance(noise=0.02),
+        disturbance=SyntheticDisturbance(noise=0.02),
     )
     found = fitted("max-rate-modified", dataset)
     assert [(one.last_bytes, one.border) for one in found.segments] == [
@@ -226,7 +230,7 @@ DELAYS = {"s_k": 0.2e-6, "G_k": 0.05e-9, "g_N": 0.3e-6}
 def test_what_pairs_delay_one_another_by_comes_back_and_needs_no_regime() -> None:
     truth = {**TRUTHS["max-rate-modified"], **DELAYS}
     dataset = made(
-        "max-rate-modified", truth, launches=3, disturbance=Disturbance(noise=0.02), seed=1
+        "max-rate-modified", truth, launches=3, disturbance=SyntheticDisturbance(noise=0.02), seed=1
     )
     found = fitted("max-rate-modified", dataset)
     assert len(found.segments) == 1
@@ -243,7 +247,7 @@ def test_pairs_that_do_not_delay_one_another_have_no_such_parameters() -> None:
         dataset = made(
             "max-rate-modified",
             TRUTHS["max-rate-modified"],
-            disturbance=Disturbance(noise=0.03),
+            disturbance=SyntheticDisturbance(noise=0.03),
             seed=seed,
         )
         found = fitted("max-rate-modified", dataset).segments
@@ -275,7 +279,7 @@ def test_the_three_postal_baselines_take_the_pairs_that_they_name() -> None:
 
 def test_launches_that_differ_widen_the_intervals() -> None:
     def width(launch_noise: float) -> float:
-        disturbance = Disturbance(noise=0.01, launch_noise=launch_noise)
+        disturbance = SyntheticDisturbance(noise=0.01, launch_noise=launch_noise)
         found = fitted(
             "max-rate", made("max-rate", TRUTHS["max-rate"], launches=8, disturbance=disturbance)
         )
@@ -354,7 +358,7 @@ def test_a_dataset_names_the_models_that_speak_about_it() -> None:
 
 
 def test_equal_seeds_give_equal_intervals() -> None:
-    dataset = made("max-rate", TRUTHS["max-rate"], disturbance=Disturbance(noise=0.05))
+    dataset = made("max-rate", TRUTHS["max-rate"], disturbance=SyntheticDisturbance(noise=0.05))
     first, second, other = (fitted("max-rate", dataset, seed=seed) for seed in (1, 1, 2))
     assert first.segments == second.segments
     assert first.segments != other.segments

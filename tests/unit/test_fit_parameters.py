@@ -14,7 +14,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.fitting import fit
 from chiplog.fit.result import Fit, Parameter
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1.2e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = size_grid(1 << 16, per_octave=1)
@@ -76,7 +76,11 @@ def test_latency_below_the_overheads_is_not_identified_but_half_the_round_trip_i
 
 def test_noise_that_reaches_from_the_latency_to_zero_makes_it_not_identified() -> None:
     noisy = made(
-        {**TRUTH, "L": 0.02e-6}, samples=20, visits=2, disturbance=Disturbance(noise=0.1), seed=3
+        {**TRUTH, "L": 0.02e-6},
+        samples=20,
+        visits=2,
+        disturbance=SyntheticDisturbance(noise=0.1),
+        seed=3,
     )
     assert not parameters(noisy)["L"].identified
 
@@ -126,11 +130,13 @@ def test_an_overhead_that_grows_with_the_size_is_that_of_a_small_message_plus_a_
 
 
 def test_a_constant_overhead_has_no_growth() -> None:
-    assert "O" not in parameters(made(TRUTH, disturbance=Disturbance(noise=0.02)))
+    assert "O" not in parameters(made(TRUTH, disturbance=SyntheticDisturbance(noise=0.02)))
 
 
 def test_drift_between_visits_cancels_in_the_differences_of_a_record() -> None:
-    drifting = made(TRUTH, visits=3, disturbance=Disturbance(visit_noise=0.2), sizes=size_grid())
+    drifting = made(
+        TRUTH, visits=3, disturbance=SyntheticDisturbance(visit_noise=0.2), sizes=size_grid()
+    )
     dataset = replace(drifting, series=tuple(_only_round_trips_drift(drifting)))
     assert value(parameters(dataset)["g"]) == pytest.approx(2e-6, rel=1e-6)
 
@@ -273,14 +279,14 @@ def test_a_model_that_does_not_describe_the_machine_says_so() -> None:
 
 
 def test_equal_seeds_give_equal_intervals_and_other_seeds_others() -> None:
-    noisy = made(TRUTH, disturbance=Disturbance(noise=0.05))
+    noisy = made(TRUTH, disturbance=SyntheticDisturbance(noise=0.05))
     first, second, third = (parameters(noisy, seed=seed)["L"] for seed in (1, 1, 2))
     assert first == second
     assert first.low != third.low
 
 
 def test_draws_are_kept_for_what_comes_after_the_fit() -> None:
-    found = fitted(made(TRUTH, disturbance=Disturbance(noise=0.05)))
+    found = fitted(made(TRUTH, disturbance=SyntheticDisturbance(noise=0.05)))
     assert {"0/L", "0/o_s", "0/g", "0/G"} <= set(found.draws)
     assert all(0 < draws.size <= 200 for draws in found.draws.values())
 
@@ -294,7 +300,7 @@ def test_every_statistic_is_exact_without_noise(statistic: str) -> None:
 
 def test_gross_outliers_do_not_move_the_median() -> None:
     noisy = {"noise": 0.05, "outliers": 0.1}
-    found = parameters(made(TRUTH, samples=200, disturbance=Disturbance(**noisy)))
+    found = parameters(made(TRUTH, samples=200, disturbance=SyntheticDisturbance(**noisy)))
     assert value(found["L_half"]) == pytest.approx(7.2e-6, rel=0.005)
 
 

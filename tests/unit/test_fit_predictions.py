@@ -12,7 +12,7 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 from chiplog.testing.synthetic_pairs import pairs_dataset
 
@@ -34,7 +34,7 @@ def drawn_logfp(seed: int) -> tuple[dict[str, float], Dataset]:
         "g": o_min * rng.uniform(3, 20),
         "f": float(rng.integers(2, 8)),
     }
-    noise = Disturbance(noise=0.02)
+    noise = SyntheticDisturbance(noise=0.02)
     return theta, one_to_many_dataset(logfp_truth(theta), PEERS, disturbance=noise, seed=seed)
 
 
@@ -43,7 +43,7 @@ def pairs_run(
 ) -> Dataset:
     sizes = [1 << exponent for exponent in range(0, 19, 2)]
     pieces = [Piece(sizes[-1], theta)]
-    noisy = Disturbance(noise=noise)
+    noisy = SyntheticDisturbance(noise=noise)
     return pairs_dataset(
         load_model(model), pieces, sizes, pairs=pairs, samples=20, disturbance=noisy, seed=seed
     )
@@ -89,14 +89,16 @@ def test_logp_predicts_the_line_over_the_peers() -> None:
         "one_to_many": (load_model("logp"), theta),
         "send_overhead": (load_model("logp"), theta),
     }
-    run = one_to_many_dataset(truth, PEERS, disturbance=Disturbance(noise=0.01))
+    run = one_to_many_dataset(truth, PEERS, disturbance=SyntheticDisturbance(noise=0.01))
     found = chiplog.fit(run, "logp").predict(8, peers=[1, 9, 16])
     assert found.seconds == pytest.approx([11e-6, 27e-6, 41e-6], rel=0.02)
 
 
 def test_a_number_of_peers_that_the_data_leave_open_is_refused_with_what_would_tell_it() -> None:
     theta = {"L": 5e-6, "o_min": 1e-6, "o_max": 1e-6, "g": 0.5e-6, "f": 3.0}
-    run = one_to_many_dataset(logfp_truth(theta), PEERS, disturbance=Disturbance(noise=0.02))
+    run = one_to_many_dataset(
+        logfp_truth(theta), PEERS, disturbance=SyntheticDisturbance(noise=0.02)
+    )
     fit = chiplog.fit(run, "logfp")
     inside = fit.predict(8, peers=16).seconds
     truth = load_model("logfp").seconds(points("one_to_many", 8, peers=16), theta)

@@ -16,7 +16,7 @@ from chiplog.testing.loggops_machines import (
     sim_target,
 )
 from chiplog.testing.simulated import simulated_runs
-from chiplog.testing.synthetic import Drift, States, exact_seconds
+from chiplog.testing.synthetic import Drift, TwoStates, exact_seconds
 
 ROUNDING = 0.52e-9
 
@@ -56,7 +56,7 @@ def test_a_drift_has_its_deviation_and_its_correlation() -> None:
 
 
 def test_states_take_turns_of_their_length_for_their_share() -> None:
-    slow = States(1.3, 0.4, 20.0).factors(100_000, np.random.default_rng(0)) > 1.0
+    slow = TwoStates(1.3, 0.4, 20.0).factors(100_000, np.random.default_rng(0)) > 1.0
     assert slow.mean() == pytest.approx(0.4, abs=0.04)
     turns = np.count_nonzero(slow[1:] & ~slow[:-1])
     assert slow.sum() / turns == pytest.approx(20.0, rel=0.1)

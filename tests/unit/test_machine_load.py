@@ -17,7 +17,7 @@ from chiplog.report.measured import not_usable
 from chiplog.report.sections import build
 from chiplog.report.summary import summary_lines
 from chiplog.testing.sample_report import sample_report
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = Piece(None, {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9})
 
@@ -41,7 +41,9 @@ def header(programs: float | None, cores: int = 2) -> Mapping[str, object]:
 
 def run(programs: float | None, *, cores: int = 2, interrupted: float = 0.0) -> Dataset:
     """A quiet run; of a machine that interrupts, a share of the samples takes a time slice of 3 ms longer."""
-    made = synthetic_dataset([TRUTH], size_grid(1 << 16, 1), disturbance=Disturbance(noise=0.01))
+    made = synthetic_dataset(
+        [TRUTH], size_grid(1 << 16, 1), disturbance=SyntheticDisturbance(noise=0.01)
+    )
     rng = np.random.default_rng(7)
     series = tuple(
         replace(one, seconds=one.seconds + 3e-3 * (rng.random(one.seconds.size) < interrupted))

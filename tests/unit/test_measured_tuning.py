@@ -20,13 +20,13 @@ from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_han, openm
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import NEAR, CellState, Run, held_out_sizes
-from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
-from chiplog.tune.measured.launch import Cell, Effort, Entry
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
+from chiplog.tune.measured.launch import Cell, Effort, RaceEntry
 from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
 from chiplog.tune.measured.output import read_result
 from chiplog.tune.measured.race import Race, Raced, RaceOptions, trial_seconds
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
-from chiplog.tune.measured.statistics import LOOKS, Ratio, ratio_over_launches
+from chiplog.tune.measured.statistics import LOOKS, CandidateRatio, ratio_over_launches
 from chiplog.tune.measured.summary import (
     measured_to_json,
     seconds_of_everything,
@@ -220,18 +220,18 @@ def test_a_disturbed_launch_does_not_hide_a_gain_of_many_launches() -> None:
     assert ratio_over_launches([-0.5] * 23 + [3.0], 60).high < 1
 
 
-def verdict(ranks: int, size: int, name: str | None, number: int = 0, **more: Any) -> Verdict:
+def verdict(ranks: int, size: int, name: str | None, number: int = 0, **more: Any) -> SizeVerdict:
     native = Native(name, number, more.pop("segment", 0), more.pop("fan_out", 0)) if name else None
     candidate = Candidate(name, (), native) if name else None
-    ratio = Ratio(0.5, 0.4, 0.6, 6) if name else None
-    return Verdict(
+    ratio = CandidateRatio(0.5, 0.4, 0.6, 6) if name else None
+    return SizeVerdict(
         Cell("bcast", ranks, size), candidate, ratio, 1e-4, False, name is not None, **more
     )
 
 
-def held_out(ranks: int, size: int, name: str, is_changed: bool) -> Verdict:
+def held_out(ranks: int, size: int, name: str, is_changed: bool) -> SizeVerdict:
     one = verdict(ranks, size, name)
-    return Verdict(one.cell, one.candidate, one.ratio, 1e-4, True, is_changed)
+    return SizeVerdict(one.cell, one.candidate, one.ratio, 1e-4, True, is_changed)
 
 
 def numbers(text: str) -> list[list[int]]:
@@ -457,13 +457,13 @@ def test_mpichs_algorithms_race_without_the_device_where_it_would_stand_in_betwe
 
 def test_the_program_gets_each_candidate_once_and_each_cell() -> None:
     one = candidates(1)[0]
-    entries = [Entry(Cell("bcast", 8, size), (DEFAULT, one)) for size in (1, 64)]
+    entries = [RaceEntry(Cell("bcast", 8, size), (DEFAULT, one)) for size in (1, 64)]
     words = arguments_of(entries, Effort(), 7)
     assert words.count("--variant") == 2
     assert "bcast:8:64:default,a0" in words
 
 
-ENTRIES = [Entry(Cell("bcast", 2, 8), (DEFAULT, *candidates(2)))]
+ENTRIES = [RaceEntry(Cell("bcast", 2, 8), (DEFAULT, *candidates(2)))]
 
 
 def test_a_launch_that_ends_in_the_middle_of_a_line_names_the_candidate() -> None:

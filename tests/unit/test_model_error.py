@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from chiplog.collectives.algorithm import Task
-from chiplog.fit.predictions.span import Span
+from chiplog.fit.predictions.span import AnswerSpan
 from chiplog.fit.result import Band, Curve, Fit, FitError
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.predict.model_error import model_error, with_model_error
@@ -49,11 +49,11 @@ def test_a_fit_without_curves_has_the_error_that_it_states() -> None:
 
 
 def test_an_interval_never_gets_narrower_and_stays_positive() -> None:
-    found = with_model_error(Span(2.0, 1.9, 2.2), math.log(3.0))
+    found = with_model_error(AnswerSpan(2.0, 1.9, 2.2), math.log(3.0))
     assert 0.0 < found.low < 2.0 / 3.0 * 1.01
     assert found.high > 6.0 * 0.99
-    assert with_model_error(Span(2.0, 1.9, 2.2), 0.0) == Span(2.0, 1.9, 2.2)
-    assert with_model_error(Span(2.0, 0.0, 2.2), 0.1).low == 0.0
+    assert with_model_error(AnswerSpan(2.0, 1.9, 2.2), 0.0) == AnswerSpan(2.0, 1.9, 2.2)
+    assert with_model_error(AnswerSpan(2.0, 0.0, 2.2), 0.1).low == 0.0
 
 
 def test_predictions_and_simulations_of_one_fit_have_the_same_error(tmp_path: Path) -> None:

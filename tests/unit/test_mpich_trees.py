@@ -15,7 +15,7 @@ from chiplog.tune.choice import Native, Tuning
 from chiplog.tune.formats import mpich_device, openmpi_han
 from chiplog.tune.formats.mpich_json import FLAT, INTRA, text_from
 from chiplog.tune.measured.candidate import Candidate
-from chiplog.tune.measured.choices import Verdict, tuning_of
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.mpich_tests import State, settled
 
@@ -65,7 +65,9 @@ TREES = {"alltoall": ALLTOALL, "bcast": BCAST, "allreduce": ALLREDUCE}
 def tuning(operation: str, *ranks: int) -> Tuning:
     candidate = Candidate(CHOSEN, (), Native(CHOSEN))
     cells = [Cell(operation, count, size) for count in ranks for size in (FIRST, LAST)]
-    return tuning_of(operation, [Verdict(one, candidate, None, 1.0, False, True) for one in cells])
+    return tuning_of(
+        operation, [SizeVerdict(one, candidate, None, 1.0, False, True) for one in cells]
+    )
 
 
 def calls() -> Iterator[Call]:
@@ -176,7 +178,7 @@ def test_a_tuning_of_one_host_leaves_calls_across_hosts_to_the_device() -> None:
 
 
 def test_a_tuning_without_rules_leaves_all_as_it_is() -> None:
-    none = tuning_of("bcast", [Verdict(Cell("bcast", 4, 64), None, None, 1.0, False, False)])
+    none = tuning_of("bcast", [SizeVerdict(Cell("bcast", 4, 64), None, None, 1.0, False, False)])
     tree, device = ({"collective=bcast": {INTRA: branch}} for branch in (BCAST, DEVICE["bcast"]))
     assert json.loads(text_from(tree, none)) == tree
     assert mpich_device.companions(device, none) == ()
@@ -185,7 +187,7 @@ def test_a_tuning_without_rules_leaves_all_as_it_is() -> None:
 
 def test_what_mpich_takes_without_its_device_is_a_choice_of_its_own() -> None:
     chosen = tuning_of(
-        "bcast", [Verdict(Cell("bcast", 5, 64), FLAT_CANDIDATE, None, 1.0, False, True)]
+        "bcast", [SizeVerdict(Cell("bcast", 5, 64), FLAT_CANDIDATE, None, 1.0, False, True)]
     )
     tree = {"collective=bcast": {INTRA: BCAST}}
     written = json.loads(text_from(tree, chosen))["collective=bcast"][INTRA]

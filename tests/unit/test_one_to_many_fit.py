@@ -18,7 +18,7 @@ from chiplog.models import lop_paper
 from chiplog.models.lop import seconds_per_message
 from chiplog.models.piecewise import Piece
 from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import Disturbance, size_grid, synthetic_dataset
+from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 LOGFP = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
@@ -26,7 +26,7 @@ SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)
 RDMA_WRITE = (16.7937e-6, 0.0058, 4.4642e-6, 4.4751e-6, -0.0642, 12.9209)
 OVERHEAD = {"l1": 0.52e-6, "l2": 0.84e-6, "l3": -0.12}
 PEERS = tuple(range(1, 17))
-NOISE = Disturbance(noise=0.03)
+NOISE = SyntheticDisturbance(noise=0.03)
 
 
 def logfp_run(
@@ -127,7 +127,7 @@ def test_f_and_g_are_not_identified_where_no_message_waits(
 
 
 def test_f_is_not_identified_where_two_values_fit_and_predictions_still_have_one() -> None:
-    noisy = Disturbance(noise=0.15)
+    noisy = SyntheticDisturbance(noise=0.15)
     theta = {**LOGFP, "L": 2e-6, "g": 1e-6}
     run = one_to_many_dataset(
         logfp_truth(theta), PEERS, samples=3, visits=1, disturbance=noisy, seed=3

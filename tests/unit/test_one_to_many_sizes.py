@@ -18,7 +18,7 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.prediction import predict
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import Truth, logfp_truth, lop_truth, one_to_many_dataset
 
 PEERS = range(1, 17)
@@ -41,7 +41,7 @@ def run_of(
             truth(size),
             PEERS,
             message_bytes=size,
-            disturbance=Disturbance(noise=noise),
+            disturbance=SyntheticDisturbance(noise=noise),
             seed=seed + size,
         )
         for size in sizes

@@ -12,7 +12,7 @@ from chiplog.fit.fitting import fit
 from chiplog.report.document import Panels, Section, Table, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.sections import one_to_many
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 THETA = {"f": 4.0, "o_min": 0.2e-6, "o_max": 1.0e-6, "L": 5e-6, "g": 1e-6}
@@ -24,7 +24,7 @@ def posted(posting: str, factor: float, operation: str = "rdma-write") -> tuple[
         logfp_truth(THETA),
         range(1, 9),
         operation=operation,
-        disturbance=Disturbance(noise=0.02),
+        disturbance=SyntheticDisturbance(noise=0.02),
         seed=3,
     )
     return tuple(replace(one, posting=posting, seconds=one.seconds * factor) for one in run.series)

@@ -16,7 +16,7 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.registry import load_model
 from chiplog.predict.prediction import predict
 from chiplog.predict.result import Prediction
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)
@@ -77,7 +77,7 @@ def test_logfp_says_when_the_last_message_of_a_drawn_network_arrives(seed: int) 
     theta = {"L": 4e-6, "o_min": o_min, "o_max": 3 * o_min, "g": o_min * rng.uniform(4, 12)}
     theta["f"] = float(rng.integers(2, 7))
     run = one_to_many_dataset(
-        logfp_truth(theta), range(1, 17), disturbance=Disturbance(noise=0.02), seed=seed
+        logfp_truth(theta), range(1, 17), disturbance=SyntheticDisturbance(noise=0.02), seed=seed
     )
     fits = fit(run, ["lop", "lop-overhead", "logfp"])
     rows = rows_of(fits, 12)

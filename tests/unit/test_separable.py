@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.one_to_many.separable import Curve, replicates, solve
+from chiplog.fit.one_to_many.separable import SeparableCurve, replicates, solve
 
 PEERS = np.arange(1.0, 33.0)
 ERROR = np.full(PEERS.size, 0.01)
 
 
-def curve() -> Curve:
+def curve() -> SeparableCurve:
     def basis(nonlinear: np.ndarray) -> np.ndarray:
         decay = np.exp(nonlinear)
         return np.stack(np.broadcast_arrays(1.0, np.exp(-PEERS / decay)), axis=-1)
 
     bounds = np.log([0.1]), np.log([1e3])
-    return Curve(basis, np.log([[1.0], [8.0], [64.0]]), *bounds)
+    return SeparableCurve(basis, np.log([[1.0], [8.0], [64.0]]), *bounds)
 
 
 def draws(count: int) -> np.ndarray:

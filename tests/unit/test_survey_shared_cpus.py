@@ -13,8 +13,8 @@ from chiplog.survey.pair_fit import fit_pairs
 from chiplog.survey.pair_values import PairValues
 from chiplog.survey.result import survey_result
 from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
-from chiplog.survey.verdict import Verdict, confirmed
-from chiplog.testing.simulated_survey import QUIET, Machine, SimulatedSurvey
+from chiplog.survey.verdict import SweepVerdict, confirmed
+from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 
 NODES = 32
 IN_TURN = np.arange(NODES) % 2
@@ -52,7 +52,7 @@ class SharedCpus(SimulatedSurvey):
     `late` is what LATE's pairs take longer, whichever their CPUs are.
     """
 
-    def __init__(self, machine: Machine, spread: float, seed: int, late: float = 0.0) -> None:
+    def __init__(self, machine: SurveyMachine, spread: float, seed: int, late: float = 0.0) -> None:
         super().__init__(machine, QUIET, seed)
         self.spread = spread
         self.late = late
@@ -66,7 +66,7 @@ class SharedCpus(SimulatedSurvey):
         return replace(values, values=values.values * times + self.late * of_late)
 
 
-def judged(machine: Machine, spread: float, seed: int, late: float = 0.0) -> Verdict:
+def judged(machine: SurveyMachine, spread: float, seed: int, late: float = 0.0) -> SweepVerdict:
     survey = SharedCpus(machine, spread, seed, late)
     sweep = survey.full()
     times = time_on_one_cpu(sweep)
@@ -78,7 +78,7 @@ def judged(machine: Machine, spread: float, seed: int, late: float = 0.0) -> Ver
 
 
 def test_what_sharing_changes_is_taken_out() -> None:
-    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    sweep = SharedCpus(SurveyMachine(NODES, 8, "latency"), 0.05, 1).full()
     assert time_on_one_cpu(sweep) == pytest.approx(ON_ONE_CPU, rel=0.1)
     even = evened(sweep, time_on_one_cpu(sweep))
     shared = sweep.share_a_cpu
@@ -87,13 +87,13 @@ def test_what_sharing_changes_is_taken_out() -> None:
 
 
 def test_few_pairs_that_share_a_cpu_are_left_as_they_are() -> None:
-    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    sweep = SharedCpus(SurveyMachine(NODES, 8, "latency"), 0.05, 1).full()
     two = np.where(np.arange(NODES) < 2, 0, np.arange(NODES))
     assert time_on_one_cpu(replace(sweep, cpus=two)) == 1
 
 
 def test_cpus_are_no_leaves() -> None:
-    sweep = SharedCpus(Machine(NODES, 8, "latency"), 0.05, 1).full()
+    sweep = SharedCpus(SurveyMachine(NODES, 8, "latency"), 0.05, 1).full()
     assert infer_leaves(sweep) is not None
     assert infer_leaves(evened(sweep, time_on_one_cpu(sweep))) is None
 
@@ -101,11 +101,11 @@ def test_cpus_are_no_leaves() -> None:
 # By the spread of all pairs, the wide kind would have pairs many standard deviations from the centre.
 @pytest.mark.parametrize("seed", range(20))
 def test_a_kind_of_pairs_that_spreads_more_accuses_nobody(seed: int) -> None:
-    assert judged(Machine(NODES, 8, "latency"), 0.3, seed).accused == ()
+    assert judged(SurveyMachine(NODES, 8, "latency"), 0.3, seed).accused == ()
 
 
 def test_a_slow_pair_of_the_quiet_kind_is_found() -> None:
-    machine = Machine(NODES, 8, "latency", slow_pairs={(3, 13): 0.2})
+    machine = SurveyMachine(NODES, 8, "latency", slow_pairs={(3, 13): 0.2})
     (one,) = judged(machine, 0.3, 1).accused
     assert (one.kind, one.name, one.peer) == ("pair", "n0004", "n0014")
 
@@ -116,7 +116,7 @@ def test_a_slow_pair_of_the_quiet_kind_is_found() -> None:
 def test_a_late_node_that_shares_its_cpu_is_accused_and_none_of_its_pairs(
     nodes: int, seed: int
 ) -> None:
-    machine = Machine(nodes, 4, "latency", within=2e-5, across=2.6e-5)
+    machine = SurveyMachine(nodes, 4, "latency", within=2e-5, across=2.6e-5)
     (one,) = judged(machine, 0.05, seed, late=1e-4).accused
     assert (one.kind, one.name) == ("node", "n0007")
 

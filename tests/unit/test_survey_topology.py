@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.survey.leaves import differences, divided, infer_leaves
 from chiplog.survey.topology import expand_hosts, leaf_numbers, parse_topology, read_topology
-from chiplog.testing.simulated_survey import Machine, Noise, SimulatedSurvey
+from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 TREE = """# a comment
 SwitchName=leaf1 Nodes=n[01-04]
@@ -108,8 +108,8 @@ def test_the_file_of_another_machine_is_refused() -> None:
 
 
 def test_miswired_nodes_are_named() -> None:
-    machine = Machine(32, 8, "latency", within=1e-6, across=1.3e-6)
-    values = SimulatedSurvey(machine, Noise(), 1).full()
+    machine = SurveyMachine(32, 8, "latency", within=1e-6, across=1.3e-6)
+    values = SimulatedSurvey(machine, SurveyNoise(), 1).full()
     declared = machine.leaves.copy()
     declared[3], declared[20], declared[9] = 2, 0, -1
     measured = infer_leaves(values)
@@ -140,18 +140,18 @@ def test_whole_leaves_that_are_near_to_each_other_stay_apart_and_torn_ones_do_no
 
 
 def test_no_leaves_are_inferred_where_all_pairs_are_alike() -> None:
-    machine = Machine(32, 8, "latency", within=1e-6, across=1e-6)
-    assert infer_leaves(SimulatedSurvey(machine, Noise(), 1).full()) is None
+    machine = SurveyMachine(32, 8, "latency", within=1e-6, across=1e-6)
+    assert infer_leaves(SimulatedSurvey(machine, SurveyNoise(), 1).full()) is None
 
 
 def test_no_leaves_are_inferred_from_few_pairs() -> None:
-    machine = Machine(64, 8, "latency", within=1e-6, across=2e-6)
-    assert infer_leaves(SimulatedSurvey(machine, Noise(), 1).sparse()) is None
+    machine = SurveyMachine(64, 8, "latency", within=1e-6, across=2e-6)
+    assert infer_leaves(SimulatedSurvey(machine, SurveyNoise(), 1).sparse()) is None
 
 
 def test_leaves_below_pods_are_found() -> None:
-    machine = Machine(32, 4, "latency", within=1e-6, across=1.5e-6)
-    survey = SimulatedSurvey(machine, Noise(), 1)
+    machine = SurveyMachine(32, 4, "latency", within=1e-6, across=1.5e-6)
+    survey = SimulatedSurvey(machine, SurveyNoise(), 1)
     values = survey.full()
     pods = values.clients // 16 != values.servers // 16
     values.values[pods] *= 2

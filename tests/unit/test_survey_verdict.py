@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import PairValues, SecondMeasurement
 from chiplog.survey.suspects import pair_rounds, pair_scores, suspects
-from chiplog.survey.verdict import Verdict, confirmed
-from chiplog.testing.simulated_survey import QUIET, Machine, Noise, SimulatedSurvey
+from chiplog.survey.verdict import SweepVerdict, confirmed
+from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 SMALL = 16
-UNEASY = Noise(0.02, 0.001, 0.012, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+UNEASY = SurveyNoise(0.02, 0.001, 0.012, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
 """What nodes share on a day hides a node at -5 % in one of 16."""
-NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0)
+NO_NOISE = SurveyNoise(0, 0, 0, 0, 0, 0, 0, 0)
 
 
-def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
+def judged(machine: SurveyMachine, noise: SurveyNoise = QUIET, seed: int = 3) -> SweepVerdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -32,14 +32,14 @@ def judged(machine: Machine, noise: Noise = QUIET, seed: int = 3) -> Verdict:
     return confirmed(first, again)
 
 
-def accused(verdict: Verdict) -> set[tuple[str, str, str | None, str]]:
+def accused(verdict: SweepVerdict) -> set[tuple[str, str, str | None, str]]:
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 
 
 @pytest.mark.parametrize("kind", ["bandwidth", "latency"])
 def test_a_slow_node_is_accused_and_nobody_else(kind: str) -> None:
     slow = 0.05 if kind == "bandwidth" else 0.2
-    verdict = judged(Machine(SMALL, 4, kind, slow_nodes={5: slow}))  # type: ignore[arg-type]
+    verdict = judged(SurveyMachine(SMALL, 4, kind, slow_nodes={5: slow}))  # type: ignore[arg-type]
     assert accused(verdict) == {("node", "n0006", None, "both")}
     (one,) = verdict.accused
     expected = -slow if kind == "bandwidth" else slow / (1 - slow)
@@ -47,12 +47,12 @@ def test_a_slow_node_is_accused_and_nobody_else(kind: str) -> None:
 
 
 def test_one_direction_of_a_nodes_link_is_accused_alone() -> None:
-    verdict = judged(Machine(SMALL, 4, slow_out={5: 0.1}))
+    verdict = judged(SurveyMachine(SMALL, 4, slow_out={5: 0.1}))
     assert accused(verdict) == {("node", "n0006", None, "out")}
 
 
 def test_an_uplink_is_accused_and_none_of_its_nodes() -> None:
-    assert accused(judged(Machine(SMALL, 4, slow_uplinks={1: 0.1}))) == {
+    assert accused(judged(SurveyMachine(SMALL, 4, slow_uplinks={1: 0.1}))) == {
         ("uplink", "leaf 1", None, "both")
     }
 
@@ -62,7 +62,7 @@ def test_an_uplink_is_accused_and_none_of_its_nodes() -> None:
 def test_the_effect_of_an_uplink_is_that_on_all_of_its_pairs_together(
     leaf_size: int, seed: int
 ) -> None:
-    machine = Machine(64, leaf_size, slow_uplinks={1: 0.1})
+    machine = SurveyMachine(64, leaf_size, slow_uplinks={1: 0.1})
     survey = SimulatedSurvey(machine, QUIET, seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -74,12 +74,12 @@ def test_the_effect_of_an_uplink_is_that_on_all_of_its_pairs_together(
 
 
 def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
-    machine = Machine(SMALL, 4, slow_uplinks={1: 0.1})
+    machine = SurveyMachine(SMALL, 4, slow_uplinks={1: 0.1})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
     assert accused(confirmed(first, again)) == {("uplink", "leaf 1", None, "both")}
-    free = confirmed(first, SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again))
+    free = confirmed(first, SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again))
     assert not free.accused
     (doubt,) = free.inconclusive
     assert doubt.reason is not None and "not alone" in doubt.reason
@@ -89,7 +89,7 @@ def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
 def test_a_slow_node_behind_a_slow_uplink_is_not_taken_for_more_of_the_uplinks_fault(
     slow: float,
 ) -> None:
-    machine = Machine(64, 8, slow_nodes={9: slow}, slow_uplinks={1: 0.1})
+    machine = SurveyMachine(64, 8, slow_nodes={9: slow}, slow_uplinks={1: 0.1})
     verdict = judged(machine)
     found = {one.name: one.effect for one in verdict.accused}
     assert found == {
@@ -100,7 +100,7 @@ def test_a_slow_node_behind_a_slow_uplink_is_not_taken_for_more_of_the_uplinks_f
 
 def test_an_uplink_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
     noise = replace(UNEASY, pair=0.005)
-    machine = Machine(SMALL, 4, slow_uplinks={1: 0.06})
+    machine = SurveyMachine(SMALL, 4, slow_uplinks={1: 0.06})
     for seed in (4, 6, 8):
         survey = SimulatedSurvey(machine, noise, seed)
         first = fit_pairs(survey.full(), machine.leaves)
@@ -111,12 +111,12 @@ def test_an_uplink_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone
         (found,) = confirmed(first, survey.alone(first, again)).accused
         assert (found.kind, found.name) == ("uplink", "leaf 1")
         assert found.low < -0.06 < found.high
-        free = SimulatedSurvey(Machine(SMALL, 4), QUIET, seed).alone(first, again)
+        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, seed).alone(first, again)
         assert not confirmed(first, free).accused
 
 
 def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
-    assert accused(judged(Machine(SMALL, 4, slow_pairs={(3, 12): 0.2}))) == {
+    assert accused(judged(SurveyMachine(SMALL, 4, slow_pairs={(3, 12): 0.2}))) == {
         ("pair", "n0004", "n0013", "both")
     }
 
@@ -125,7 +125,7 @@ def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
 def test_a_slow_pair_of_a_small_leaf_is_seen_though_a_node_of_it_is_a_suspect(
     pair: tuple[int, int],
 ) -> None:
-    machine = Machine(SMALL, 4, slow_pairs={pair: 0.2})
+    machine = SurveyMachine(SMALL, 4, slow_pairs={pair: 0.2})
     first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
     for suspect in pair:
         far = pair_scores(first, np.array([suspect]))
@@ -135,7 +135,7 @@ def test_a_slow_pair_of_a_small_leaf_is_seen_though_a_node_of_it_is_a_suspect(
 
 
 def test_two_faults_are_both_found() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.05}, slow_uplinks={2: 0.1})
     assert accused(judged(machine)) == {
         ("node", "n0006", None, "both"),
         ("uplink", "leaf 2", None, "both"),
@@ -148,7 +148,7 @@ def test_as_many_slow_nodes_as_healthy_ones_behind_an_uplink_do_not_make_it_slow
     leaf_size: int, seed: int
 ) -> None:
     nodes = range((leaf_size + 1) // 2)
-    machine = Machine(5 * leaf_size, leaf_size, slow_nodes=dict.fromkeys(nodes, 0.05))
+    machine = SurveyMachine(5 * leaf_size, leaf_size, slow_nodes=dict.fromkeys(nodes, 0.05))
     truth = {("node", f"n{node + 1:04d}", None, "both") for node in nodes}
     assert accused(judged(machine, seed=seed)) == truth
     assert accused(judged(machine, replace(QUIET, node_today=0.004), seed)) <= truth
@@ -157,7 +157,7 @@ def test_as_many_slow_nodes_as_healthy_ones_behind_an_uplink_do_not_make_it_slow
 @pytest.mark.parametrize("leaf_size", [4, 8])
 def test_a_node_that_a_slow_uplink_hides_is_found_alone(leaf_size: int) -> None:
     faults = {"slow_nodes": {5: 0.05}, "slow_uplinks": {5 // leaf_size: 0.1}}
-    machine = Machine(32, leaf_size, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    machine = SurveyMachine(32, leaf_size, **faults, uplinks_hide=True)  # type: ignore[arg-type]
     assert accused(judged(machine)) == {
         ("node", "n0006", None, "both"),
         ("uplink", f"leaf {5 // leaf_size}", None, "both"),
@@ -167,7 +167,7 @@ def test_a_node_that_a_slow_uplink_hides_is_found_alone(leaf_size: int) -> None:
 @pytest.mark.parametrize("nodes", [16, 20, 32])
 def test_two_slow_uplinks_of_few_are_both_found(nodes: int) -> None:
     for seed in range(3):
-        machine = Machine(nodes, 4, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+        machine = SurveyMachine(nodes, 4, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
         assert accused(judged(machine, seed=seed)) == {
             ("uplink", "leaf 1", None, "both"),
             ("uplink", "leaf 2", None, "both"),
@@ -178,16 +178,16 @@ def test_two_slow_uplinks_of_few_are_both_found(nodes: int) -> None:
 def test_uplinks_that_no_pair_of_healthy_leaves_was_measured_beside_are_judged_alone(
     seed: int,
 ) -> None:
-    machine = Machine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
-    assert {(one.kind, one.name) for one in judged(machine, Noise(), seed).accused} == {
+    machine = SurveyMachine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+    assert {(one.kind, one.name) for one in judged(machine, SurveyNoise(), seed).accused} == {
         ("uplink", "leaf 1"),
         ("uplink", "leaf 2"),
     }
 
 
 def test_an_uplink_that_was_not_judged_again_has_the_effect_of_the_sweep_and_not_0() -> None:
-    machine = Machine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
-    survey = SimulatedSurvey(machine, Noise(), 9)
+    machine = SurveyMachine(64, 16, slow_uplinks={1: 0.1, 2: 0.1}, uplinks_hide=True)
+    survey = SimulatedSurvey(machine, SurveyNoise(), 9)
     first = fit_pairs(survey.full(), machine.leaves)
     doubts = [
         one for one in confirmed(first, survey.again(first)).inconclusive if one.kind == "uplink"
@@ -198,7 +198,7 @@ def test_an_uplink_that_was_not_judged_again_has_the_effect_of_the_sweep_and_not
 
 def test_healthy_nodes_beside_two_slow_ones_behind_a_slow_uplink_are_not_accused() -> None:
     faults = {"slow_nodes": {4: 0.05, 7: 0.05}, "slow_uplinks": {1: 0.1}}
-    machine = Machine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    machine = SurveyMachine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
     for seed in range(8):
         survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
         first = fit_pairs(survey.full(), machine.leaves)
@@ -209,12 +209,12 @@ def test_healthy_nodes_beside_two_slow_ones_behind_a_slow_uplink_are_not_accused
 
 
 def test_a_node_that_busy_cpus_hide_in_the_second_measurement_is_found_alone() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={5: 0.05})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.05})
     hinted = 0
     for seed in range(12):
         survey = SimulatedSurvey(machine, UNEASY, seed)
         first = fit_pairs(survey.full(), machine.leaves)
-        survey.machine = Machine(SMALL, 4)
+        survey.machine = SurveyMachine(SMALL, 4)
         again = survey.again(first)
         survey.machine, survey.noise = machine, replace(QUIET, pair=0.001)
         hints = [
@@ -232,7 +232,7 @@ def test_a_node_that_busy_cpus_hide_in_the_second_measurement_is_found_alone() -
 @pytest.mark.parametrize("seed", range(6))
 def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str, seed: int) -> None:
     faults = {way: {5: 0.05 if way == "slow_nodes" else 0.1}, "slow_uplinks": {1: 0.1}}
-    machine = Machine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
+    machine = SurveyMachine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
     survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -243,24 +243,26 @@ def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str,
 
 def test_healthy_nodes_behind_a_slow_uplink_are_not_spoken_of() -> None:
     for seed in range(5):
-        verdict = judged(Machine(32, 8, slow_uplinks={1: 0.1}, uplinks_hide=True), UNEASY, seed)
+        verdict = judged(
+            SurveyMachine(32, 8, slow_uplinks={1: 0.1}, uplinks_hide=True), UNEASY, seed
+        )
         assert accused(verdict) <= {("uplink", "leaf 1", None, "both")}
         assert not [one for one in verdict.inconclusive if "hide" in (one.reason or "")]
 
 
 # In logarithms, 100 us cost pairs within a leaf more than others: these must not look like slow pairs.
 def test_a_late_node_is_accused_and_none_of_its_pairs() -> None:
-    machine = Machine(SMALL, 4, "latency", late_nodes={5: 100e-6}, within=20e-6, across=40e-6)
+    machine = SurveyMachine(SMALL, 4, "latency", late_nodes={5: 100e-6}, within=20e-6, across=40e-6)
     assert accused(judged(machine)) == {("node", "n0006", None, "both")}
 
 
 def test_nobody_is_accused_without_noise_and_without_a_fault() -> None:
-    verdict = judged(Machine(SMALL, 4), NO_NOISE)
+    verdict = judged(SurveyMachine(SMALL, 4), NO_NOISE)
     assert verdict.accused == verdict.inconclusive == ()
 
 
 def test_without_a_second_measurement_nobody_is_accused() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={5: 0.2})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.2})
     verdict = confirmed(fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves), None)
     assert not verdict.accused
     assert verdict.inconclusive[0].name == "n0006"
@@ -268,7 +270,7 @@ def test_without_a_second_measurement_nobody_is_accused() -> None:
 
 
 def test_a_node_that_is_slow_only_in_the_sweep_is_inconclusive() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={5: 0.2})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.2})
     first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
     healed = SimulatedSurvey(replace(machine, slow_nodes={}), QUIET, 3)
     verdict = confirmed(first, healed.again(first))
@@ -279,7 +281,7 @@ def test_a_node_that_is_slow_only_in_the_sweep_is_inconclusive() -> None:
 
 
 def test_a_spike_of_a_pair_is_no_fault() -> None:
-    machine = Machine(SMALL, 4)
+    machine = SurveyMachine(SMALL, 4)
     survey = SimulatedSurvey(machine, QUIET, 3)
     values = survey.full()
     values.values[7] /= 10
@@ -290,7 +292,7 @@ def test_a_spike_of_a_pair_is_no_fault() -> None:
 
 
 def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> None:
-    machine = Machine(SMALL, 4, slow_pairs={(3, 9): 0.2})
+    machine = SurveyMachine(SMALL, 4, slow_pairs={(3, 9): 0.2})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -307,11 +309,11 @@ def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> Non
 
 @pytest.mark.parametrize("slow", ["slow_nodes", "slow_out"])
 def test_a_node_that_is_slow_only_beside_others_shares_a_link_with_them(slow: str) -> None:
-    machine = Machine(SMALL, 4, **{slow: {3: 0.1}})  # type: ignore[arg-type]
+    machine = SurveyMachine(SMALL, 4, **{slow: {3: 0.1}})  # type: ignore[arg-type]
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
-    free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
     way = "out" if slow == "slow_out" else "both"
     found = confirmed(first, survey.alone(first, again))
     assert accused(found) == {("node", "n0004", None, way)}
@@ -324,17 +326,17 @@ def test_a_node_that_is_slow_only_beside_others_shares_a_link_with_them(slow: st
 
 
 def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={3: -0.1}, slow_pairs={(3, 9): 0.2})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={3: -0.1}, slow_pairs={(3, 9): 0.2})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
     assert accused(confirmed(first, survey.alone(first, again)))
-    free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
     assert not confirmed(first, free).accused
 
 
 def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={3: 0.05})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={3: 0.05})
     for seed in (0, 1, 4):
         survey = SimulatedSurvey(machine, UNEASY, seed)
         first = fit_pairs(survey.full(), machine.leaves)
@@ -346,12 +348,12 @@ def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() 
         found = confirmed(first, survey.alone(first, again))
         assert accused(found) == {("node", "n0004", None, "both")}
         assert found.accused[0].low < -0.05 < found.accused[0].high
-        free = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).alone(first, again)
+        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
         assert not confirmed(first, free).accused
 
 
 def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alone() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={12: 0.05}, slow_uplinks={0: 0.1})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={12: 0.05}, slow_uplinks={0: 0.1})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     again = survey.again(first)
@@ -364,7 +366,7 @@ def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alo
 
 
 def test_a_pair_of_nodes_with_quiet_cpus_is_not_slow_though_all_others_are_often_slower() -> None:
-    machine = Machine(SMALL, 4, "latency", within=2e-5, across=4e-5)
+    machine = SurveyMachine(SMALL, 4, "latency", within=2e-5, across=4e-5)
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(_with_busy_cpus(survey.full(), quiet=(8, 9)), machine.leaves)
     again = survey.again(first)
@@ -387,7 +389,7 @@ def _with_busy_cpus(values: PairValues, *, quiet: tuple[int, ...]) -> PairValues
 
 
 def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> None:
-    machine = Machine(SMALL, 8, slow_uplinks={1: 0.3})
+    machine = SurveyMachine(SMALL, 8, slow_uplinks={1: 0.3})
     verdict = judged(machine)
     assert not verdict.accused
     assert verdict.detectable["uplink"] is None
@@ -395,7 +397,8 @@ def test_the_uplink_of_one_of_two_leaves_can_not_be_told_from_the_other() -> Non
 
 def test_what_a_run_can_find_is_smaller_with_less_noise() -> None:
     quiet, loud = (
-        judged(Machine(64), Noise(pair=pair)).detectable["pair"] for pair in (0.01, 0.05)
+        judged(SurveyMachine(64), SurveyNoise(pair=pair)).detectable["pair"]
+        for pair in (0.01, 0.05)
     )
     assert quiet is not None and loud is not None
     assert 0 < quiet < loud < 1
@@ -403,13 +406,13 @@ def test_what_a_run_can_find_is_smaller_with_less_noise() -> None:
 
 @pytest.mark.parametrize("nodes", [2, 3, 4])
 def test_a_machine_of_few_nodes_accuses_nobody(nodes: int) -> None:
-    machine = Machine(nodes, 16, slow_nodes={1: 0.05})
-    verdict = judged(machine, Noise())
+    machine = SurveyMachine(nodes, 16, slow_nodes={1: 0.05})
+    verdict = judged(machine, SurveyNoise())
     assert not verdict.accused
 
 
 def test_pairs_that_failed_are_left_out() -> None:
-    machine = Machine(SMALL, 4, slow_nodes={5: 0.05})
+    machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.05})
     survey = SimulatedSurvey(machine, QUIET, 3)
     values = survey.full()
     dead = (values.clients == 9) | (values.servers == 9)
@@ -423,16 +426,16 @@ def test_pairs_that_failed_are_left_out() -> None:
 
 
 def test_a_sweep_without_any_figure_concludes_nothing() -> None:
-    values = SimulatedSurvey(Machine(SMALL, 4), QUIET, 3).full()
+    values = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).full()
     values.values[:] = np.nan
-    verdict = confirmed(fit_pairs(values, Machine(SMALL, 4).leaves), None)
+    verdict = confirmed(fit_pairs(values, SurveyMachine(SMALL, 4).leaves), None)
     assert verdict.accused == verdict.inconclusive == ()
     assert set(verdict.detectable.values()) == {None}
 
 
 def test_all_suspected_pairs_fit_into_few_rounds_of_disjoint_pairs() -> None:
-    machine = Machine(96, slow_pairs={(3, 60): 0.2, (7, 90): 0.3})
-    first = fit_pairs(SimulatedSurvey(machine, Noise(), 3).full(), machine.leaves)
+    machine = SurveyMachine(96, slow_pairs={(3, 60): 0.2, (7, 90): 0.3})
+    first = fit_pairs(SimulatedSurvey(machine, SurveyNoise(), 3).full(), machine.leaves)
     rounds = pair_rounds(first, random.Random(1))
     assert 1 <= len(rounds) <= 10
     measured = [pair for pairs in rounds for pair in pairs]
@@ -444,7 +447,7 @@ def test_all_suspected_pairs_fit_into_few_rounds_of_disjoint_pairs() -> None:
 
 
 def test_too_few_repeats_promise_to_find_no_pair() -> None:
-    machine = Machine(SMALL, 4, slow_pairs={(3, 12): 0.5})
+    machine = SurveyMachine(SMALL, 4, slow_pairs={(3, 12): 0.5})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     one_visit = survey.full()
@@ -454,7 +457,7 @@ def test_too_few_repeats_promise_to_find_no_pair() -> None:
 
 
 def test_a_machine_without_suspected_pairs_needs_no_rounds_of_them() -> None:
-    machine = Machine(SMALL, 4)
+    machine = SurveyMachine(SMALL, 4)
     first = fit_pairs(SimulatedSurvey(machine, NO_NOISE, 3).full(), machine.leaves)
     assert pair_rounds(first, random.Random(1)) == []
 
@@ -476,7 +479,7 @@ def effects_by_name(fit: PairFit) -> dict[str, float]:
 def test_effects_do_not_depend_on_the_nodes_order_or_the_unit(
     seed: int, slow: float, node: int
 ) -> None:
-    values = SimulatedSurvey(Machine(12, 12, slow_nodes={node: slow}), QUIET, seed).full()
+    values = SimulatedSurvey(SurveyMachine(12, 12, slow_nodes={node: slow}), QUIET, seed).full()
     first = effects_by_name(fit_pairs(values))
     order = np.random.default_rng(seed).permutation(12)
     other = effects_by_name(fit_pairs(renumbered(values, order)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.run_file import read_run, write_run
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.fitting import fit
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.over_sizes import half_round_trip, train_gap
 from chiplog.fit.quantities.value_intervals import (
     FEWEST_SAMPLES,
@@ -66,7 +66,7 @@ def dataset_of(seconds: list[list[NDArray[np.float64]]]) -> Dataset:
 
 
 def ends(dataset: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return value_intervals(half_round_trip(Measured(dataset, "median", 0)))
+    return value_intervals(half_round_trip(MeasuredSeries(dataset, "median", 0)))
 
 
 def test_six_samples_are_the_fewest_whose_extremes_hold_the_median_in_95_of_100() -> None:
@@ -121,7 +121,7 @@ def test_a_gap_that_noise_hides_is_never_negative(tmp_path: Path) -> None:
         single = example_series(random.integers(900, 1500, 8).tolist(), message_bytes=8)
         train = example_series(random.integers(900, 1500, 8).tolist(), message_bytes=8, train=10)
         records.append(example_record(number, single, train))
-    low, high = value_intervals(train_gap(Measured(run_of(tmp_path, *records), "median", 0)))
+    low, high = value_intervals(train_gap(MeasuredSeries(run_of(tmp_path, *records), "median", 0)))
     assert low[0] == 0.0 < high[0]
 
 

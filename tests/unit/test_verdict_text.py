@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.survey.of_run import MachineVerdict
-from chiplog.survey.verdict import Finding, Verdict
+from chiplog.survey.verdict import Finding, SweepVerdict
 
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 
@@ -19,8 +19,8 @@ def pair(number: int, effect: float) -> Finding:
 
 def shown(doubts: Sequence[Finding], *, least: float | None = 0.04) -> list[str]:
     detectable = {"node": 0.02, "uplink": None, "pair": least}
-    judged = Verdict((), tuple(doubts), detectable)
-    late = Verdict((), (), {"node": 0.2, "uplink": None, "pair": 7.19})
+    judged = SweepVerdict((), tuple(doubts), detectable)
+    late = SweepVerdict((), (), {"node": 0.2, "uplink": None, "pair": 7.19})
     machine = MachineVerdict({"bandwidth": judged, "latency": late}, 11, None, None, (), {})
     return [line for line in verdict_lines(machine) if line.startswith(("unclear", "would", " "))]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chiplog.bench.launched import LIBRARY, MODES, OWN, Launched
-from chiplog.bench.statistics import Array, Estimate, Ratio, median, ratio
+from chiplog.bench.statistics import Array, MedianEstimate, Ratio, median, ratio
 from chiplog.errors import RunFailed
 
 SCHEMA = "chiplog.bench/1"
@@ -23,7 +23,7 @@ class Row:
 
     mode: str
     variant: str
-    seconds: Estimate
+    seconds: MedianEstimate
     samples: int
     invalid: int
 

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MedianEstimate:
     """A value with its 95 % interval."""
 
     value: float
@@ -34,11 +34,11 @@ class Estimate:
 class Ratio:
     """Of medians, with a verdict about what is above: `faster`, `slower`, `same` or `unclear`."""
 
-    estimate: Estimate
+    estimate: MedianEstimate
     verdict: str
 
 
-def median(launches: Sequence[Array], seed: int = 0) -> Estimate:
+def median(launches: Sequence[Array], seed: int = 0) -> MedianEstimate:
     """Of samples, shape (samples,) for each launch."""
     return _estimate(_medians(launches, np.random.default_rng(seed)))
 
@@ -77,13 +77,13 @@ def _over_launches(found: Sequence[Array], chosen: NDArray[np.intp]) -> Array:
     return medians
 
 
-def _estimate(found: Array) -> Estimate:
+def _estimate(found: Array) -> MedianEstimate:
     value = float(found[0])
     low, high = interval(found[1:])
-    return Estimate(value, min(low, value), max(high, value))
+    return MedianEstimate(value, min(low, value), max(high, value))
 
 
-def _verdict(estimate: Estimate) -> str:
+def _verdict(estimate: MedianEstimate) -> str:
     if estimate.high < 1 and estimate.value <= 1 - TOLERANCE:
         return "faster"
     if estimate.low > 1 and estimate.value >= 1 + TOLERANCE:

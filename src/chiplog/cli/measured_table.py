@@ -10,18 +10,18 @@ from rich.table import Table
 from chiplog.cli.output import say
 from chiplog.cli.screen import Screen
 from chiplog.report import format
-from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
 from chiplog.tune.measured.race import Raced
 from chiplog.tune.measured.statistics import LOOKS
-from chiplog.tune.measured.tuning import Measured
+from chiplog.tune.measured.tuning import MeasuredTuning
 
 MOST_ROWS = 30
 MOST_MISTAKES = 5
 WIDTH = 80
 
 
-def print_measured(measured: Measured, operation: str, *, details: bool = False) -> None:
+def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = False) -> None:
     """At most MOST_ROWS sizes without `details`, those that leave the default first."""
     summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
@@ -88,7 +88,7 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
         say(f"{len(found) - len(shown)} more ranges (--details)")
 
 
-def _answer(measured: Measured) -> str:
+def _answer(measured: MeasuredTuning) -> str:
     summary = measured.summary
     if not summary.changed:
         return "the default stays at all sizes."
@@ -102,12 +102,12 @@ def _worse(ratio: float) -> str:
     return f"{max(0.0, ratio - 1):.1%}"
 
 
-def _most_important(cells: Sequence[Verdict]) -> list[Verdict]:
+def _most_important(cells: Sequence[SizeVerdict]) -> list[SizeVerdict]:
     ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:MOST_ROWS]
     return sorted(ordered, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
-def _table(cells: Sequence[Verdict]) -> Table:
+def _table(cells: Sequence[SizeVerdict]) -> Table:
     table = Table(box=None, pad_edge=False)
     several = len({cell.cell.ranks for cell in cells}) > 1
     titles = ("bytes", "in force", "default", "gain", "95 % interval")
@@ -125,14 +125,14 @@ def _table(cells: Sequence[Verdict]) -> Table:
     return table
 
 
-def _interval(verdict: Verdict) -> str:
+def _interval(verdict: SizeVerdict) -> str:
     if verdict.ratio is None or not verdict.is_changed:
         return ""
     high = "..." if verdict.ratio.low <= 0 else f"{1 / verdict.ratio.low:.2f}"
     return f"{1 / verdict.ratio.high:.2f} to {high}"
 
 
-def _in_force(verdict: Verdict) -> str:
+def _in_force(verdict: SizeVerdict) -> str:
     mark = "  (held out)" if verdict.is_held_out else ""
     if verdict.candidate is None:
         return "default" + mark

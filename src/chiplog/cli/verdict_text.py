@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.verdict import Finding, OwnKind, Verdict
+    from chiplog.survey.verdict import Finding, OwnKind, SweepVerdict
 
 MOST = 5
 _ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": ""}
@@ -90,7 +90,7 @@ def _sentence(finding: Finding) -> str:
     return f"{who(finding)}: {figure_text(finding)}"
 
 
-def _detectable(verdict: Verdict) -> str:
+def _detectable(verdict: SweepVerdict) -> str:
     parts = [
         f"{_ARTICLE[name]}{name} at {_size(least)}"
         for name, least in verdict.detectable.items()

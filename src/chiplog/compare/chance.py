@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from chiplog.compare.drift import drift_of, drifts_slowly, powers_of
-from chiplog.compare.points import Key, Point, Rows, launches_of, less_levels, weighted
+from chiplog.compare.points import Key, Rows, SeriesPoint, launches_of, less_levels, weighted
 from chiplog.compare.row_noise import ERROR_RATE
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference, same_state, states_of
@@ -123,7 +123,7 @@ def _between_launches(
     return float(stats.t.isf(ERROR_RATE, freedom)) * of_mean
 
 
-def _of_launches(points: Sequence[Point], weights: Mapping[Key, float]) -> list[float]:
+def _of_launches(points: Sequence[SeriesPoint], weights: Mapping[Key, float]) -> list[float]:
     """The level of each launch that has half as many records as the fullest one, or more."""
     launches: dict[int, list[float]] = defaultdict(list)
     for point, log in zip(points, weighted(points, weights), strict=True):

@@ -15,7 +15,7 @@ from chiplog.fit.choice import of_pairs
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.one_to_many.fitting import round_trip_points
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points
-from chiplog.fit.quantities.measured import Measured, is_round_trip
+from chiplog.fit.quantities.measured import MeasuredSeries, is_round_trip
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
@@ -29,12 +29,12 @@ _OVER_PEERS_PATTERNS = (ONE_TO_MANY, "send_overhead", "receive_overhead")
 
 
 @dataclass(frozen=True)
-class Judged:
+class HeldOutPoints:
     """The points that are held out and predicted, and how they are told apart."""
 
     is_point: Callable[[Series], bool]
     value: Callable[[Series], int]
-    points: Callable[[Measured, str], MeasuredPoints]
+    points: Callable[[MeasuredSeries, str], MeasuredPoints]
     """From what was measured of an operation."""
     values_text: str
     """What the values are, in the plural."""
@@ -53,7 +53,7 @@ def _of_the_grid(series: Series) -> bool:
     return series.tag.get("purpose", GRID) == GRID
 
 
-OVER_SIZES = Judged(
+OVER_SIZES = HeldOutPoints(
     lambda series: is_round_trip(series) and _of_the_grid(series),
     lambda series: series.message_bytes,
     lambda measured, _: measured_points(measured, HALF_ROUND_TRIP),
@@ -62,7 +62,7 @@ OVER_SIZES = Judged(
     SOME_REPLICATES,
     by_size=True,
 )
-OVER_PEERS = Judged(
+OVER_PEERS = HeldOutPoints(
     lambda series: series.pattern == ONE_TO_MANY and _of_the_grid(series),
     lambda series: series.peers,
     round_trip_points,
@@ -98,7 +98,7 @@ def _only_over_peers(dataset: Dataset) -> bool:
 
 def judged_on(
     dataset: Dataset, models: Sequence[str], hold_out: str | None
-) -> tuple[Judged, list[str], list[LeftOut]]:
+) -> tuple[HeldOutPoints, list[str], list[LeftOut]]:
     """RTT(p) where a model describes nothing else, peers are held out or there is nothing else; then the models that
     describe it, and those that don't.
     """
@@ -124,7 +124,7 @@ def in_shown_state(dataset: Dataset) -> Dataset:
     return in_one_state(without_cold_start(dataset)[0]).dataset
 
 
-def fitted_part(dataset: Dataset, judged: Judged) -> Dataset:
+def fitted_part(dataset: Dataset, judged: HeldOutPoints) -> Dataset:
     """What the models may be fitted to: for RTT(p), the series of one process to many only."""
     if judged is OVER_SIZES:
         return dataset

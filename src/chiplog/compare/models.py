@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chiplog.compare.changes_left import changes_left
 from chiplog.compare.expression import parse_expression
 from chiplog.compare.judged import (
-    Judged,
+    HeldOutPoints,
     default_models,
     fitted_part,
     in_shown_state,
@@ -39,7 +39,7 @@ from chiplog.fit.predictions.predictor import (
     summarise,
 )
 from chiplog.fit.predictions.tables import count_numbers, has_tables
-from chiplog.fit.quantities.measured import REPLICATES, Measured
+from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
 from chiplog.fit.result import FREE, Change, Fit, Segment
 from chiplog.machine_state.repeatability import repeatability
 from chiplog.machine_state.states import states_in
@@ -311,11 +311,13 @@ def _inside(found: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)
 
 
-def _points(judged: Judged, found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
+def _points(judged: HeldOutPoints, found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
     chosen = like_the_fit(part(held, judged.is_point), found)
     if not chosen.series:
         return NO_POINTS
-    measured = Measured(chosen, statistic, seed=0, replicates=2)  # its values alone are asked for
+    measured = MeasuredSeries(
+        chosen, statistic, seed=0, replicates=2
+    )  # its values alone are asked for
     return judged.points(measured, found.operation)
 
 
@@ -340,7 +342,7 @@ def _fitted_symbols(segment: Segment) -> set[str]:
     return known - follows - {"n_half", "EEL", "f_argmin", "k_sat"}
 
 
-def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
+def _held_out(judged: HeldOutPoints, dataset: Dataset, expression: str) -> Split:
     accepts = parse_expression(expression)
     held = part(in_shown_state(dataset), accepts)
     training = part(dataset, lambda series: not accepts(series))
@@ -358,11 +360,11 @@ def _held_out(judged: Judged, dataset: Dataset, expression: str) -> Split:
     return training, held
 
 
-def _most_folds(judged: Judged, dataset: Dataset) -> int:
+def _most_folds(judged: HeldOutPoints, dataset: Dataset) -> int:
     return len(judged.values(dataset)) - FEWEST_TRAINING_VALUES
 
 
-def _folds(judged: Judged, dataset: Dataset, folds: int) -> list[Split]:
+def _folds(judged: HeldOutPoints, dataset: Dataset, folds: int) -> list[Split]:
     values, text = judged.values(dataset), judged.values_text
     most = _most_folds(judged, dataset)
     if not 2 <= folds <= max(most, 1):

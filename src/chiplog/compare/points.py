@@ -22,7 +22,7 @@ Key = tuple[Compared, int]
 
 
 @dataclass(frozen=True)
-class Point:
+class SeriesPoint:
     """One series of a row: its place in the order of time, and the natural logarithm of its duration in seconds."""
 
     key: Key
@@ -31,7 +31,7 @@ class Point:
     log: float
 
 
-Rows = dict[Key, list[Point]]
+Rows = dict[Key, list[SeriesPoint]]
 """The points of a run, each row's in the order of time."""
 
 
@@ -42,7 +42,7 @@ def rows_of(run: Dataset, key_of: Callable[[Series], Key], statistic: str) -> Ro
         value = float(_STATISTICS[statistic](series.seconds))
         if value > 0.0:
             key = key_of(series)
-            rows[key].append(Point(key, place, series.launch, math.log(value)))
+            rows[key].append(SeriesPoint(key, place, series.launch, math.log(value)))
     return rows
 
 
@@ -53,12 +53,12 @@ _STATISTICS: dict[str, Callable[[NDArray[np.float64]], np.floating]] = {
 }
 
 
-def mean_log(points: Sequence[Point]) -> float:
+def mean_log(points: Sequence[SeriesPoint]) -> float:
     """The mean of the points' logarithms."""
     return float(np.mean([point.log for point in points]))
 
 
-def less_levels(both: Sequence[Rows], range_of: Mapping[Key, Hashable]) -> list[list[Point]]:
+def less_levels(both: Sequence[Rows], range_of: Mapping[Key, Hashable]) -> list[list[SeriesPoint]]:
     """Each run's points in the order of time, each less its row's level.
 
     The level is the run's own where rows were visited twice in both runs, so that a row that has changed beside one
@@ -88,7 +88,7 @@ def launch_means(rows: Rows) -> Rows:
     """Each launch of a row as one point: its visits have in common what the launch has found."""
     means: Rows = {}
     for key, points in rows.items():
-        launches: dict[int, list[Point]] = defaultdict(list)
+        launches: dict[int, list[SeriesPoint]] = defaultdict(list)
         for point in points:
             launches[point.launch].append(point)
         means[key] = [replace(of[0], log=mean_log(of)) for of in launches.values()]
@@ -100,7 +100,7 @@ def launches_of(rows: Rows) -> int:
     return len({point.launch for points in rows.values() for point in points})
 
 
-def weighted(points: Sequence[Point], weights: Mapping[Key, float]) -> list[float]:
+def weighted(points: Sequence[SeriesPoint], weights: Mapping[Key, float]) -> list[float]:
     """The points' logs, each multiplied by its weight in the whole over the weight that it had if all had the same."""
     count = Counter(point.key for point in points)
     return [point.log * weights[point.key] * len(points) / count[point.key] for point in points]

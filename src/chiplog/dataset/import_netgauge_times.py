@@ -46,7 +46,7 @@ _MEDIAN: Mapping[int, int] = {17: 9, 13: 7}
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _TimesKind:
     """What the times of a file are of."""
 
     is_exchange: bool = False
@@ -85,7 +85,7 @@ class _Kind:
         )
 
 
-def kind_of(name: str, pattern: str | None) -> _Kind:
+def kind_of(name: str, pattern: str | None) -> _TimesKind:
     """What the name of a file and `--pattern` say about its times; UsageError where they contradict each other.
 
     >>> kind_of("ng_one_one_mpi_bidirect_mpi_conc4.out", None).pattern, kind_of("a.out", "exchange").pattern
@@ -98,7 +98,7 @@ def kind_of(name: str, pattern: str | None) -> _Kind:
     stripes = re.search(r"_?stripe(\d{1,6})(?!\d)", words)
     transport = re.search(r"_(mpi|tcp|udp|ibv|mx|gm|libof)(?![a-z])", words)
     is_told = bool(re.search(r"one_one|netnoise|bidirect|conc\d|stripe\d", words))
-    kind = _Kind(
+    kind = _TimesKind(
         is_exchange="bidirect" in words or (pattern == "exchange" and not is_told),
         pairs=max(pairs, 1),
         is_size_of_all=True,
@@ -120,7 +120,7 @@ def kind_of(name: str, pattern: str | None) -> _Kind:
 class _Group:
     """The samples of one record, in microseconds."""
 
-    kind: _Kind
+    kind: _TimesKind
     launch: int
     visit: int
     message_bytes: int
@@ -134,10 +134,10 @@ class _Group:
 
 
 @dataclass
-class _Reader:
+class _TimesReader:
     """What was read of a file so far; times are in microseconds."""
 
-    kind: _Kind
+    kind: _TimesKind
     skipped: Skipped = field(default_factory=Skipped)
     groups: list[_Group] = field(default_factory=list)
     launches: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -187,7 +187,7 @@ def read_times(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: its 'rtt' is half of a round trip; leave it out."
         )
-    reader = _Reader(kind_of(Path(source.path).name, options.pattern))
+    reader = _TimesReader(kind_of(Path(source.path).name, options.pattern))
     is_summary = False
     for where, line in clean_lines(source):
         if line:
@@ -212,7 +212,7 @@ CONVENTION = (
 )
 
 
-def _read_line(reader: _Reader, line: str, where: Where) -> bool:
+def _read_line(reader: _TimesReader, line: str, where: Where) -> bool:
     """Reads a line; True where it is the summary of a size."""
     if SAMPLES.fullmatch(line):
         reader.begin()
@@ -238,7 +238,7 @@ def _read_line(reader: _Reader, line: str, where: Where) -> bool:
     return False
 
 
-def _told(reader: _Reader, processes: int, pattern: str | None) -> None:
+def _told(reader: _TimesReader, processes: int, pattern: str | None) -> None:
     """Takes what a header says of the number of processes, of which each second one has a time of its own."""
     kind = replace(reader.kind, pairs=max(processes // 2, 1), is_size_of_all=False, is_told=True)
     if pattern is not None:
@@ -246,7 +246,7 @@ def _told(reader: _Reader, processes: int, pattern: str | None) -> None:
     reader.kind = kind
 
 
-def _sample(reader: _Reader, line: str, where: Where) -> None:
+def _sample(reader: _TimesReader, line: str, where: Where) -> None:
     words = line.split()
     if len(words) != 2:
         column = "rtt" if len(words) < 2 else None
@@ -262,7 +262,7 @@ def _sample(reader: _Reader, line: str, where: Where) -> None:
         reader.enter(size, where, {}).append(value)
 
 
-def _summary(reader: _Reader, line: str, where: Where) -> None:
+def _summary(reader: _TimesReader, line: str, where: Where) -> None:
     words = [word for word in re.split(r"[\s()]+", line) if word not in ("", "-")]
     if len(words) not in _MEDIAN:
         reader.skipped.row(where, line, None, f"the row has {len(words)} numbers, not 13 or 17")
@@ -279,7 +279,7 @@ def _summary(reader: _Reader, line: str, where: Where) -> None:
     _once(reader, size, value, tag, where)
 
 
-def _printed(reader: _Reader, match: re.Match[str], line: str, where: Where) -> None:
+def _printed(reader: _TimesReader, match: re.Match[str], line: str, where: Where) -> None:
     """Takes the median, which only the rate tells."""
     size = whole(match[1], "bytes", where)
     rate, least = match[3], match[2]
@@ -293,7 +293,7 @@ def _printed(reader: _Reader, match: re.Match[str], line: str, where: Where) -> 
 
 
 def _once(
-    reader: _Reader, size: int, value: float, tag: Mapping[str, object], where: Where
+    reader: _TimesReader, size: int, value: float, tag: Mapping[str, object], where: Where
 ) -> None:
     """One row a size: another launch begins where the sizes begin anew."""
     if reader.last_size is not None and size <= reader.last_size:
@@ -301,7 +301,7 @@ def _once(
     reader.enter(size, where, tag).append(value)
 
 
-def _warnings(reader: _Reader, *, is_summary: bool) -> Iterator[Mapping[str, object]]:
+def _warnings(reader: _TimesReader, *, is_summary: bool) -> Iterator[Mapping[str, object]]:
     if not reader.kind.is_told:
         yield {
             "fact": "the file's name does not tell what its times are; they were taken for half ping-pongs of one pair",

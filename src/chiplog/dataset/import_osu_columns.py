@@ -63,7 +63,7 @@ DEFAULTS: Mapping[str, float] = {
 
 
 @dataclass(frozen=True)
-class Column:
+class OsuColumn:
     """One column behind the size."""
 
     kind: str
@@ -76,11 +76,11 @@ class Column:
     """min, max or a quantile such as 0.99; None of the mean."""
 
 
-def read_columns(unit: str | None, names: str, where: Where) -> tuple[Column, ...]:
+def read_columns(unit: str | None, names: str, where: Where) -> tuple[OsuColumn, ...]:
     """The columns of a header as HEADER finds it; CorruptFile where it is no header that can be understood."""
     if unit is not None and unit.lower() not in ("b", "byte", "bytes"):
         raise where.corrupt("Size", f"the sizes are in {unit[:20]!r}, not in bytes")
-    columns: list[Column] = []
+    columns: list[OsuColumn] = []
     rest = names.strip()
     while rest:
         match = _COLUMN.match(rest) or _OTHER.match(rest)
@@ -94,23 +94,23 @@ def read_columns(unit: str | None, names: str, where: Where) -> tuple[Column, ..
     return tuple(columns)
 
 
-def _column(match: re.Match[str], where: Where) -> Column:
+def _column(match: re.Match[str], where: Where) -> OsuColumn:
     text = match[0].strip()
     if match.re is _OTHER:
         if is_number(text.split()[-1]):
             raise where.corrupt(None, f"numbers stand in the line of the header: {text[:40]!r}")
-        return Column("other", text)
+        return OsuColumn("other", text)
     name = match["name"].lower()
     percent, unit = match["percent"], (match["unit"] or "").strip()
     statistic = f"{int(percent) / 100:g}" if percent else (match["statistic"] or "avg").lower()
     shown = None if statistic == "avg" else statistic
     if name in _TIMES or name.endswith("tail lat"):
         kind = _TIMES.get(name, "latency")
-        return Column(kind, text, _factor(_UNITS, unit or "us", text, where), shown)
+        return OsuColumn(kind, text, _factor(_UNITS, unit or "us", text, where), shown)
     if name != "messages/s" and name.endswith(("bandwidth", "/s", "tail bw")):
         rate = match["name"] if name.endswith("/s") else unit or "MB/s"
-        return Column("bandwidth", text, _factor(_RATES, rate, text, where), shown)
-    return Column(
+        return OsuColumn("bandwidth", text, _factor(_RATES, rate, text, where), shown)
+    return OsuColumn(
         {"messages/s": "messages", "transmit size": "transmit-size"}.get(name, name), text
     )
 
@@ -128,7 +128,7 @@ def is_known(names: str) -> bool:
     return any(_COLUMN.match(names, at) for at in range(len(names)) if names[at - 1 : at].isspace())
 
 
-def value_columns(columns: Sequence[Column], kinds: Sequence[str], where: Where) -> list[int]:
+def value_columns(columns: Sequence[OsuColumn], kinds: Sequence[str], where: Where) -> list[int]:
     """Where in a row the means of these kinds stand, the size being 0; CorruptFile where there is no such column."""
     found: list[int] = []
     for kind in kinds:
@@ -143,7 +143,7 @@ def value_columns(columns: Sequence[Column], kinds: Sequence[str], where: Where)
     return found
 
 
-def extras(columns: Sequence[Column], words: Sequence[str], where: Where) -> dict[str, object]:
+def extras(columns: Sequence[OsuColumn], words: Sequence[str], where: Where) -> dict[str, object]:
     """What a row says beside its mean: `quantiles_seconds`, `min_seconds`, `iterations`, … as far as it has them."""
     found: dict[str, object] = {}
     for column, word in zip(columns, words[1:], strict=False):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.dataset.import_osu_columns import DEFAULTS, Column
+from chiplog.dataset.import_osu_columns import DEFAULTS, OsuColumn
 from chiplog.dataset.import_text import is_number, lacks_value
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time
 from chiplog.dataset.importer import ImportedSeries
@@ -40,7 +40,7 @@ class OsuTest:
     place: str | None = None
     """Between what the messages go: "intra-node", ...; None where no line before says it."""
     datatype: str = "MPI_CHAR"
-    columns: tuple[Column, ...] = ()
+    columns: tuple[OsuColumn, ...] = ()
     """The columns that the header names; empty without a header."""
     values: tuple[int, ...] = ()
     """Where in a row the numbers stand that the reader needs."""

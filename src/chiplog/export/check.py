@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.errors import UsageError
-from chiplog.export.pieces import HOLDS, TRAIN, Measured, Piece, measured_sizes, prtt
+from chiplog.export.pieces import HOLDS, TRAIN, ExportPiece, MeasuredSize, measured_sizes, prtt
 from chiplog.fit.result import Fit
 
 MOST_NAMED = 6
@@ -30,7 +30,7 @@ class Miss:
         return abs(self.said_seconds / self.measured_seconds - 1.0)
 
 
-def to_hold_against(fit: Fit, pieces: Sequence[Piece]) -> tuple[Measured, ...]:
+def to_hold_against(fit: Fit, pieces: Sequence[ExportPiece]) -> tuple[MeasuredSize, ...]:
     """The measured medians; of a fit without them, its own times at the ends of each piece."""
     measured = measured_sizes(fit)
     if measured:
@@ -39,11 +39,11 @@ def to_hold_against(fit: Fit, pieces: Sequence[Piece]) -> tuple[Measured, ...]:
     found = []
     for size in sizes:
         piece = next(one for one in pieces if size <= one.last_bytes)
-        found.append(Measured(size, piece.one_way(size), piece.step(size)))
+        found.append(MeasuredSize(size, piece.one_way(size), piece.step(size)))
     return tuple(found)
 
 
-def worst_miss(says: Says, measured: Iterable[Measured]) -> Miss | None:
+def worst_miss(says: Says, measured: Iterable[MeasuredSize]) -> Miss | None:
     """Where half a round trip, or a train of TRAIN messages, is off most; None without a measured size."""
     found = []
     for one in measured:
@@ -56,7 +56,7 @@ def worst_miss(says: Says, measured: Iterable[Measured]) -> Miss | None:
 
 
 def refuse_what_misses(
-    says: Says, measured: Iterable[Measured], program: str, why: str, *, by_ranges: bool = True
+    says: Says, measured: Iterable[MeasuredSize], program: str, why: str, *, by_ranges: bool = True
 ) -> None:
     """Raises UsageError where the file would be off by more than HOLDS at a measured size; `why` says what it lacks.
 
@@ -74,7 +74,7 @@ def refuse_what_misses(
     )
 
 
-def _held(says: Says, measured: Sequence[Measured]) -> list[tuple[int, int]]:
+def _held(says: Says, measured: Sequence[MeasuredSize]) -> list[tuple[int, int]]:
     """The ranges of measured sizes at which the file is right."""
     found: list[tuple[int, int]] = []
     goes_on = False
@@ -96,8 +96,8 @@ def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 def within(
-    sizes: tuple[int, int], pieces: Sequence[Piece], measured: Sequence[Measured]
-) -> tuple[tuple[Piece, ...], tuple[Measured, ...]]:
+    sizes: tuple[int, int], pieces: Sequence[ExportPiece], measured: Sequence[MeasuredSize]
+) -> tuple[tuple[ExportPiece, ...], tuple[MeasuredSize, ...]]:
     """What of the pieces and of the measured sizes is in a range; UsageError where nothing was measured in it."""
     first, last = sizes
     kept = tuple(one for one in measured if first <= one.message_bytes <= last)

@@ -30,7 +30,7 @@ WAY = ("L_half", "G_half")
 
 
 @dataclass(frozen=True)
-class Piece:
+class ExportPiece:
     """A range of sizes, and the parameters that hold in it, in seconds and seconds per byte, as of `Regime`."""
 
     first_bytes: int
@@ -56,7 +56,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredSize:
     """What was measured at one size: half a round trip and, where there were trains, a train's step; seconds."""
 
     message_bytes: int
@@ -74,12 +74,12 @@ def prtt(half_round_trip: float, step: float) -> float:
     return 2.0 * half_round_trip + (TRAIN - 1) * step
 
 
-def measured_sizes(fit: Fit) -> tuple[Measured, ...]:
+def measured_sizes(fit: Fit) -> tuple[MeasuredSize, ...]:
     """The medians that the fit holds, by size; none of a fit without curves."""
     half, gap = _table(fit, "half_round_trip"), _table(fit, "gap")
     first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
     return tuple(
-        Measured(size, seconds, gap.get(size))
+        MeasuredSize(size, seconds, gap.get(size))
         for size, seconds in half.items()
         if first <= size <= last
     )
@@ -93,9 +93,9 @@ def _table(fit: Fit, quantity: str) -> dict[int, float]:
     return {size: seconds for size, seconds in rows if math.isfinite(seconds) and seconds > 0}
 
 
-def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[Piece, ...]:
+def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[ExportPiece, ...]:
     """The pieces of all regimes, ascending, in the middle of each one's set."""
-    found: list[Piece] = []
+    found: list[ExportPiece] = []
     first, last = regimes[0].first_bytes, regimes[-1].last_bytes
     measured = [
         measured_size
@@ -105,7 +105,7 @@ def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[Piece, ...]:
     for regime in regimes:
         vectors = regime.at(np.full((1, len(regime.free)), 0.5))
         values = {name: float(vector[0]) for name, vector in vectors.items()}
-        piece = Piece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
+        piece = ExportPiece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
         mine = [
             one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes
         ]
@@ -113,7 +113,7 @@ def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
+def _corrected(piece: ExportPiece, measured: Sequence[MeasuredSize]) -> list[ExportPiece]:
     """The piece cut around each size at which it is off."""
     if not measured:
         return [piece]
@@ -121,18 +121,18 @@ def _corrected(piece: Piece, measured: Sequence[Measured]) -> list[Piece]:
     cuts = [piece.first_bytes]
     cuts += [math.isqrt(a * b) + 1 for a, b in pairwise(sizes)]
     ends = [*(cut - 1 for cut in cuts[1:]), piece.last_bytes]
-    found: list[Piece] = []
+    found: list[ExportPiece] = []
     for one, first, last in zip(measured, cuts, ends, strict=True):
         values = _scaled(piece, one)
         is_off = values is not piece.values
         if found and not is_off and not found[-1].is_corrected:
             found[-1] = replace(found[-1], last_bytes=last)
         else:
-            found.append(Piece(first, last, values, piece.receiver_keeps_up, is_off))
+            found.append(ExportPiece(first, last, values, piece.receiver_keeps_up, is_off))
     return found
 
 
-def _scaled(piece: Piece, measured: Measured) -> Mapping[str, float]:
+def _scaled(piece: ExportPiece, measured: MeasuredSize) -> Mapping[str, float]:
     """The piece's own values where they hold at that size, else the values that give it back."""
     way, step = piece.one_way(measured.message_bytes), piece.step(measured.message_bytes)
     if not way > 0:

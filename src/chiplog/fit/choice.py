@@ -8,7 +8,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.job import NO_ROUND_TRIPS
 from chiplog.fit.one_to_many.fitting import can_fit, needed
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.bell import bell
 from chiplog.fit.quantities.methods.culler import culler
 from chiplog.fit.quantities.methods.kielmann import kielmann
@@ -18,7 +18,7 @@ from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.models.registry import load_model
 
 PAIRS = "pairs"
-METHODS: Mapping[str, Callable[[Measured], MethodQuantities]] = {
+METHODS: Mapping[str, Callable[[MeasuredSeries], MethodQuantities]] = {
     "prtt": prtt,
     "culler": culler,
     "kielmann": kielmann,

@@ -25,7 +25,7 @@ from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.freedom import with_own_freedom
 from chiplog.fit.estimates.job import Job, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
-from chiplog.fit.left_out import Fitted, LeftOut
+from chiplog.fit.left_out import FitsMade, LeftOut
 from chiplog.fit.one_to_many.fitting import fit_one_to_many
 from chiplog.fit.origin import with_origin
 from chiplog.fit.pairs.fitting import fit_pairs
@@ -40,7 +40,7 @@ from chiplog.fit.predictions.predictor import (
     predicted_quantity,
     predictor,
 )
-from chiplog.fit.quantities.measured import REPLICATES, Measured
+from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
@@ -105,7 +105,7 @@ def fit_each(
     statistic: str = "median",
     seed: int = 0,
     replicates: int = REPLICATES,
-) -> Fitted:
+) -> FitsMade:
     """As `fit`, but a model that has nothing to say about the dataset is left out, with the reason.
 
     Raises UsageError for an unknown model, method or statistic, and for a dataset without series.
@@ -142,7 +142,7 @@ def fit_each(
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
     told = tuple(one.sentence() for one in found_out if one is not None)
     busy = busy_text(dataset)
-    return Fitted(
+    return FitsMade(
         with_origin(
             dataset.header,
             [replace(one, warnings=(*told, *one.warnings), busy=busy) for one in fits],
@@ -226,7 +226,7 @@ def _fit_one_pair(
     told = (*warnings, *doubts)
 
     def fitted(scatter: float) -> list[Fit]:
-        measured = Measured(placed.dataset, statistic, seed, replicates, scatter=scatter)
+        measured = MeasuredSeries(placed.dataset, statistic, seed, replicates, scatter=scatter)
         found = _fit_jobs(placed, measured, operation, jobs, changes, seed, told, reasons)
         return [
             replace(one, warnings=(*one.warnings, *few_means_in_regimes(chosen, one, scatter)))
@@ -240,7 +240,7 @@ def _fit_one_pair(
 
 def _fit_jobs(
     placed: InOneState,
-    measured: Measured,
+    measured: MeasuredSeries,
     operation: str,
     jobs: Sequence[tuple[Model, str]],
     changes: tuple[Change, ...],

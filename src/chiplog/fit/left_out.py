@@ -31,7 +31,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitsMade:
     """The fits that could be made, and the models that were left out."""
 
     fits: tuple[Fit, ...]

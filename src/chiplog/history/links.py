@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chiplog.history.layout import HistoryFile
-    from chiplog.history.read import Rows
+    from chiplog.history.read import FileRows
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
 
 KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
@@ -84,7 +84,7 @@ Ends = tuple[str, str]
 
 
 def _of_pair(
-    found: Mapping[Kind, Rows], key_of: Mapping[str, str], pair: tuple[str, str]
+    found: Mapping[Kind, FileRows], key_of: Mapping[str, str], pair: tuple[str, str]
 ) -> dict[Kind, dict[Ends, float]]:
     """How much slower the pairs of a pair's nodes are than the median pair, by kind."""
     wanted = {_key_in(key_of, name) for name in pair}
@@ -92,7 +92,7 @@ def _of_pair(
 
 
 def _slowness_of(
-    rows: Rows, kind: Kind, key_of: Mapping[str, str], wanted: Collection[str | None]
+    rows: FileRows, kind: Kind, key_of: Mapping[str, str], wanted: Collection[str | None]
 ) -> dict[Ends, float]:
     clients, servers = _keys(rows.clients, key_of), _keys(rows.servers, key_of)
     is_wanted = np.isin(clients, list(filter(None, wanted))) | np.isin(
@@ -131,7 +131,7 @@ def _pair_series(
 
 
 def _medians(
-    found: Mapping[Kind, Rows],
+    found: Mapping[Kind, FileRows],
     name: str,
     key_of: Mapping[str, str],
     leaf_of: Mapping[str, int] | None,
@@ -160,7 +160,7 @@ def _class_series(found: Sequence[Mapping[Kind, float]], kind: Kind, name: str) 
 
 def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str, int]:
     """The leaf of each node, as the pairs of the newest run that can be read show it."""
-    newest: dict[Kind, Rows] = {}
+    newest: dict[Kind, FileRows] = {}
     for run in reversed(runs):
         _, found, _ = of_each([run], lambda file: read_rows(file, PAIR))
         if found:

@@ -34,7 +34,7 @@ _OF_SCOPE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FileRows:
     """What a file says of one kind of figure, of its nodes or of its pairs."""
 
     clients: tuple[tuple[str, ...], IntArray]
@@ -102,7 +102,7 @@ def of_each(
     return kept, found, unread
 
 
-def read_rows(run: HistoryFile, scope: str) -> dict[Kind, Rows]:
+def read_rows(run: HistoryFile, scope: str) -> dict[Kind, FileRows]:
     """The rows of a scope by kind; CorruptFile where any of the file's values that were read is not as written."""
     pa, pc = needed("pyarrow", "a history"), needed("pyarrow.compute", "a history")
     from chiplog.history.table import check_columns
@@ -141,19 +141,19 @@ def _check_facts(facts: Any, told: RunFacts) -> None:
             raise ValueError(f"its column {name} is not the {name} of its metadata")
 
 
-def _rows(table: Any, scope: str) -> Rows:
+def _rows(table: Any, scope: str) -> FileRows:
     pc = needed("pyarrow.compute", "a history")
     if scope == NODE:
         table = table.filter(pc.is_valid(table["effect"]))
         effects = table["effect"].to_numpy().astype(np.float64)
         if not (np.isfinite(effects) & (effects > -1)).all():
             raise ValueError("an effect is no relative change")
-        return Rows(_names(table["client"]), None, np.log1p(effects))
+        return FileRows(_names(table["client"]), None, np.log1p(effects))
     figures = pc.coalesce(table["latency_seconds"], table["bandwidth_bytes_per_second"])
     values = figures.to_numpy().astype(np.float64)
     if (values <= 0).any() or np.isinf(values).any():
         raise ValueError("a figure is not above 0")
-    return Rows(_names(table["client"]), _names(table["server"]), np.log(values))
+    return FileRows(_names(table["client"]), _names(table["server"]), np.log(values))
 
 
 def _names(column: Any) -> tuple[tuple[str, ...], IntArray]:
@@ -169,12 +169,12 @@ def _names(column: Any) -> tuple[tuple[str, ...], IntArray]:
     return tuple(whole.dictionary.to_pylist()), whole.indices.to_numpy().astype(np.int64)
 
 
-def names_in(nodes: Sequence[Mapping[Kind, Rows]]) -> list[str]:
+def names_in(nodes: Sequence[Mapping[Kind, FileRows]]) -> list[str]:
     """All names of nodes in the rows of some runs, each once, sorted."""
     return sorted({name for node in nodes for rows in node.values() for name in rows.clients[0]})
 
 
-def node_series(nodes: Sequence[Mapping[Kind, Rows]], kind: Kind) -> NodeSeries:
+def node_series(nodes: Sequence[Mapping[Kind, FileRows]], kind: Kind) -> NodeSeries:
     """The values of all nodes, from the rows of each run."""
     names = sorted({name for node in nodes if kind in node for name in node[kind].clients[0]})
     keys = node_keys(names)

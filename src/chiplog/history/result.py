@@ -30,8 +30,8 @@ from chiplog.outside import as_float
 
 if TYPE_CHECKING:
     from chiplog.history.layout import HistoryFile
-    from chiplog.history.read import NodeSeries, Rows
-    from chiplog.history.sequential import Change
+    from chiplog.history.read import FileRows, NodeSeries
+    from chiplog.history.sequential import NodeShift
     from chiplog.survey.pair_values import Kind
 
 Word = Literal["changed", "same", "no-verdict"]
@@ -172,7 +172,7 @@ def _result(
 
 def rows_of(
     history: Path, target: str | None, days: float
-) -> tuple[list[HistoryFile], list[dict[Kind, Rows]], list[str]]:
+) -> tuple[list[HistoryFile], list[dict[Kind, FileRows]], list[str]]:
     """The runs of the last twice `days`, the rows of their nodes, and a sentence for each file that can't be read.
 
     Errors as of `judge_history`.
@@ -184,7 +184,7 @@ def rows_of(
     return kept, found, unread + others
 
 
-def series_of(nodes: Sequence[Mapping[Kind, Rows]]) -> list[NodeSeries]:
+def series_of(nodes: Sequence[Mapping[Kind, FileRows]]) -> list[NodeSeries]:
     """The values of each kind of figure, from the rows of the nodes of each run."""
     return [node_series(nodes, kind) for kind in KINDS]
 
@@ -244,7 +244,7 @@ def _looks_a_year(runs: Sequence[HistoryFile]) -> float:
     return max(LOOKS_A_YEAR, LOOKS_A_YEAR * (len(runs) - 1) / days) if days > 0 else LOOKS_A_YEAR
 
 
-def _changed(series: NodeSeries, change: Change, runs: Sequence[HistoryFile]) -> HistoryRow:
+def _changed(series: NodeSeries, change: NodeShift, runs: Sequence[HistoryFile]) -> HistoryRow:
     values = series.slowness[:, change.node]
     shift = float(np.nanmedian(values[change.since :])) - change.before
     sign = 1.0 if series.kind == "latency" else -1.0

@@ -49,7 +49,7 @@ _CLIP = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NodeShift:
     """A shift of one node that lasted for IN_A_ROW runs."""
 
     node: int
@@ -67,7 +67,7 @@ class Change:
 class Watched:
     """What the test says after the last run; (n,) arrays are by node."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[NodeShift, ...]
     past: IntArray
     """(n,) the runs that the last one was held against."""
     threshold: FloatArray
@@ -112,7 +112,7 @@ class _State:
     """The test between two runs."""
 
     def __init__(self, nodes: int) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[NodeShift] = []
         self.level_since = np.zeros(nodes, dtype=np.int64)
         self.streak = np.zeros(nodes, dtype=np.int64)
         self.streak_since = np.zeros(nodes, dtype=np.int64)
@@ -169,7 +169,7 @@ class _State:
         since = int(self.streak_since[node])
         error = self.spread[node] * (np.pi / 2 * (1 / IN_A_ROW + 1 / self.past[node])) ** 0.5
         self.changes.append(
-            Change(node, since, run, float(self.streak_level[node]), 1.96 * float(error))
+            NodeShift(node, since, run, float(self.streak_level[node]), 1.96 * float(error))
         )
         self.level_since[node] = since
         self.streak[node] = 0

@@ -18,7 +18,7 @@ from chiplog.fit.fitting import fit_each, models_for
 from chiplog.fit.left_out import LeftOut
 from chiplog.fit.result import Change, Fit
 from chiplog.jobs.placement import placement_of
-from chiplog.report.input import SeriesChanges, TargetReport
+from chiplog.report.input import ReportedChanges, TargetReport
 
 ALL_METHODS = "all"
 STATISTICS = ("median", "minimum", "mean")
@@ -72,7 +72,7 @@ def _as_asked(dataset: Dataset) -> Dataset:
     )
 
 
-def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change, ...]]:
+def _changes(dataset: Dataset) -> tuple[tuple[ReportedChanges, ...], tuple[Change, ...]]:
     """What each series shows, and the consensus; nothing of k pairs, whose fits look for protocols over all k.
 
     Where only slopes change there is no protocol change, but a border of regimes: fits find these.
@@ -81,7 +81,7 @@ def _changes(dataset: Dataset) -> tuple[tuple[SeriesChanges, ...], tuple[Change,
         return (), ()
     found = find_changes(dataset)
     series = tuple(
-        SeriesChanges(series_changes.label, series_changes.changes)
+        ReportedChanges(series_changes.label, series_changes.changes)
         for series_changes in found.series
     )
     return series, tuple(change for change in found.consensus if change.kind != "slope")

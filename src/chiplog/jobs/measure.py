@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chiplog.measure.deadline import latest_end, slowness
 from chiplog.measure.limits import NO_LIMITS, Limits, within
-from chiplog.measure.measuring import Decider, FollowUp, Measured
+from chiplog.measure.measuring import Decider, FollowUp, MeasuredRun
 from chiplog.measure.measuring import measure as measure_plan
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.start import launch_of, transport_of
@@ -69,7 +69,7 @@ def measure(
     limits: Limits | None = None,
     stop: float | None = None,
     progress: ProgressBar | None = None,
-) -> Measured:
+) -> MeasuredRun:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
     Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chiplog.errors import UsageError
 from chiplog.report import format
 from chiplog.report.document import Column, Document, Picture, Section, Table, line, muted
-from chiplog.report.timeline import Arrow, Span, Timeline
+from chiplog.report.timeline import Arrow, BusySpan, Timeline
 from chiplog.schedule import Schedule
 from chiplog.simulate import Simulation
 from chiplog.simulate.simulation import COMPUTING, RECEIVING
@@ -45,7 +45,7 @@ def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Doc
 def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
     """The CPU times and messages of a simulation with its trace."""
     sent: dict[int, float] = {}
-    spans: list[Span] = []
+    spans: list[BusySpan] = []
     arrows: list[Arrow] = []
     for start_ps, end_ps, operation, work in simulation.busy.tolist():
         start, end = start_ps / PS_PER_SECOND, end_ps / PS_PER_SECOND
@@ -53,11 +53,11 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
         rank, peer = int(one["rank"]), int(one["peer"])
         text = schedule.describe(operation)
         if work == RECEIVING:
-            spans.append(Span(peer, start, end, "receive", f"rank {peer} receives {text}"))
+            spans.append(BusySpan(peer, start, end, "receive", f"rank {peer} receives {text}"))
             arrows.append(Arrow(rank, sent[operation], peer, start))
             continue
         sent[operation] = start
-        spans.append(Span(rank, start, end, "calc" if work == COMPUTING else "send", text))
+        spans.append(BusySpan(rank, start, end, "calc" if work == COMPUTING else "send", text))
     rows = tuple(f"rank {rank}" for rank in range(schedule.ranks))
     return Timeline(rows, tuple(spans), tuple(arrows))
 

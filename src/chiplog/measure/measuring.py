@@ -61,7 +61,7 @@ def nothing_more(options: PlanOptions) -> Sequence[FollowUp]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """What a run brought."""
 
     path: Path
@@ -122,7 +122,7 @@ def measure(
     follow_ups: FollowUps = nothing_more,
     watcher: Watcher | None = None,
     limits: Limits = NO_LIMITS,
-) -> Measured:
+) -> MeasuredRun:
     """Measure the plan that `options` make and write the run file `out`.
 
     With `resume`, exactly the points missing in `out` are measured, by the plan that it was begun with. Follow-ups
@@ -133,11 +133,13 @@ def measure(
     is lost, KeyboardInterrupt when interrupted, PrecisionNotMet with `strict`; all finished records are kept.
     """
     began = time.monotonic()
-    run: _Run | None = None
+    run: _GrowingRunFile | None = None
     try:
         # The guard within the deadline: it lets the deadline's signal through where it does no harm.
         with deadline(limits.stop), InterruptGuard() as guard:
-            run = _Run(target, options, Path(out), launch, guard, watcher or Silent(), limits)
+            run = _GrowingRunFile(
+                target, options, Path(out), launch, guard, watcher or Silent(), limits
+            )
             run.begin(resume=resume)
             run.measure(follow_ups)
     except OutOfTime:
@@ -146,7 +148,7 @@ def measure(
         if run is None:
             raise _nothing_measured(options) from None
         run.stopped()
-    measured = Measured(
+    measured = MeasuredRun(
         Path(out),
         run.records,
         time.monotonic() - began,
@@ -173,7 +175,7 @@ def _not_met(points: Sequence[Imprecise], wanted: float) -> str:
     )
 
 
-class _Run:
+class _GrowingRunFile:
     """One run file while it grows."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.plan.assessment import PATTERNS, parse_patterns
-from chiplog.plan.cost import Cost
+from chiplog.plan.cost import PlanCost
 from chiplog.plan.plan import DEFAULT_SIZES, GRID, WARM_UP, Plan, PlanOptions, make_plan
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 from chiplog.plan.sizes import parse_sizes
@@ -13,8 +13,8 @@ __all__ = [
     "GRID",
     "PATTERNS",
     "WARM_UP",
-    "Cost",
     "Plan",
+    "PlanCost",
     "PlanOptions",
     "Request",
     "SeriesRequest",

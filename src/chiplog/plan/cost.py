@@ -32,7 +32,7 @@ TYPICAL_SAMPLES = 60
 
 
 @dataclass(frozen=True)
-class Cost:
+class PlanCost:
     """Predicted cost: seconds of wall-clock time, messages and bytes on the wire."""
 
     seconds: float
@@ -65,23 +65,23 @@ def round_seconds(request: Request, nominal: Nominal) -> float:
     return sum(series_seconds(series, nominal) for series in request.series)
 
 
-def predict(request: Request, nominal: Nominal) -> Cost:
+def predict(request: Request, nominal: Nominal) -> PlanCost:
     """Predicted cost of one record."""
     samples = max(request.stop.min_samples, min(request.stop.max_samples, TYPICAL_SAMPLES))
     rounds = request.rounds(samples)
     one_round = round_seconds(request, nominal)
     least = request.rounds(request.stop.min_samples) * one_round
     seconds = min(rounds * one_round, max(request.stop.budget_ns * 1e-9, least))
-    return Cost(
+    return PlanCost(
         seconds,
         request.preparation_messages + rounds * request.round_messages,
         request.preparation_bytes + rounds * request.round_bytes,
     )
 
 
-def total(costs: list[Cost]) -> Cost:
+def total(costs: list[PlanCost]) -> PlanCost:
     """The sum of costs."""
-    return Cost(
+    return PlanCost(
         sum(cost.seconds for cost in costs),
         sum(cost.messages for cost in costs),
         sum(cost.bytes for cost in costs),

@@ -22,7 +22,7 @@ from chiplog.dataset.operations import (
 )
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import SEND, Ways, records_of
-from chiplog.plan.cost import Cost, Nominal, nominal_of, predict, round_seconds, total
+from chiplog.plan.cost import Nominal, PlanCost, nominal_of, predict, round_seconds, total
 from chiplog.plan.request import (
     LARGE_BYTES,
     ONE_WAY,
@@ -154,7 +154,7 @@ class Plan:
 
     options: PlanOptions
     launches: tuple[tuple[Request, ...], ...]
-    predicted: Cost
+    predicted: PlanCost
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -193,7 +193,7 @@ def make_plan(options: PlanOptions) -> Plan:
     costs = {
         series: predict(Request(0, 0, series, rule), nominal) for series, rule in rules.items()
     }
-    start_up = Cost(nominal.start_up_seconds * options.all_launches, 0, 0)
+    start_up = PlanCost(nominal.start_up_seconds * options.all_launches, 0, 0)
     all_costs = [costs[request.series] for launch in launches for request in launch]
     return Plan(options, tuple(launches), total([start_up, *all_costs]))
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chiplog.fit.predictions.bands import COVERED
-from chiplog.fit.predictions.span import Span
+from chiplog.fit.predictions.span import AnswerSpan
 from chiplog.fit.result import Fit
 
 JUDGED = ("half_round_trip", "round_trip_over_peers")
@@ -32,14 +32,14 @@ def model_error(fit: Fit, sizes: Iterable[int]) -> float:
     return max(_residual(fit), _known_factor(fit))
 
 
-def with_model_error(found: Span, width: float) -> Span:
+def with_model_error(found: AnswerSpan, width: float) -> AnswerSpan:
     """The span, whose ends get a `width`, a logarithm, in quadrature with what the parameters leave."""
     if not (width > 0.0 and found.value > 0.0):
         return found
     low = max(found.low, 0.0)
     below = math.inf if low == 0.0 else math.hypot(math.log(found.value / low), width)
     above = math.hypot(math.log(max(found.high, found.value) / found.value), width)
-    return Span(found.value, found.value * math.exp(-below), found.value * math.exp(above))
+    return AnswerSpan(found.value, found.value * math.exp(-below), found.value * math.exp(above))
 
 
 def _residual(fit: Fit) -> float:

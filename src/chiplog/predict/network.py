@@ -16,7 +16,7 @@ from chiplog.collectives.costs import ANY_SIZE, Message, Network, Seconds
 from chiplog.errors import UsageError
 from chiplog.fit.origin import beyond_measured
 from chiplog.fit.predictions.known import REFUSED, Array, refusal
-from chiplog.fit.predictions.span import Evaluate, Span, span
+from chiplog.fit.predictions.span import AnswerSpan, Evaluate, span
 from chiplog.fit.result import Fit
 
 Asked = tuple[Algorithm, Task]
@@ -36,7 +36,7 @@ class Space:
     seconds: Callable[[Algorithm, Task, Array, bool], Seconds]
     """An algorithm's time by fractions of shape (points, free): shape (points, rows), see `Evaluate`."""
 
-    def span(self, evaluate: Evaluate, *, refuse: bool = True) -> Span:
+    def span(self, evaluate: Evaluate, *, refuse: bool = True) -> AnswerSpan:
         """The least and the largest of what `evaluate` says; UsageError where a parameter without bound decides it."""
         kinds = list(dict.fromkeys(symbol for _, symbol in self.symbols))
         found = span(

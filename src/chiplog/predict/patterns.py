@@ -17,7 +17,7 @@ from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.predictions.known import REFUSED, Array, refusal
 from chiplog.fit.predictions.ranges import Ranges, rows_of
 from chiplog.fit.predictions.regime import Regime, is_of_logp_family
-from chiplog.fit.predictions.span import Evaluate, Span, span
+from chiplog.fit.predictions.span import AnswerSpan, Evaluate, span
 from chiplog.fit.result import Curve, Fit, Segment
 from chiplog.models.protocol import Points, Theta
 from chiplog.models.registry import load_model
@@ -83,7 +83,7 @@ def _at_size(
 
 
 @dataclass(frozen=True)
-class Place:
+class SegmentPlace:
     """A segment and a size at which it is asked; the shares of all places of one size add up to 1."""
 
     segment: int
@@ -91,16 +91,16 @@ class Place:
     share: float
 
 
-def places(fit: Fit, message_bytes: int, *, interpolates: bool) -> tuple[Place, ...]:
+def places(fit: Fit, message_bytes: int, *, interpolates: bool) -> tuple[SegmentPlace, ...]:
     """The segment of a size; between two of them both, at the sizes where they end, where the fit `interpolates`."""
     segment = segment_of(fit, message_bytes)
     if message_bytes <= fit.segments[segment].last_bytes or segment + 1 == len(fit.segments):
-        return (Place(segment, message_bytes, 1.0),)
+        return (SegmentPlace(segment, message_bytes, 1.0),)
     if not interpolates:
-        return (Place(_nearer(fit, segment, message_bytes), message_bytes, 1.0),)
+        return (SegmentPlace(_nearer(fit, segment, message_bytes), message_bytes, 1.0),)
     first, last = fit.segments[segment].last_bytes, fit.segments[segment + 1].first_bytes
     share = (message_bytes - first) / (last - first)
-    return Place(segment, first, 1.0 - share), Place(segment + 1, last, share)
+    return SegmentPlace(segment, first, 1.0 - share), SegmentPlace(segment + 1, last, share)
 
 
 def _nearer(fit: Fit, segment: int, size: int) -> int:
@@ -177,10 +177,10 @@ def _parameter_span(fit: Fit, segment: int, asked: Points) -> Array:
     return np.array([(one.value, one.low, one.high) for one in found]).T
 
 
-def _of_draws(values: Array) -> Span:
+def _of_draws(values: Array) -> AnswerSpan:
     """The value, first of `values`, with the interval of its draws."""
     low, high = interval(values[1:])
-    return Span(float(values[0]), low, high)
+    return AnswerSpan(float(values[0]), low, high)
 
 
 def _seconds(formula: Callable[[Points, Theta], Array], points: Points, row: Theta) -> Array:

@@ -14,7 +14,7 @@ from chiplog.collectives.registry import algorithms, load
 from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
-from chiplog.fit.predictions.span import Evaluate, Span
+from chiplog.fit.predictions.span import AnswerSpan, Evaluate
 from chiplog.fit.result import Fit
 from chiplog.fit.verdict import rejection, require_usable
 from chiplog.models.protocol import Model
@@ -247,7 +247,7 @@ def _prediction(
     operation: str,
     name: str,
     task: Task,
-    found: Span,
+    found: AnswerSpan,
     reason: str | None,
     method: str,
     peers: int | None,

@@ -28,7 +28,7 @@ from chiplog.dataset.operations import LIST, NORMAL
 from chiplog.errors import UsageError
 from chiplog.fit.origin import beyond_measured
 from chiplog.fit.predictions.known import REFUSED, Array, refusal
-from chiplog.fit.predictions.span import Span, span
+from chiplog.fit.predictions.span import AnswerSpan, span
 from chiplog.fit.result import Fit
 from chiplog.fit.verdict import rejection, require_usable
 from chiplog.models import logfp, logp, lop_paper
@@ -98,17 +98,17 @@ def _logp(request: _Request, thetas: Sequence[Theta]) -> float:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _WayToTimes:
     """A model's way to the times: the fits that it needs, that of the round trips first, and its formula."""
 
     models: tuple[str, ...]
     seconds: _Seconds
 
 
-KINDS: Mapping[str, _Kind] = {
-    "lop": _Kind(("lop", "lop-overhead"), _lop),
-    "logfp": _Kind(("logfp",), _logfp),
-    "logp": _Kind(("logp",), _logp),
+KINDS: Mapping[str, _WayToTimes] = {
+    "lop": _WayToTimes(("lop", "lop-overhead"), _lop),
+    "logfp": _WayToTimes(("logfp",), _logfp),
+    "logp": _WayToTimes(("logp",), _logp),
 }
 """By the name of the model."""
 
@@ -288,7 +288,7 @@ def _times(source: _Source, request: _Request, *, is_beyond: bool) -> list[float
     return [float(one) for one in found]
 
 
-def _span(source: _Source, request: _Request, *, is_beyond: bool) -> Span:
+def _span(source: _Source, request: _Request, *, is_beyond: bool) -> AnswerSpan:
     """The answer over what the data leave of all fits' parameters."""
     segments = [segment_of(fit, request.message_bytes) for fit in source.fits]
     pairs = list(zip(source.fits, segments, strict=True))

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from chiplog.report.input import (
         Placement,
         PlacementState,
+        ReportedChanges,
         ReportInput,
-        SeriesChanges,
         TargetReport,
     )
     from chiplog.report.markdown import render_markdown
@@ -34,7 +34,7 @@ __all__ = [
     "Placement",
     "PlacementState",
     "ReportInput",
-    "SeriesChanges",
+    "ReportedChanges",
     "TargetReport",
     "check_suffix",
     "print_report",

@@ -12,7 +12,7 @@ from chiplog.fit.result import Change, Cost, Fit
 
 
 @dataclass(frozen=True)
-class SeriesChanges:
+class ReportedChanges:
     """The protocol changes that one series of times over sizes shows; `series` names it, e.g.
     "gap".
     """
@@ -51,7 +51,7 @@ class TargetReport:
     name: str
     dataset: Dataset
     fits: tuple[Fit, ...] = ()
-    series_changes: tuple[SeriesChanges, ...] = ()
+    series_changes: tuple[ReportedChanges, ...] = ()
     consensus: tuple[Change, ...] = ()
     comparison: tuple[ModelRow, ...] = ()
     placement: Placement | None = None

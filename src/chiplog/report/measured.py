@@ -18,7 +18,7 @@ from chiplog.fit.verdict import cause_text, rejection
 from chiplog.models.registry import find_model
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
-from chiplog.report.plot import Mark, Spread, Trace
+from chiplog.report.plot import PlotMark, SampleQuantiles, Trace
 from chiplog.report.ranking import is_row_of
 
 COLD = "warm-up"
@@ -226,14 +226,14 @@ def _spread(
     raw: HalfRoundTrips,
     sizes: NDArray[np.int64],
     scaled: Callable[[NDArray[np.float64]], list[float]],
-) -> Spread | None:
+) -> SampleQuantiles | None:
     if not len(raw.message_bytes):
         return None
     index = {int(size): i for i, size in enumerate(raw.message_bytes)}
     missing = np.full(len(QUANTILES), np.nan)
     columns = [raw.quantiles[:, index[int(s)]] if int(s) in index else missing for s in sizes]
     quantiles = np.array(columns, dtype=float).reshape(len(sizes), len(QUANTILES)).T
-    return Spread(
+    return SampleQuantiles(
         scaled(quantiles[0]), scaled(quantiles[1]), scaled(quantiles[3]), scaled(quantiles[4])
     )
 
@@ -336,18 +336,18 @@ def thinned(
     return np.unique(np.concatenate([even, np.array(edges, dtype=np.intp)]))
 
 
-def change_marks(changes: Sequence[Change]) -> tuple[Mark, ...]:
+def change_marks(changes: Sequence[Change]) -> tuple[PlotMark, ...]:
     """Marks for protocol changes, and for where the switch should be."""
     marks = []
     for change in changes:
         words = f"{place(change)}: {kind(change)}"
         if change.relative_jump is not None:
             words += f" {jump(change)}"
-        marks.append(Mark(change.last_before_bytes, change.first_after_bytes, words))
+        marks.append(PlotMark(change.last_before_bytes, change.first_after_bytes, words))
     for change in changes:
         if change.crossing_bytes is not None and change.is_crossing_measured:
             label = f"lines cross at {change.crossing_bytes:,.0f} B"
-            marks.append(Mark(change.crossing_bytes, change.crossing_bytes, label, "crossing"))
+            marks.append(PlotMark(change.crossing_bytes, change.crossing_bytes, label, "crossing"))
     return tuple(marks)
 
 

@@ -27,7 +27,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Spread:
+class SampleQuantiles:
     """Quantiles of the raw samples at each point, all of shape (points,)."""
 
     quantile_5: Sequence[float]
@@ -51,7 +51,7 @@ class Trace:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    spread: Spread | None = None
+    spread: SampleQuantiles | None = None
     breaks: tuple[int, ...] = ()
     labels: tuple[str, ...] | None = None
     visible: bool = True
@@ -62,7 +62,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Mark:
+class PlotMark:
     """A vertical mark over an interval of x: a protocol change, or where a switch should be."""
 
     low: float
@@ -81,7 +81,7 @@ class Plot:
     x: Axis
     y: Axis
     traces: tuple[Trace, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[PlotMark, ...] = ()
     reference: str | None = None
     band: tuple[float, float] | None = None
     """A range of y that is drawn shaded, such as +- 5 %."""

@@ -16,7 +16,7 @@ MOST_TICKS = 8
 
 
 @dataclass(frozen=True)
-class Span:
+class BusySpan:
     """What keeps a row busy from `start` to `end`, in seconds."""
 
     row: int
@@ -42,7 +42,7 @@ class Timeline:
     """What happens when: `rows` are the rows' names, from top to bottom."""
 
     rows: tuple[str, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[BusySpan, ...]
     arrows: tuple[Arrow, ...]
 
 
@@ -86,7 +86,7 @@ def _rows(names: Sequence[str]) -> Iterator[str]:
         yield f'<text x="{LEFT - 8:g}" y="{y + 4:g}" text-anchor="end">{html.escape(name)}</text>'
 
 
-def _span(span: Span, last: float) -> str:
+def _span(span: BusySpan, last: float) -> str:
     x = _x(span.start, last)
     width = max(_x(span.end, last) - x, 0.5)
     return (

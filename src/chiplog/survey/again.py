@@ -16,7 +16,7 @@ from chiplog.survey.fresh import (
     UNTOLD,
     Again,
     Fresh,
-    Judged,
+    JudgedSuspect,
     fit_again,
 )
 from chiplog.survey.robust import degrees_of_freedom, group_medians, upper_quantile
@@ -64,9 +64,11 @@ def _untested(result: Again, first: PairFit, suspected: Suspects) -> None:
         result.judged.append(_unknown("uplink", leaf, slow, reason))
 
 
-def _unknown(kind: Literal["node", "uplink"], number: int, slowness: float, reason: str) -> Judged:
+def _unknown(
+    kind: Literal["node", "uplink"], number: int, slowness: float, reason: str
+) -> JudgedSuspect:
     """A suspect of which only the sweep's slowness is known."""
-    return Judged(kind, number, None, BOTH, slowness, np.inf, False, reason)
+    return JudgedSuspect(kind, number, None, BOTH, slowness, np.inf, False, reason)
 
 
 def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float) -> None:
@@ -103,7 +105,7 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
         if reason is None and is_hinted and fresh.values.kind == "bandwidth":
             reason = HINTED  # which is measured alone, too
         result.judged.append(
-            Judged("node", node, None, named, fresh_slow, half, fresh_slow > half, reason)
+            JudgedSuspect("node", node, None, named, fresh_slow, half, fresh_slow > half, reason)
         )
 
 
@@ -160,7 +162,7 @@ def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: floa
         reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(sigma[way])), before)
         result.critical["uplink"] = half, float(sigma[way])
         result.judged.append(
-            Judged("uplink", leaf, None, named, fresh_slow, half, fresh_slow > half, reason)
+            JudgedSuspect("uplink", leaf, None, named, fresh_slow, half, fresh_slow > half, reason)
         )
 
 
@@ -180,14 +182,14 @@ def _ask_for_hidden(result: Again, first: PairFit) -> None:
         place = known.get(node)
         if found[node] <= WORTH_MEASURING or (place is not None and _is_open(result.judged[place])):
             continue
-        hidden = Judged("node", node, None, BOTH, float(found[node]), np.inf, False, HIDDEN)
+        hidden = JudgedSuspect("node", node, None, BOTH, float(found[node]), np.inf, False, HIDDEN)
         if place is None:
             result.judged.append(hidden)
         else:
             result.judged[place] = hidden
 
 
-def _is_open(judged: Judged) -> bool:
+def _is_open(judged: JudgedSuspect) -> bool:
     return judged.is_slow or judged.reason in (DOUBT, UNTOLD)
 
 

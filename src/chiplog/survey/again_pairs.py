@@ -16,7 +16,7 @@ from chiplog.survey.fresh import (
     PAIR_QUANTILE,
     Again,
     Fresh,
-    Judged,
+    JudgedSuspect,
     expected_effects,
     pair_keys,
     two_ways,
@@ -83,7 +83,7 @@ def judge_pairs(
         way = OUT if one_way else BOTH
         half = float(critical[place] * sigma[place])
         result.judged.append(
-            Judged("pair", client, server, way, float(slow[place]), half, is_slow, reason)
+            JudgedSuspect("pair", client, server, way, float(slow[place]), half, is_slow, reason)
         )
 
 
@@ -100,7 +100,7 @@ def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_
 
 
 def _by_floor(
-    figures: _Figures, pairs: IntArray, slow: FloatArray, sigma: FloatArray
+    figures: _FiguresAgain, pairs: IntArray, slow: FloatArray, sigma: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """(k,) the slowness of each latency and its standard error; by its minimum as it is, where that says less.
 
@@ -120,7 +120,7 @@ def _has(suspected: Suspects, client: int, server: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Figures:
+class _FiguresAgain:
     """The figures of the second measurement, each with what nothing else explains of its slowness."""
 
     keys: IntArray
@@ -175,12 +175,12 @@ class _Controls:
 
 def _figures(
     fresh: Fresh, suspected: Suspects, beside: PairValues | None, apart: NDArray[np.bool_]
-) -> _Figures:
+) -> _FiguresAgain:
     whole = _figures_of(fresh, suspected, fresh.values, apart, is_whole=True)
     if beside is None or not beside.values.size:
         return whole
     more = _figures_of(fresh, suspected, beside, apart, is_whole=False)
-    return _Figures(
+    return _FiguresAgain(
         np.concatenate((whole.keys, more.keys)),
         np.concatenate((whole.rest, more.rest)),
         np.concatenate((whole.plain, more.plain)),
@@ -198,7 +198,7 @@ def _figures_of(
     apart: NDArray[np.bool_],
     *,
     is_whole: bool,
-) -> _Figures:
+) -> _FiguresAgain:
     """Of the whole rounds, whose spells are known, or of rounds beside them."""
     first, nodes = fresh.first, len(values.nodes)
     logs = slowness(values)
@@ -232,7 +232,9 @@ def _figures_of(
     plain = logs[these] - first.class_values[crossing.astype(np.int64)]
     quantile = PAIR_QUANTILE[values.kind]
     cpus = np.arange(nodes) if values.cpus is None or values.kind != "latency" else values.cpus
-    return _Figures(ends[0] * nodes + ends[1], rest, plain, is_known, is_control, cpus, quantile)
+    return _FiguresAgain(
+        ends[0] * nodes + ends[1], rest, plain, is_known, is_control, cpus, quantile
+    )
 
 
 def _shift_beside(
@@ -259,7 +261,7 @@ def _shift_beside(
     return np.asarray(shift + of_nearest(rounds, rounds[controls], raw[spells]))
 
 
-def _controls(figures: _Figures, values: FloatArray) -> _Controls | None:
+def _controls(figures: _FiguresAgain, values: FloatArray) -> _Controls | None:
     """None with too few healthy pairs; of a kind that has too few, those of both kinds are taken."""
     known, number, sizes = np.unique(
         figures.keys[figures.is_control], return_inverse=True, return_counts=True
@@ -286,7 +288,7 @@ def _controls(figures: _Figures, values: FloatArray) -> _Controls | None:
 
 
 def _suspected_pairs(
-    figures: _Figures, values: FloatArray, pairs: IntArray
+    figures: _FiguresAgain, values: FloatArray, pairs: IntArray
 ) -> tuple[FloatArray, IntArray]:
     """(k,) that quantile of each pair's fresh slowness beyond what all else explains; (k,) its repeats."""
     wanted, order = np.unique(pairs[:, 0] * figures.nodes + pairs[:, 1], return_inverse=True)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.fresh import Again, Fresh, Judged
+    from chiplog.survey.fresh import Again, Fresh, JudgedSuspect
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
     from chiplog.survey.suspects import Suspects
 
@@ -80,7 +80,7 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     _leave_to_nodes(result, [result.judged[place] for place in doubted])
 
 
-def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
+def _leave_to_nodes(result: Again, doubted: Sequence[JudgedSuspect]) -> None:
     """Takes back, in place, the accusations of pairs that a node which was in doubt explains, or may explain."""
     hidden = {judged.number for judged in doubted if judged.reason == HIDDEN}
     found = {judged.number: judged.slowness for judged in doubted if judged.is_slow}
@@ -96,17 +96,17 @@ def _leave_to_nodes(result: Again, doubted: Sequence[Judged]) -> None:
             result.judged[place] = replace(judged, is_slow=False)
 
 
-def _is_to_confirm(judged: Judged) -> bool:
+def _is_to_confirm(judged: JudgedSuspect) -> bool:
     return judged.kind != "uplink" and judged.is_slow and judged.slowness > LEAST_EFFECT
 
 
-def is_doubted(judged: Judged) -> bool:
+def is_doubted(judged: JudgedSuspect) -> bool:
     """Whether it is a node that may be beyond doubt alone: in doubt beside others, hinted at, or behind an uplink."""
     return judged.kind == "node" and judged.reason in (DOUBT, UNTOLD, HINTED, HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
-class _Figures:
+class _FiguresAlone:
     """The directed pairs that were measured alone often enough, each relative to the controls of its class."""
 
     fresh: Fresh
@@ -147,7 +147,7 @@ class _Figures:
 
 def _figures(
     fresh: Fresh, suspected: Suspects, apart: IntArray, alone: PairValues
-) -> _Figures | None:
+) -> _FiguresAlone | None:
     """None with too few controls, pairs of nodes that are not `apart`."""
     nodes = len(alone.nodes)
     known = np.isfinite(slowness(alone))
@@ -183,7 +183,7 @@ def _figures(
     ends = clients[enough], servers[enough]
     behind = np.isin(fresh.first.leaves[np.stack(ends)], suspected.uplinks).any(axis=0)
     is_clear = ~(behind & crossing[enough])
-    return _Figures(
+    return _FiguresAlone(
         fresh, *ends, is_control[enough], typical, low, low_beyond, plain, at_most, is_clear
     )
 
@@ -201,14 +201,18 @@ def _ways(fresh: Fresh) -> tuple[int, int]:
     return (1, 2) if fresh.terms.is_directed else (0, 0)
 
 
-def _alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _alone(
+    judged: JudgedSuspect, figures: _FiguresAlone, error: float, result: Again
+) -> JudgedSuspect | None:
     """The same with its slowness alone, or the reason why it is not accused; None where it was not measured alone."""
     if judged.kind == "node":
         return _node_alone(judged, figures, error, result)
     return _pair_alone(judged, figures, error, result)
 
 
-def _node_alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _node_alone(
+    judged: JudgedSuspect, figures: _FiguresAlone, error: float, result: Again
+) -> JudgedSuspect | None:
     """By the mean over its pairs, in the direction in which it was slow, with what it alone explains put back."""
     fresh = figures.fresh
     effects = np.nan_to_num(np.maximum(0.0, fresh.effects))
@@ -229,8 +233,12 @@ def _node_alone(judged: Judged, figures: _Figures, error: float, result: Again) 
 
 
 def _doubted_alone(
-    judged: Judged, figures: _Figures, suspected: Suspects, apart: IntArray, error: float
-) -> Judged:
+    judged: JudgedSuspect,
+    figures: _FiguresAlone,
+    suspected: Suspects,
+    apart: IntArray,
+    error: float,
+) -> JudgedSuspect:
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
 
     A pair has the differences of two nodes and noise, so a node's own are at most half of a pair's variance. The median
@@ -275,7 +283,11 @@ def _doubted_alone(
 
 
 def _own_pairs(
-    node: int, is_own: NDArray[np.bool_], figures: _Figures, suspected: Suspects, apart: IntArray
+    node: int,
+    is_own: NDArray[np.bool_],
+    figures: _FiguresAlone,
+    suspected: Suspects,
+    apart: IntArray,
 ) -> tuple[NDArray[np.bool_], bool]:
     """The pairs alone by which a node in doubt is judged, and whether its partners are healthy as far as is known.
 
@@ -302,7 +314,9 @@ def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> Flo
     return np.asarray(np.bincount(number.reshape(-1), values[kept]) / sizes)
 
 
-def _pair_alone(judged: Judged, figures: _Figures, error: float, result: Again) -> Judged | None:
+def _pair_alone(
+    judged: JudgedSuspect, figures: _FiguresAlone, error: float, result: Again
+) -> JudgedSuspect | None:
     """Slow beyond what its nodes explain; also where only slow nodes explain anything.
 
     A node that is quick while all send need not be so alone.
@@ -320,7 +334,7 @@ def _pair_alone(judged: Judged, figures: _Figures, error: float, result: Again) 
     return _told(judged, float(figures.typical[there].mean()), half, is_slow=bool(is_slow.any()))
 
 
-def _told(judged: Judged, slow: float, half: float, *, is_slow: bool) -> Judged:
+def _told(judged: JudgedSuspect, slow: float, half: float, *, is_slow: bool) -> JudgedSuspect:
     if not is_slow:
         return replace(judged, is_slow=False, reason=NOT_ALONE)
     return replace(judged, slowness=slow, half_width=half)

@@ -48,7 +48,7 @@ LEAST_SPREAD = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSuspect:
     """A suspect and its fresh slowness, a logarithm, with the half width that all intervals of the sweep share."""
 
     kind: Literal["node", "uplink", "pair"]
@@ -67,7 +67,7 @@ class Again:
 
     fresh: Fresh | None = None
     """None where it has too few healthy nodes."""
-    judged: list[Judged] = field(default_factory=list)
+    judged: list[JudgedSuspect] = field(default_factory=list)
     critical: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of each kind that was judged: the slowness that is accused, and the standard error of a suspect's."""
     untested_pairs: list[int] = field(default_factory=list)

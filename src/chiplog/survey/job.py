@@ -93,7 +93,7 @@ def survey(
     has_limit = budget is not None and options.transport != SIMULATED
     limits = within(budget or 0.0) if has_limit else NO_LIMITS
 
-    def measure(job: _Part) -> Dataset:
+    def measure(job: _SweepPart) -> Dataset:
         launch = launch_of(
             target,
             ranks=job.options.ranks,
@@ -118,7 +118,7 @@ def survey(
             )
 
     dataset, lost = _whoever_is_lost(
-        measure, _Part(options, run_file_of(out), launcher, ranks_are_given, resume)
+        measure, _SweepPart(options, run_file_of(out), launcher, ranks_are_given, resume)
     )
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
@@ -166,7 +166,7 @@ class _Declared:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SweepPart:
     """A sweep over the nodes that are left."""
 
     options: SurveyOptions
@@ -177,7 +177,7 @@ class _Part:
 
 
 def _whoever_is_lost(
-    measure: Callable[[_Part], Dataset], whole: _Part
+    measure: Callable[[_SweepPart], Dataset], whole: _SweepPart
 ) -> tuple[Dataset, tuple[LostNode, ...]]:
     """Measures the whole, and where a node is lost, the rest anew without it; with the nodes that were lost.
 
@@ -196,4 +196,4 @@ def _whoever_is_lost(
             lost.append(lost_node(error, read_run(part.path)))
             path = file_without(whole.path, nodes)
             options = replace(part.options, ranks=error.ranks - 1, leaves=None, leaf_names=None)
-            part = _Part(options, path, launcher, ranks_are_given=True, resume=path.exists())
+            part = _SweepPart(options, path, launcher, ranks_are_given=True, resume=path.exists())

@@ -23,7 +23,7 @@ from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.shared_nodes import SharedNodes, Unit, shared_nodes
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
-from chiplog.survey.verdict import Finding, Verdict, confirmed, fit_pairs
+from chiplog.survey.verdict import Finding, SweepVerdict, confirmed, fit_pairs
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -39,7 +39,7 @@ LINK = "link"
 class MachineVerdict:
     """What a survey says of the machine: of bandwidths and of latencies, of its nodes alone, and of its leaves."""
 
-    verdicts: dict[Kind, Verdict]
+    verdicts: dict[Kind, SweepVerdict]
     visits: int
     """How often each pair was measured: with one visit nobody is accused."""
     leaves: int | None
@@ -145,7 +145,7 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own, unit)
 
 
-def _of_full_uplinks(verdict: Verdict, fill: UplinkFill | None) -> Verdict:
+def _of_full_uplinks(verdict: SweepVerdict, fill: UplinkFill | None) -> SweepVerdict:
     """The same, but no slow uplink would be found by pairs that did not fill it."""
     if fill is None or fill.shows_slow_ones:
         return verdict

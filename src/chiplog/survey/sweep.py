@@ -58,7 +58,7 @@ def measure_sweep(
     KeyboardInterrupt when interrupted. All finished records are kept.
     """
     with InterruptGuard() as guard:
-        run = _Run(
+        run = _SweepRunFile(
             target, options, out, guard, watcher or Silent(), limits, margin_seconds, leaves_of
         )
         run.begin(resume=resume)
@@ -66,7 +66,7 @@ def measure_sweep(
     return run.dataset(complete=run.is_complete)
 
 
-class _Run:
+class _SweepRunFile:
     """One run file while it grows."""
 
     def __init__(

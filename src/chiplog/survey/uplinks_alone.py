@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.fresh import Again, Judged
+    from chiplog.survey.fresh import Again, JudgedSuspect
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
     from chiplog.survey.rounds import Pairs
@@ -166,18 +166,18 @@ def judge_uplinks_alone(
             )
 
 
-def _slowest_node(judged: list[Judged], leaves: IntArray, leaf: int) -> float:
+def _slowest_node(judged: list[JudgedSuspect], leaves: IntArray, leaf: int) -> float:
     """The slowness of the slowest accused node of a leaf; minus infinity without one."""
     accused = (one for one in judged if one.kind == "node" and one.is_slow)
     return max((one.slowness for one in accused if leaves[one.number] == leaf), default=-np.inf)
 
 
-def is_slow_uplink(judged: Judged) -> bool:
+def is_slow_uplink(judged: JudgedSuspect) -> bool:
     """Whether it is an uplink that was slow beside others, beyond doubt."""
     return judged.kind == "uplink" and judged.is_slow and judged.slowness > LEAST_EFFECT
 
 
-def is_doubted_uplink(judged: Judged) -> bool:
+def is_doubted_uplink(judged: JudgedSuspect) -> bool:
     """Whether it is an uplink that may be beyond doubt alone."""
     return judged.kind == "uplink" and judged.reason in (DOUBT, UNTOLD, HINTED)
 
@@ -214,7 +214,7 @@ class _Effect:
     freedom: float
 
 
-def _effect(judged: Judged, own: _Filled, controls: list[_Filled]) -> _Effect | None:
+def _effect(judged: JudgedSuspect, own: _Filled, controls: list[_Filled]) -> _Effect | None:
     """Compares each repeat with the controls' repeats of the same time, so that the machine's drift cancels.
 
     The result is None if there are too few repeats.

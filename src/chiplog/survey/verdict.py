@@ -14,7 +14,7 @@ import numpy as np
 
 from chiplog.survey.again import FAMILIES, judge_again
 from chiplog.survey.alone import UNKNOWN_ALONE, is_doubted, judge_alone
-from chiplog.survey.fresh import Again, Judged
+from chiplog.survey.fresh import Again, JudgedSuspect
 from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.suspects import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from chiplog.survey.pair_values import FloatArray, SecondMeasurement
 
 __all__ = [
-    "Finding", "PairFit", "Suspects", "Verdict", "confirmed", "fit_pairs", "slow_beside_others", "suspects",
+    "Finding", "PairFit", "Suspects", "SweepVerdict", "confirmed", "fit_pairs", "slow_beside_others", "suspects",
 ]  # fmt: skip
 
 FAMILY_ERROR = 0.01
@@ -78,7 +78,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SweepVerdict:
     """What a sweep and its second measurement say together."""
 
     accused: tuple[Finding, ...]
@@ -92,7 +92,7 @@ def confirmed(
     first: PairFit,
     again: SecondMeasurement | None,
     leaf_names: tuple[str, ...] = (),
-) -> Verdict:
+) -> SweepVerdict:
     """Judges the suspects of a sweep by what was measured again; without that, nobody is accused.
 
     A node's or a pair's bandwidth is accused only if it is slow alone, too, one pair being measured after the other;
@@ -111,7 +111,9 @@ def confirmed(
             accused.append(finding)
         elif judgement.reason is not None:
             inconclusive.append(finding)
-    return Verdict(tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh))
+    return SweepVerdict(
+        tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh)
+    )
 
 
 def _judge(first: PairFit, suspected: Suspects, again: SecondMeasurement) -> Again:
@@ -147,7 +149,7 @@ def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOt
 
 def _judgements(
     first: PairFit, suspected: Suspects, found: Scores, fresh: Again | None
-) -> list[Judged]:
+) -> list[JudgedSuspect]:
     if fresh is not None:
         return fresh.judged
     untested = "it was not measured again"
@@ -160,13 +162,13 @@ def _judgements(
         if np.nanmax(found.node_scores[:, node]) > strict_node:
             slow, spread = float(found.node_slowness[0, node]), float(found.node_spread[0])
             result.append(
-                Judged("node", node, None, BOTH, slow, strict_node * spread, False, untested)
+                JudgedSuspect("node", node, None, BOTH, slow, strict_node * spread, False, untested)
             )
     for leaf in suspected.uplinks.tolist():
         if np.nanmax(found.uplink_scores[:, leaf]) > strict_uplink:
             slow = float(found.uplink_slowness[0, leaf])
             half = strict_uplink * float(found.uplink_spread[0, leaf])
-            result.append(Judged("uplink", leaf, None, BOTH, slow, half, False, untested))
+            result.append(JudgedSuspect("uplink", leaf, None, BOTH, slow, half, False, untested))
     far = pair_scores(first, suspected.nodes)
     places = np.flatnonzero(far > strict_pair)
     for place in places[np.argsort(-far[places])][: len(suspected.pairs)].tolist():
@@ -175,7 +177,7 @@ def _judgements(
         spread = float(first.scales[place])
         slow = float(far[place]) * spread
         result.append(
-            Judged("pair", client, server, OUT, slow, strict_pair * spread, False, untested)
+            JudgedSuspect("pair", client, server, OUT, slow, strict_pair * spread, False, untested)
         )
     return result
 
@@ -191,7 +193,7 @@ class _Namer:
         self._kind = fit.values.kind
         self._leaves = leaf_names
 
-    def finding(self, judged: Judged) -> Finding:
+    def finding(self, judged: JudgedSuspect) -> Finding:
         ends = (
             judged.slowness,
             judged.slowness - judged.half_width,
@@ -216,7 +218,7 @@ class _Namer:
     def _change(self, slow: float) -> float:
         return float(np.expm1(slow if self._kind == "latency" else -slow))
 
-    def _name(self, judged: Judged) -> str:
+    def _name(self, judged: JudgedSuspect) -> str:
         if judged.kind != "uplink":
             return self._nodes[judged.number]
         return (

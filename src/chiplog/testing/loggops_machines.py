@@ -16,9 +16,9 @@ from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import Theta
 from chiplog.testing.synthetic import (
     Ask,
-    Disturbance,
     Drift,
-    States,
+    SyntheticDisturbance,
+    TwoStates,
     exact_seconds,
     size_grid,
     synthetic_dataset,
@@ -30,15 +30,15 @@ SLOPES = {"G": ("L", "g"), "O_s": ("o_s",), "O_r": ("o_r",)}
 ASSESSMENT = (Ask("prtt"), Ask("prtt", 10), Ask("prtt", 10, 1.0), Ask("receive_overhead", 1, 1.5))
 """What identifies every parameter of a machine whose gap shows."""
 NOISE = 0.05
-NOISES: Mapping[str, Disturbance] = {
-    "none": Disturbance(),
-    "log-normal": Disturbance(noise=NOISE),
-    "skewed": Disturbance(noise=NOISE, skewed=True),
-    "drift": Disturbance(noise=NOISE, drift=Drift(0.9, 0.05)),
-    "drifting samples": Disturbance(noise=NOISE, drift=Drift(0.9, 0.05, over="samples")),
-    "states": Disturbance(noise=NOISE, states=States()),
-    "outliers": Disturbance(noise=NOISE, outliers=0.1),
-    "all": Disturbance(NOISE, 0.1, drift=Drift(0.9, 0.05), states=States()),
+NOISES: Mapping[str, SyntheticDisturbance] = {
+    "none": SyntheticDisturbance(),
+    "log-normal": SyntheticDisturbance(noise=NOISE),
+    "skewed": SyntheticDisturbance(noise=NOISE, skewed=True),
+    "drift": SyntheticDisturbance(noise=NOISE, drift=Drift(0.9, 0.05)),
+    "drifting samples": SyntheticDisturbance(noise=NOISE, drift=Drift(0.9, 0.05, over="samples")),
+    "states": SyntheticDisturbance(noise=NOISE, states=TwoStates()),
+    "outliers": SyntheticDisturbance(noise=NOISE, outliers=0.1),
+    "all": SyntheticDisturbance(NOISE, 0.1, drift=Drift(0.9, 0.05), states=TwoStates()),
 }
 """What disturbs measurements, by name."""
 STEEPER, FLATTER = (1.5, 3.0), (1.0 / 3.0, 1.0 / 1.5)
@@ -48,7 +48,7 @@ OCTAVES_APART = 3
 
 
 @dataclass(frozen=True)
-class Machine:
+class LoggopsMachine:
     """Regimes in ascending order, and for each but the first whether a protocol or a slope alone changes there."""
 
     pieces: tuple[Piece, ...]
@@ -61,7 +61,7 @@ class Machine:
             end for end, kind in zip(ends, self.borders, strict=False) if end and kind == border
         )
 
-    def with_border(self, last_bytes: int, border: str, **changed: float) -> Machine:
+    def with_border(self, last_bytes: int, border: str, **changed: float) -> LoggopsMachine:
         """Another regime above `last_bytes`, which must lie above all borders so far; see `joined` for slopes."""
         *below, last = self.pieces
         theta = (
@@ -70,12 +70,12 @@ class Machine:
             else {**last.theta, **changed}
         )
         pieces = (*below, Piece(last_bytes, last.theta), Piece(None, theta))
-        return Machine(pieces, (*self.borders, border))
+        return LoggopsMachine(pieces, (*self.borders, border))
 
 
-def machine(**theta: float) -> Machine:
+def machine(**theta: float) -> LoggopsMachine:
     """A machine of one regime, from parameters in seconds and seconds per byte; O_s and O_r are 0 unless given."""
-    return Machine((Piece(None, {"O_s": 0.0, "O_r": 0.0, **theta}),))
+    return LoggopsMachine((Piece(None, {"O_s": 0.0, "O_r": 0.0, **theta}),))
 
 
 def joined(below: Theta, last_bytes: int, slopes: Theta) -> Theta:
@@ -100,7 +100,7 @@ def draw_machine(
     slopes: int = 2,
     last_bytes: int = 1 << 20,
     least_jump: float = 0.3,
-) -> Machine:
+) -> LoggopsMachine:
     """A random machine: microseconds of latency and overhead, a gap that shows, 0.1 to 3 GB/s.
 
     At a protocol change half round trip and gap grow by `least_jump` of the half round trip at the size, up to three
@@ -120,7 +120,7 @@ def draw_machine(
     return drawn
 
 
-def _first(rng: np.random.Generator) -> Machine:
+def _first(rng: np.random.Generator) -> LoggopsMachine:
     latency = 10.0 ** rng.uniform(-6.0, -4.5)
     o_s, o_r = latency * rng.uniform(0.1, 0.4, 2)
     g = max(o_s, o_r) * rng.uniform(1.3, 2.5)
@@ -140,7 +140,7 @@ def _ends(rng: np.random.Generator, count: int, last_bytes: int) -> list[int]:
 
 
 def _steps(
-    rng: np.random.Generator, drawn: Machine, end: int, least_jump: float
+    rng: np.random.Generator, drawn: LoggopsMachine, end: int, least_jump: float
 ) -> dict[str, float]:
     theta = drawn.pieces[-1].theta
     half = exact_seconds(drawn.pieces, "prtt", end) / 2.0
@@ -162,8 +162,8 @@ def _slopes(rng: np.random.Generator, theta: Theta, end: int) -> dict[str, float
 
 
 def loggops_dataset(
-    drawn: Machine,
-    disturbance: Disturbance = NOISES["log-normal"],
+    drawn: LoggopsMachine,
+    disturbance: SyntheticDisturbance = NOISES["log-normal"],
     *,
     sizes: Sequence[int] = (),
     asks: Sequence[Ask] = ASSESSMENT,
@@ -185,7 +185,7 @@ def loggops_dataset(
     )
 
 
-def sim_target(drawn: Machine, *more: str) -> str:
+def sim_target(drawn: LoggopsMachine, *more: str) -> str:
     """The target of the probe's simulated network that is this machine, with further options."""
     options = [_assigned(drawn.pieces[0].theta, "=", ",")]
     parts = zip(drawn.pieces, drawn.pieces[1:], drawn.borders, strict=False)

@@ -12,7 +12,7 @@ from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.piecewise import Piece
 from chiplog.report.input import TargetReport
 from chiplog.testing.sample_report import MPI, sample_target
-from chiplog.testing.synthetic import Disturbance
+from chiplog.testing.synthetic import SyntheticDisturbance
 from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 from chiplog.testing.synthetic_pairs import pairs_dataset
 
@@ -21,7 +21,7 @@ RATES = {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9}
 PEERS = tuple(range(1, 17))
 PAIRS = tuple(range(1, 9))
 PAIR_SIZES = tuple(4**power for power in range(10))
-NOISE = Disturbance(noise=0.02)
+NOISE = SyntheticDisturbance(noise=0.02)
 
 
 def sample_many_target(

@@ -21,8 +21,8 @@ from chiplog.models.registry import load_model
 from chiplog.report.input import (
     Placement,
     PlacementState,
+    ReportedChanges,
     ReportInput,
-    SeriesChanges,
     TargetReport,
 )
 
@@ -84,7 +84,7 @@ def sample_target(
         dataset=dataset,
         fits=fits,
         series_changes=tuple(
-            SeriesChanges(series, changes if series != "o_r" else ())
+            ReportedChanges(series, changes if series != "o_r" else ())
             for series in ("half_round_trip", "gap", "o_s", "o_r")
         ),
         consensus=changes,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class SurveyNoise:
     """What a pair's figure varies by; each is the standard deviation of a logarithm unless it says otherwise."""
 
     pair: float = 0.02
@@ -47,11 +47,11 @@ class Noise:
     """The mean of what a busy machine adds to a figure, exponentially distributed."""
 
 
-QUIET = Noise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+QUIET = SurveyNoise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SurveyMachine:
     """Nodes in leaves of one size; faults are slowness: 0.05 makes a bandwidth 5 % smaller."""
 
     nodes: int
@@ -136,7 +136,7 @@ def _rates(weights: FloatArray, total: float) -> FloatArray:
 class SimulatedSurvey:
     """A machine whose healthy differences stay while it is measured as often as one likes."""
 
-    def __init__(self, machine: Machine, noise: Noise, seed: int) -> None:
+    def __init__(self, machine: SurveyMachine, noise: SurveyNoise, seed: int) -> None:
         self.machine = machine
         self.noise = noise
         self.rng = np.random.default_rng(seed)

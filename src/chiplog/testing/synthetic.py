@@ -75,7 +75,7 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class States:
+class TwoStates:
     """Two states that take turns: the slow one takes `factor` times as long, for `share` of the records.
 
     Its turns are `records` long in the mean.
@@ -97,7 +97,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Disturbance:
+class SyntheticDisturbance:
     """What stands between the truth and the samples.
 
     Each sample is multiplied by exp(`noise` N(0,1)) or, where `skewed`, by exp(`noise` (E - ln 2)) with E exponentially
@@ -112,7 +112,7 @@ class Disturbance:
     launch_noise: float = 0.0
     skewed: bool = False
     drift: Drift | None = None
-    states: States | None = None
+    states: TwoStates | None = None
 
     def of_records(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """What multiplies so many records in a row, shape (count,)."""
@@ -168,7 +168,7 @@ def _exact_seconds(
 
 
 def disturbed(
-    seconds: float, samples: int, disturbance: Disturbance, rng: np.random.Generator
+    seconds: float, samples: int, disturbance: SyntheticDisturbance, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """So many `samples` of a true duration in seconds, shape (samples,)."""
     return seconds * disturbance.of_samples(samples, rng)
@@ -182,7 +182,7 @@ def synthetic_dataset(
     samples: int = 20,
     visits: int = 3,
     launches: int = 1,
-    disturbance: Disturbance = Disturbance(),
+    disturbance: SyntheticDisturbance = SyntheticDisturbance(),
     seed: int = 0,
     resolution_ns: float = 0.0,
 ) -> Dataset:
@@ -238,7 +238,10 @@ def synthetic_dataset(
 
 
 def _reference(
-    pieces: Sequence[Piece], factor: float, disturbance: Disturbance, rng: np.random.Generator
+    pieces: Sequence[Piece],
+    factor: float,
+    disturbance: SyntheticDisturbance,
+    rng: np.random.Generator,
 ) -> Reference:
     """Medians of a few exchanges of one byte, as the probe takes them beside each record."""
 

@@ -12,7 +12,7 @@ from chiplog.models.logfp import LOGFP
 from chiplog.models.lop import LOP
 from chiplog.models.lop_overhead import LOP_OVERHEAD
 from chiplog.models.protocol import Model, Theta, points
-from chiplog.testing.synthetic import Disturbance, as_run, disturbed
+from chiplog.testing.synthetic import SyntheticDisturbance, as_run, disturbed
 
 Truth = Mapping[str, tuple[Model, Theta]]
 """By pattern, the model that is true and its parameters."""
@@ -37,12 +37,12 @@ def one_to_many_dataset(
     samples: int = 20,
     visits: int = 3,
     launches: int = 1,
-    disturbance: Disturbance | None = None,
+    disturbance: SyntheticDisturbance | None = None,
     seed: int = 0,
 ) -> Dataset:
     """A complete Dataset of RTT(p) and post times for each of `peers`, in shuffled order of (visit, p)."""
     rng = np.random.default_rng(seed)
-    disturbance = disturbance or Disturbance()
+    disturbance = disturbance or SyntheticDisturbance()
     order = [(a, b, p) for a in range(launches) for b in range(visits) for p in peers]
     rng.shuffle(order)
     factors = np.exp(disturbance.launch_noise * rng.standard_normal(launches))

@@ -9,9 +9,9 @@ import numpy as np
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.protocol import Model, points
-from chiplog.testing.synthetic import Disturbance, as_run
+from chiplog.testing.synthetic import SyntheticDisturbance, as_run
 
-UNDISTURBED = Disturbance()
+UNDISTURBED = SyntheticDisturbance()
 
 
 def pairs_dataset(
@@ -23,7 +23,7 @@ def pairs_dataset(
     launches: int = 1,
     samples: int = 1,
     direction: str = "round-trip",
-    disturbance: Disturbance = UNDISTURBED,
+    disturbance: SyntheticDisturbance = UNDISTURBED,
     seed: int = 0,
 ) -> Dataset:
     """A complete Dataset with the exact time that `model` says of each size and number of pairs, then disturbed.

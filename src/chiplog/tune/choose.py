@@ -18,7 +18,7 @@ from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
 from chiplog.fit.predictions.known import Array
-from chiplog.fit.predictions.span import Evaluate, Span
+from chiplog.fit.predictions.span import AnswerSpan, Evaluate
 from chiplog.fit.result import Fit
 from chiplog.fit.verdict import rejection
 from chiplog.predict.model_error import model_error, with_model_error
@@ -55,7 +55,7 @@ class _Contest:
 
     best: _Candidate
     baseline: _Candidate
-    gain: Span
+    gain: AnswerSpan
     ranking: tuple[_Candidate, ...]
     """All that were looked at, the fastest first."""
 
@@ -165,7 +165,7 @@ def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
     )
 
 
-def _with_model_error(speaker: Speaker, contest: _Contest) -> Span:
+def _with_model_error(speaker: Speaker, contest: _Contest) -> AnswerSpan:
     """The gain over the set, with the error of the model of either time: a ratio is off by as much as its parts."""
     best, baseline, gain = contest.best, contest.baseline, contest.gain
     if best.algorithm.name == baseline.algorithm.name and best.peers == baseline.peers:
@@ -175,9 +175,9 @@ def _with_model_error(speaker: Speaker, contest: _Contest) -> Span:
         for candidate in (best, baseline)
         for size in sizes_of(speaker, candidate.algorithm, candidate.task)
     }
-    ratio = Span(1.0 - gain.value, 1.0 - gain.high, 1.0 - gain.low)
+    ratio = AnswerSpan(1.0 - gain.value, 1.0 - gain.high, 1.0 - gain.low)
     wide = with_model_error(ratio, model_error(speaker.fit, sizes))
-    return Span(gain.value, 1.0 - wide.high, 1.0 - wide.low)
+    return AnswerSpan(gain.value, 1.0 - wide.high, 1.0 - wide.low)
 
 
 def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:
@@ -186,7 +186,7 @@ def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:
     return CHANGED if low > LEAST_GAIN and not best.is_bound else UNCLEAR
 
 
-def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> Span:
+def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> AnswerSpan:
     """1 - best/baseline with the same parameters for both; UsageError where nothing bounds the two."""
     if space.unlimited:
         for one in (best, baseline):
@@ -205,7 +205,7 @@ class _NWayContests:
         self._speaker, self._others, self._peers = speaker, others, peers
         self._algorithm = algorithms("barrier")[N_WAY]
         self._times: dict[int, BarrierTimes] = {}
-        self._gains: dict[tuple[int, Shape, Shape], Span] = {}
+        self._gains: dict[tuple[int, Shape, Shape], AnswerSpan] = {}
 
     def at(self, task: Task) -> _Contest:
         """The contest at one number of ranks."""
@@ -225,7 +225,7 @@ class _NWayContests:
             return _Contest(best, baseline, self._gain_of_other(best, baseline), ranking)
         return _Contest(mine, baseline, self._gain(times.space, mine, baseline), ranking)
 
-    def _gain(self, space: Space, mine: _Candidate, baseline: _Candidate) -> Span:
+    def _gain(self, space: Space, mine: _Candidate, baseline: _Candidate) -> AnswerSpan:
         shapes = tuple(
             shape_of(candidate.task.ranks, candidate.task.peers) for candidate in (mine, baseline)
         )
@@ -238,7 +238,7 @@ class _NWayContests:
             )
         return self._gains[key]
 
-    def _gain_of_other(self, other: _Candidate, baseline: _Candidate) -> Span:
+    def _gain_of_other(self, other: _Candidate, baseline: _Candidate) -> AnswerSpan:
         space = self._speaker.space(
             [(other.algorithm, other.task), (self._algorithm, baseline.task)]
         )
@@ -288,7 +288,7 @@ def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:
     ranking = tuple(candidate for candidate, _ in found)
     best, evaluate = found[0]
     if len(found) == 1:
-        return _Contest(best, best, Span(0.0, 0.0, 0.0), ranking)
+        return _Contest(best, best, AnswerSpan(0.0, 0.0, 0.0), ranking)
     others = [one for _, one in found[1:]]
 
     def fastest_other(fractions: Array, whole: bool) -> Seconds:

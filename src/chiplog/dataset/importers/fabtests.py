@@ -69,7 +69,7 @@ _FLOODS = re.compile(r"fi_(?:msg|rdm|rdm_tagged|dgram)_bw")
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _TestKind:
     """What a test's numbers are of."""
 
     test: str
@@ -95,7 +95,7 @@ class _Row:
 
 
 @dataclass
-class _Table:
+class _FabtestsTable:
     """Rows below one header."""
 
     where: Where
@@ -111,11 +111,11 @@ class _Table:
 
 
 @dataclass
-class _File:
+class _FabtestsFile:
     """What was read of a file so far."""
 
     skipped: Skipped = field(default_factory=Skipped)
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_FabtestsTable] = field(default_factory=list)
     test: str | None = None
     options: str = ""
     columns: Sequence[str] = ()
@@ -127,7 +127,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: the test says what its times are; leave it out."
         )
-    file = _File()
+    file = _FabtestsFile()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     tables = []
@@ -150,13 +150,13 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _FabtestsFile, line: str, where: Where) -> None:
     words = line.split()
     if match := _MACHINE.search(line):
         _machine_row(file, dict(_MEMBER.findall(match[1])), line, where)
     elif words[-len(_COLUMNS) :] == list(_COLUMNS):
         file.columns = words
-        file.tables.append(_Table(where, file.test, file.options))
+        file.tables.append(_FabtestsTable(where, file.test, file.options))
     elif match := _COMMAND.fullmatch(line.rstrip(":").strip()):
         file.test, file.options, file.columns = match[1], match[2] or "", ()
     elif file.columns and len(words) == len(file.columns) and CELL.fullmatch(words[0]):
@@ -168,7 +168,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.skipped.foreign_line(where, line)
 
 
-def _row(file: _File, words: list[str], line: str, where: Where) -> None:
+def _row(file: _FabtestsFile, words: list[str], line: str, where: Where) -> None:
     table = file.tables[-1]
     cells = dict(zip(file.columns, words, strict=True))
     if "bytes" not in cells or ("iters" not in cells and "#sent" not in cells):
@@ -195,9 +195,9 @@ def _row(file: _File, words: list[str], line: str, where: Where) -> None:
     )
 
 
-def _machine_row(file: _File, cells: Mapping[str, str], line: str, where: Where) -> None:
+def _machine_row(file: _FabtestsFile, cells: Mapping[str, str], line: str, where: Where) -> None:
     if not file.tables or file.tables[-1].options != file.options or file.columns:
-        file.tables.append(_Table(where, file.test, file.options))
+        file.tables.append(_FabtestsTable(where, file.test, file.options))
         file.columns = ()
     for name in ("xfer_size", "iterations", "total", "MB/sec", "usec/xfer", "Mxfers/sec"):
         if name not in cells:
@@ -217,7 +217,7 @@ def _machine_row(file: _File, cells: Mapping[str, str], line: str, where: Where)
     file.tables[-1].rows.append(row)
 
 
-def _kind(table: _Table, options: Options) -> _Kind:
+def _kind(table: _FabtestsTable, options: Options) -> _TestKind:
     """What the numbers of a table are of; CorruptFile where nothing tells it."""
     transfers = _transfers(table)
     test = table.test or ""
@@ -225,9 +225,9 @@ def _kind(table: _Table, options: Options) -> _Kind:
     if "rma" in test or "rma" in (table.options.split()[:1] or [""])[0]:
         kind = _one_sided(test, chosen[1] if chosen else "", transfers, table)
     elif _PING_PONGS.fullmatch(test) or (not test and transfers == 2):
-        kind = _Kind(test or "pingpong", "ping_pong", "send", 2, is_named=bool(test))
+        kind = _TestKind(test or "pingpong", "ping_pong", "send", 2, is_named=bool(test))
     elif _FLOODS.fullmatch(test):
-        kind = _Kind(test, "flood", "send", 1, _window(table.options))
+        kind = _TestKind(test, "flood", "send", 1, _window(table.options))
     elif test:
         raise table.where.corrupt("test", f"no pattern of chiplog is like {test[:40]}")
     else:
@@ -246,17 +246,17 @@ def _kind(table: _Table, options: Options) -> _Kind:
     return kind
 
 
-def _one_sided(test: str, operation: str, transfers: int, table: _Table) -> _Kind:
+def _one_sided(test: str, operation: str, transfers: int, table: _FabtestsTable) -> _TestKind:
     if operation not in _WRITES:
         what = "the command must say -o write, -o writedata or -o read"
         raise table.where.corrupt("test", what)
     name = _WRITES[operation]
     if test == "fi_rma_pingpong" and operation == "read":
-        return _Kind(test, "ping_pong", name, 1)
+        return _TestKind(test, "ping_pong", name, 1)
     if test == "fi_rma_pingpong":
-        return _Kind(test, "ping_pong", name, 2)
+        return _TestKind(test, "ping_pong", name, 2)
     if test == "fi_rma_bw":
-        return _Kind(test, "flood", name, 1, _window(table.options))
+        return _TestKind(test, "flood", name, 1, _window(table.options))
     raise table.where.corrupt(
         "test", f"no pattern of chiplog is like {test[:40]} ({transfers} transfers)"
     )
@@ -268,7 +268,7 @@ def _window(options: str) -> int:
     return DEFAULT_WINDOW if found is None else max(found, 1)
 
 
-def _transfers(table: _Table) -> int:
+def _transfers(table: _FabtestsTable) -> int:
     """How many transfers an iteration has by the column `total`; CorruptFile where it can't be 1 or 2 for all rows."""
     can_be = {1, 2}
     for row in table.rows:
@@ -287,7 +287,7 @@ def _transfers(table: _Table) -> int:
     return can_be.pop()
 
 
-def _records(table: _Table, kind: _Kind, skipped: Skipped) -> list[ImportedRecord]:
+def _records(table: _FabtestsTable, kind: _TestKind, skipped: Skipped) -> list[ImportedRecord]:
     records = []
     sizes: dict[int, Where] = {}
     for row in table.rows:
@@ -307,7 +307,7 @@ def _records(table: _Table, kind: _Kind, skipped: Skipped) -> list[ImportedRecor
     return records
 
 
-def _series(kind: _Kind, size: int, seconds: float) -> ImportedSeries:
+def _series(kind: _TestKind, size: int, seconds: float) -> ImportedSeries:
     is_flood = kind.pattern == "flood"
     answered = 1 if is_flood or kind.operation == "rdma-read" else 0
     return ImportedSeries(

@@ -77,7 +77,7 @@ _NAME = re.compile(r"(.*\S)\s*\(\s*(\d+) B\)")
 
 
 @dataclass
-class _File:
+class _GpcnetFile:
     """What was read of a file so far."""
 
     skipped: Skipped = field(default_factory=Skipped)
@@ -95,7 +95,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             "--direction and --pattern do not fit: GPCNeT names its tests and what they time; leave them out."
         )
-    file = _File()
+    file = _GpcnetFile()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     file.skipped.refuse_if_empty(file.records)
@@ -109,7 +109,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _GpcnetFile, line: str, where: Where) -> None:
     if _TITLE.search(line):
         file.launch += 1
         file.part, file.columns = None, []
@@ -126,7 +126,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         _table_line(file, line, where)
 
 
-def _table_line(file: _File, line: str, where: Where) -> None:
+def _table_line(file: _GpcnetFile, line: str, where: Where) -> None:
     section = next((one for one in _SECTIONS if one[0].search(line)), None)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     if section is not None:
@@ -142,7 +142,7 @@ def _table_line(file: _File, line: str, where: Where) -> None:
         _row(file, file.part, dict(zip(file.columns, cells, strict=True)), line, where)
 
 
-def _row(file: _File, part: str, cells: dict[str, str], line: str, where: Where) -> None:
+def _row(file: _GpcnetFile, part: str, cells: dict[str, str], line: str, where: Where) -> None:
     match = _NAME.fullmatch(cells["Name"])
     if match is None or match[1] not in _TESTS:
         what = f"{cells['Name'][:40]!r} is no test of GPCNeT that is known"

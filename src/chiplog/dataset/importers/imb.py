@@ -82,7 +82,7 @@ _PROCESSES = re.compile(r"(?:\\?#\s*)?\\?#processes\s*=\s*(\S+)\s*")
 
 
 @dataclass
-class _Table:
+class _ImbTable:
     """The table that is being read."""
 
     name: str
@@ -130,14 +130,14 @@ class _Table:
 
 
 @dataclass
-class _File:
+class _ImbFile:
     """What was read of a file so far."""
 
     options: Options
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_ImbTable] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     paths: Paths = field(default_factory=Paths)
-    table: _Table | None = None
+    table: _ImbTable | None = None
     titles: int = 0
 
     def title(self, name: str, where: Where) -> None:
@@ -152,10 +152,10 @@ class _File:
             what = f"the benchmark {name[:60]!r} can't be imported{why}; known are {known}"
             self.skipped.table(where, name, what)
             return
-        self.table = _Table(name, where, self.paths.last_place, collective)
+        self.table = _ImbTable(name, where, self.paths.last_place, collective)
         self.tables.append(self.table)
 
-    def header(self, table: _Table, line: str) -> None:
+    def header(self, table: _ImbTable, line: str) -> None:
         """Takes the names of the columns, with which the rows begin."""
         table.columns = _COLUMN.findall(line.replace("\\#", "#"))
         if table.columns[:1] == ["#repetitions"]:
@@ -171,7 +171,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
         )
-    file = _File(options)
+    file = _ImbFile(options)
     for where, line in one_below_the_other(printed_lines(source), _BEGIN, _SIZES):
         _read_line(file, line.strip(), where)
     records, several = launches_in_parts([_part(table, file.skipped) for table in file.tables])
@@ -189,7 +189,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _ImbFile, line: str, where: Where) -> None:
     table = file.table
     if match := _TITLE.fullmatch(line):
         file.title(match[1], where)
@@ -211,7 +211,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.paths.read(line)
 
 
-def _part(table: _Table, skipped: Skipped) -> PartTable:
+def _part(table: _ImbTable, skipped: Skipped) -> PartTable:
     """The records of a table; nothing but the lines before it says where its processes ran."""
     processes = table.processes[0] if table.collective and table.processes else 0
     operation = table.collective.operation if table.collective else "send"
@@ -220,7 +220,7 @@ def _part(table: _Table, skipped: Skipped) -> PartTable:
     return PartTable(key, table.where, table.place, table.place or "unnamed", records)
 
 
-def _check_processes(table: _Table, processes: int, where: Where) -> None:
+def _check_processes(table: _ImbTable, processes: int, where: Where) -> None:
     """Takes the number of pairs of IMB-P2P; CorruptFile where there can be no pairs."""
     if _RATE in table.columns and processes % 2 == 0 and processes > 2:
         table.pairs, table.is_by_rate = processes // 2, True
@@ -228,7 +228,7 @@ def _check_processes(table: _Table, processes: int, where: Where) -> None:
         raise where.corrupt("#processes", f"a ping-pong has 2 processes, not {processes}")
 
 
-def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
+def _row(line: str, table: _ImbTable, skipped: Skipped, where: Where) -> None:
     if not table.has_sizes:
         line = f"0 {line}"
     words, wanted = line.split(), table.time_column
@@ -270,7 +270,7 @@ def _row(line: str, table: _Table, skipped: Skipped, where: Where) -> None:
         table.means[size] = time(word, "t_avg[usec]", where, factor=MICROSECOND)
 
 
-def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
+def _records(table: _ImbTable, skipped: Skipped) -> Iterator[ImportedRecord]:
     """A record a size, of the slowest group; a size that lacks a group's row is left out."""
     groups = table.pairs if table.has_groups else 1
     for size, seconds in table.sizes.items():
@@ -284,7 +284,7 @@ def _records(table: _Table, skipped: Skipped) -> Iterator[ImportedRecord]:
         yield ImportedRecord((_series(table, size, max(seconds.values())),), tag=tag)
 
 
-def _series(table: _Table, size: int, seconds: float) -> ImportedSeries:
+def _series(table: _ImbTable, size: int, seconds: float) -> ImportedSeries:
     if table.collective is not None:
         return collective_series(
             table.collective.pattern,

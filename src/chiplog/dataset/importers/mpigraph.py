@@ -48,7 +48,7 @@ class _Matrix:
 
 
 @dataclass
-class _Run:
+class _MpigraphRun:
     """The settings and the matrices of one run."""
 
     settings: dict[str, int] = field(default_factory=dict)
@@ -106,20 +106,20 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _runs(source: Source, skipped: Skipped) -> list[_Run]:
+def _runs(source: Source, skipped: Skipped) -> list[_MpigraphRun]:
     """The runs of a file: one begins wherever a setting or a matrix stands again."""
-    runs = [_Run()]
+    runs = [_MpigraphRun()]
     current: _Matrix | None = None
     for where, line in clean_lines(source):
         words, run = line.split(), runs[-1]
         if match := _SETTING.fullmatch(line):
             if match[1] in run.settings:
-                runs.append(run := _Run())
+                runs.append(run := _MpigraphRun())
                 current = None
             run.settings[match[1]] = whole(match[2], match[1], where, minimum=1)
         elif words[:1] in (["Send"], ["Recv"]) and len(words) > 1 and _NAME.fullmatch(words[1]):
             if words[0] in run.matrices:
-                runs.append(run := _Run(dict(run.settings)))
+                runs.append(run := _MpigraphRun(dict(run.settings)))
             current = run.matrices[words[0]] = _begun(words, where)
         elif current is not None and len(words) > 1 and words[1] in ("to", "from"):
             _row(words, current, run.settings, skipped, where, line)
@@ -128,7 +128,7 @@ def _runs(source: Source, skipped: Skipped) -> list[_Run]:
     return runs
 
 
-def _records(run: _Run, matrix: _Matrix, visit: int) -> Iterator[ImportedRecord]:
+def _records(run: _MpigraphRun, matrix: _Matrix, visit: int) -> Iterator[ImportedRecord]:
     return pair_records(
         matrix.seconds,
         ranks=len(matrix.hosts),

@@ -62,7 +62,7 @@ _RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*\bon\s+(\S+)\s+device\b.*")
 
 
 @dataclass
-class _Table:
+class _NcclTestsTable:
     """One table: its columns, how many ranks it is of, and the rows with their places."""
 
     columns: list[str]
@@ -118,7 +118,7 @@ class _Table:
 
 
 @dataclass
-class _File:
+class _NcclTestsFile:
     """What was read of a file so far."""
 
     test: str | None = None
@@ -128,7 +128,7 @@ class _File:
     places: tuple[str, ...] = PLACES
     """The order of the two times that the line above the next header names."""
     hosts: dict[int, str] = field(default_factory=dict)
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_NcclTestsTable] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     guessed: Counter[str] = field(default_factory=Counter)
 
@@ -148,7 +148,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
         )
-    file = _File()
+    file = _NcclTestsFile()
     for where, line in one_below_the_other(printed_lines(source), _STARTING, _HEADER):
         _read_line(file, line.strip(), where)
     tables = [table for table in file.tables if table.rows]
@@ -169,7 +169,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _NcclTestsFile, line: str, where: Where) -> None:
     words = line.lstrip("\\#").split()
     if words[:2] == ["Using", "devices"]:
         file.hosts = {}
@@ -178,7 +178,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
     elif match := _TEST.search(line):
         file.test, file.is_news = COLLECTIVES[match[1]], True
     elif words[:2] == ["size", "count"]:
-        file.tables.append(_Table(words, file.ranks, places=file.places))
+        file.tables.append(_NcclTestsTable(words, file.ranks, places=file.places))
     elif set(words) == set(PLACES):
         file.places = tuple(words)
     elif not words or line.startswith(("#", "\\#")):
@@ -189,7 +189,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         _read_row(file, words, line, where)
 
 
-def _read_row(file: _File, words: list[str], line: str, where: Where) -> None:
+def _read_row(file: _NcclTestsFile, words: list[str], line: str, where: Where) -> None:
     if not file.tables or "time" not in file.tables[-1].columns:
         raise where.corrupt("time", "no line before names the columns")
     table = file.tables[-1]
@@ -203,7 +203,7 @@ def _read_row(file: _File, words: list[str], line: str, where: Where) -> None:
     table.rows.append((cells, line, where))
 
 
-def _name(table: _Table, file: _File, source: Source) -> None:
+def _name(table: _NcclTestsTable, file: _NcclTestsFile, source: Source) -> None:
     """Finds the collective of `table`; CorruptFile where neither the file nor its columns tell it."""
     if table.is_named:
         return
@@ -224,7 +224,7 @@ def _name(table: _Table, file: _File, source: Source) -> None:
     file.guessed[can_be[0]] += 1
 
 
-def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]:
+def _records(tables: list[_NcclTestsTable], skipped: Skipped) -> Iterator[ImportedRecord]:
     variants: dict[str | None, set[str]] = {}
     for table in tables:
         variants.setdefault(table.test, set()).update(table.variant(row[0]) for row in table.rows)
@@ -247,7 +247,7 @@ def _records(tables: list[_Table], skipped: Skipped) -> Iterator[ImportedRecord]
 
 
 def _series(
-    table: _Table, words: list[str], suffix: str, line: str, skipped: Skipped, where: Where
+    table: _NcclTestsTable, words: list[str], suffix: str, line: str, skipped: Skipped, where: Where
 ) -> Iterator[ImportedSeries]:
     size = whole(words[0], "size", where)
     at = [index for index, name in enumerate(table.columns) if name == "time"]

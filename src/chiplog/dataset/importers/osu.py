@@ -79,7 +79,7 @@ _SYNCHRONIZATION = re.compile(r"\\?#\s*Synchronization:\s*(\S+)\s*")
 
 
 @dataclass
-class _File:
+class _OsuFile:
     """What was read of a file so far."""
 
     source: Source
@@ -170,7 +170,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: OSU's times are one-way; leave it out."
         )
-    file = _File(source, options)
+    file = _OsuFile(source, options)
     for where, line in one_below_the_other(printed_lines(source), BEGIN, HEADERS):
         _read_line(file, line.strip(), where)
     if not file.titles:
@@ -189,7 +189,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _ranks(file: _File, records: list[ImportedRecord]) -> int | None:
+def _ranks(file: _OsuFile, records: list[ImportedRecord]) -> int | None:
     """How many ranks there were at most; None of collective operations of which nothing says it."""
     known = [2 * series.pairs for record in records for series in record.series]
     if any(series.pattern in COLLECTIVES for record in records for series in record.series):
@@ -216,7 +216,7 @@ def _begun(title: str, version: str | None, options: Options, where: Where) -> O
     return test
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _OsuFile, line: str, where: Where) -> None:
     if line.startswith("|"):
         line = line.replace("|", " ").strip()
     test = file.test
@@ -256,14 +256,14 @@ def _is_size(word: str) -> bool:
     return word.isascii() and word.isdigit()
 
 
-def _again(file: _File, test: OsuTest, where: Where) -> OsuTest:
+def _again(file: _OsuFile, test: OsuTest, where: Where) -> OsuTest:
     """The test of the next rows: another table of the same test where rows stand above."""
     if test.sizes:
         file.test = test = replace(test, where=where, sizes=set())
     return test
 
 
-def _begin_rows(file: _File, test: OsuTest, header: re.Match[str], where: Where) -> None:
+def _begin_rows(file: _OsuFile, test: OsuTest, header: re.Match[str], where: Where) -> None:
     """Takes the columns of a header, or passes the table over where its messages are of derived datatypes."""
     test.columns = read_columns(header[1], header[2], where)
     if any(column.kind == "transmit-size" for column in test.columns):
@@ -278,7 +278,7 @@ def _begin_rows(file: _File, test: OsuTest, header: re.Match[str], where: Where)
     test.values = tuple(value_columns(test.columns, needed, where))
 
 
-def _read_comment(file: _File, test: OsuTest, line: str, where: Where) -> None:
+def _read_comment(file: _OsuFile, test: OsuTest, line: str, where: Where) -> None:
     if _PAIRS.fullmatch(line) or _DATATYPE.fullmatch(line):
         test = _again(file, test, where)
     if match := _PAIRS.fullmatch(line):
@@ -308,7 +308,7 @@ def _buffers(from_where: str, to_where: str) -> str:
     return f"{'-to-'.join(kinds)}-buffers"
 
 
-def _warnings(file: _File, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
+def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     series = [imported for record in records for imported in record.series]
     found: list[Mapping[str, object]] = []
     if _ranks(file, records) is None:

@@ -73,7 +73,7 @@ _MEGABYTES = (1e6, float(1 << 20))
 
 
 @dataclass
-class _Table:
+class _PerftestTable:
     """The test whose table is being read."""
 
     title: str
@@ -109,7 +109,7 @@ class _Table:
 
 
 @dataclass
-class _File:
+class _PerftestFile:
     """What was read of a file so far."""
 
     options: Options
@@ -117,13 +117,13 @@ class _File:
     parts: list[PartTable] = field(default_factory=list)
     medians: int = 0
     means: int = 0
-    table: _Table | None = None
+    table: _PerftestTable | None = None
     seen_title: bool = False
 
 
 def read(source: Source, options: Options) -> Imported:
     """The tables of perftest; CorruptFile names line and column of what is wrong."""
-    file = _File(options)
+    file = _PerftestFile(options)
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     if not file.seen_title and "#bytes" not in source.text:
@@ -143,7 +143,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _PerftestFile, line: str, where: Where) -> None:
     table = file.table
     if match := _TITLE.fullmatch(line):
         _begin(file, match, where)
@@ -169,7 +169,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.skipped.foreign_line(where, line)
 
 
-def _begin(file: _File, match: re.Match[str], where: Where) -> None:
+def _begin(file: _PerftestFile, match: re.Match[str], where: Where) -> None:
     file.seen_title, title = True, match[0].strip()
     name = match[1].removesuffix("ediate")
     further = f"{match[2]} {match[4]}".strip()
@@ -190,7 +190,7 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
         raise UsageError(
             f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}; leave it out."
         )
-    file.table = _Table(title, _OPERATIONS[name], is_bandwidth, where)
+    file.table = _PerftestTable(title, _OPERATIONS[name], is_bandwidth, where)
     direction = _direction(file.table)
     if file.options.direction not in (None, direction):
         raise UsageError(
@@ -198,12 +198,12 @@ def _begin(file: _File, match: re.Match[str], where: Where) -> None:
         )
 
 
-def _direction(table: _Table) -> str:
+def _direction(table: _PerftestTable) -> str:
     whole_operation = table.is_bandwidth or table.operation in ("rdma-read", "atomic")
     return "round-trip" if whole_operation else "one-way"
 
 
-def _row(file: _File, table: _Table, line: str, where: Where) -> None:
+def _row(file: _PerftestFile, table: _PerftestTable, line: str, where: Where) -> None:
     words = line.split()
     if len(words) != len(table.columns):
         what = f"the row has {len(words)} columns, its header {len(table.columns)}"
@@ -224,7 +224,7 @@ def _row(file: _File, table: _Table, line: str, where: Where) -> None:
         file.parts[-1].records.append(ImportedRecord((series,), visit=visit, tag=tag))
 
 
-def _enter(file: _File, table: _Table) -> bool:
+def _enter(file: _PerftestFile, table: _PerftestTable) -> bool:
     """Begins a table with its first row; False where it is of several queue pairs at once."""
     queue_pairs = table.settings.get("Number of qps", "1")
     if queue_pairs != "1":
@@ -240,7 +240,12 @@ def _enter(file: _File, table: _Table) -> bool:
 
 
 def _latency(
-    file: _File, table: _Table, row: Mapping[str, str], size: int, where: Where, line: str
+    file: _PerftestFile,
+    table: _PerftestTable,
+    row: Mapping[str, str],
+    size: int,
+    where: Where,
+    line: str,
 ) -> ImportedSeries | None:
     column = next((c for c in ("t_typical[usec]", "t_avg[usec]") if c in row), None)
     if column is None:
@@ -275,7 +280,12 @@ def _latency(
 
 
 def _flood(
-    file: _File, table: _Table, row: Mapping[str, str], size: int, where: Where, line: str
+    file: _PerftestFile,
+    table: _PerftestTable,
+    row: Mapping[str, str],
+    size: int,
+    where: Where,
+    line: str,
 ) -> ImportedSeries | None:
     column = next((c for c in row if c.replace("_", " ").startswith("BW average[")), "")
     unit = column[column.find("[") + 1 : -1]

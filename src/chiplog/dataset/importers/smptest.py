@@ -50,7 +50,7 @@ _COMMAND = re.compile(r".*\bsmptest\b(.*)")
 
 
 @dataclass
-class _Run:
+class _SmptestRun:
     """The tables of one run of smptest, by their statistic: seconds by size in ints and number of pairs."""
 
     between: Between
@@ -60,11 +60,11 @@ class _Run:
 
 
 @dataclass
-class _File:
+class _SmptestFile:
     """What was read of a file so far."""
 
     skipped: Skipped = field(default_factory=Skipped)
-    runs: list[_Run] = field(default_factory=list)
+    runs: list[_SmptestRun] = field(default_factory=list)
     between: Between = field(default_factory=Between)
     statistic: str = "min"
     columns: list[int] = field(default_factory=list)
@@ -84,12 +84,12 @@ class _File:
         if last is None or self.statistic in last.tables or _key(last) != key:
             far = dict(self.between.far)
             between = Between(dict(self.between.ranks), self.between.pairs, far, self.between.label)
-            last = _Run(between, where, self.is_exchange)
+            last = _SmptestRun(between, where, self.is_exchange)
             self.runs.append(last)
         self.rows = last.tables[self.statistic] = {}
 
 
-def _key(run: _Run) -> tuple[str | None, dict[str, int], bool]:
+def _key(run: _SmptestRun) -> tuple[str | None, dict[str, int], bool]:
     return run.between.part, run.between.far, run.is_exchange
 
 
@@ -99,7 +99,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--pattern {options.pattern} does not fit: smptest's output holds pairs; leave it out."
         )
-    file = _File(is_exchange=options.pattern == "exchange")
+    file = _SmptestFile(is_exchange=options.pattern == "exchange")
     fitting = "one-way" if file.is_exchange else "round-trip"
     if options.direction not in (None, fitting):
         raise UsageError(
@@ -123,7 +123,7 @@ def read(source: Source, options: Options) -> Imported:
     )
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _SmptestFile, line: str, where: Where) -> None:
     words = line.split()
     if not line:
         return
@@ -154,7 +154,7 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         raise where.corrupt("Ints", "no line before names the numbers of pairs")
 
 
-def _command(file: _File, options: list[str]) -> None:
+def _command(file: _SmptestFile, options: list[str]) -> None:
     """Takes what a run's command says of its times."""
     file.is_exchange = "-nb" in options
     file.refused = None
@@ -165,7 +165,7 @@ def _command(file: _File, options: list[str]) -> None:
 
 
 def _row(
-    file: _File, rows: dict[int, dict[int, float]], words: list[str], line: str, where: Where
+    file: _SmptestFile, rows: dict[int, dict[int, float]], words: list[str], line: str, where: Where
 ) -> None:
     if len(words) != 1 + len(file.columns):
         lacking = len(words) <= len(file.columns)
@@ -191,7 +191,7 @@ def _row(
     }
 
 
-def _statistic(runs: list[_Run]) -> str:
+def _statistic(runs: list[_SmptestRun]) -> str:
     """The best statistic that all runs have; CorruptFile where there is none."""
     for name in STATISTICS:
         if all(run.tables.get(name) for run in runs):
@@ -203,7 +203,7 @@ def _statistic(runs: list[_Run]) -> str:
     raise other.where.corrupt(None, what)
 
 
-def _records(runs: list[_Run], statistic: str) -> Iterator[ImportedRecord]:
+def _records(runs: list[_SmptestRun], statistic: str) -> Iterator[ImportedRecord]:
     """A record for each size of each run; runs between the same partners are launches."""
     launches: Counter[tuple[object, ...]] = Counter()
     apart: dict[str | None, list[dict[str, int]]] = {}

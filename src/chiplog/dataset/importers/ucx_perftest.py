@@ -83,7 +83,7 @@ class _About:
 
 
 @dataclass
-class _Table:
+class _UcxPerftestTable:
     """One message size of one test; of its rows, those with all columns, and the place of each."""
 
     where: Where
@@ -95,7 +95,7 @@ class _Table:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _NumbersKind:
     """What the numbers of a table are of."""
 
     pattern: str
@@ -105,15 +105,15 @@ class _Kind:
 
 
 @dataclass
-class _File:
+class _UcxPerftestFile:
     """What was read of a file so far."""
 
     skipped: Skipped = field(default_factory=Skipped)
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_UcxPerftestTable] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     command: _About = field(default_factory=_About)
     heading: str | None = None
-    table: _Table | None = None
+    table: _UcxPerftestTable | None = None
     csv_names: int | None = None
     """How many names stand before the numbers of a line of CSV; None outside of CSV."""
 
@@ -124,7 +124,7 @@ def read(source: Source, options: Options) -> Imported:
         raise UsageError(
             f"--direction {options.direction} does not fit: the test says what its times are; leave it out."
         )
-    file = _File()
+    file = _UcxPerftestFile()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     tables: list[PartTable] = []
@@ -157,7 +157,7 @@ def _in_launches(tables: Sequence[PartTable]) -> list[ImportedRecord]:
     return records
 
 
-def _read_line(file: _File, line: str, where: Where) -> None:
+def _read_line(file: _UcxPerftestFile, line: str, where: Where) -> None:
     if match := _TITLE.match(line):
         if match[1] == "Test":
             file.titles = {}
@@ -183,8 +183,8 @@ def _read_line(file: _File, line: str, where: Where) -> None:
         file.skipped.foreign_line(where, line)
 
 
-def _begin(file: _File, about: _About, where: Where) -> _Table:
-    table = _Table(where, about, file.heading or "overhead")
+def _begin(file: _UcxPerftestFile, about: _About, where: Where) -> _UcxPerftestTable:
+    table = _UcxPerftestTable(where, about, file.heading or "overhead")
     file.tables.append(table)
     return table
 
@@ -203,7 +203,7 @@ def _asked(command: str) -> _About:
     )
 
 
-def _about(file: _File) -> _About:
+def _about(file: _UcxPerftestFile) -> _About:
     """What titles say, else what the command asks for."""
     titles, command = file.titles, file.command
     size, window = titles.get("Message size", ""), titles.get("Window size", "")
@@ -225,7 +225,7 @@ def _named(about: _About, names: list[str]) -> _About:
     return _About(test, size, side or about.send_memory, side or about.receive_memory, about.window)
 
 
-def _csv_row(file: _File, line: str, names: int, where: Where) -> None:
+def _csv_row(file: _UcxPerftestFile, line: str, names: int, where: Where) -> None:
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) != names + _NUMBERS or not all(map(is_number, cells[names:])):
         file.skipped.row(where, line, None, f"the row has not {names} names and {_NUMBERS} numbers")
@@ -234,7 +234,7 @@ def _csv_row(file: _File, line: str, names: int, where: Where) -> None:
     table.rows.append((_values(cells[names:], where), where))
 
 
-def _row(file: _File, table: _Table, line: str, where: Where) -> None:
+def _row(file: _UcxPerftestFile, table: _UcxPerftestTable, line: str, where: Where) -> None:
     match = _PREFIX.match(line)
     rest = line[match.end() :] if match else line
     words = _GROUPED.sub("", rest).split()
@@ -271,7 +271,7 @@ def _values(words: list[str], where: Where) -> list[float]:
 
 
 def _record(
-    table: _Table, options: Options, skipped: Skipped, guesses: Counter[str]
+    table: _UcxPerftestTable, options: Options, skipped: Skipped, guesses: Counter[str]
 ) -> ImportedRecord | None:
     values, where = table.rows[-1]
     kind = _kind(table, skipped)
@@ -306,7 +306,7 @@ def _record(
 
 
 def _series(
-    kind: _Kind, size: int, seconds: float, iterations: int, where: Where
+    kind: _NumbersKind, size: int, seconds: float, iterations: int, where: Where
 ) -> ImportedSeries:
     train = iterations if kind.pattern == "flood" else 1
     if too_long(seconds * train):
@@ -324,12 +324,12 @@ def _series(
     )
 
 
-def _kind(table: _Table, skipped: Skipped) -> _Kind | None:
+def _kind(table: _UcxPerftestTable, skipped: Skipped) -> _NumbersKind | None:
     """What the numbers are of; None, with the reason in `skipped`, of what no pattern is like."""
     test = (table.about.test or "").lower()
     if not test:
         if table.heading == "latency":
-            return _Kind("ping_pong", "send", "one-way", is_named=False)
+            return _NumbersKind("ping_pong", "send", "one-way", is_named=False)
         what = (
             "the file does not say which bandwidth this is: put the command, such as 'ucx_perftest -t tag_bw', on a "
             "line before the table"
@@ -352,11 +352,11 @@ def _kind(table: _Table, skipped: Skipped) -> _Kind | None:
             else "send"
         )
     if is_bandwidth or (operation in ("rdma-read", ATOMIC) and table.about.window > 1):
-        return _Kind("flood", operation, "round-trip")
+        return _NumbersKind("flood", operation, "round-trip")
     if operation in ("rdma-read", ATOMIC):
-        return _Kind("ping_pong", operation, "round-trip")
+        return _NumbersKind("ping_pong", operation, "round-trip")
     if is_latency:
-        return _Kind("ping_pong", operation, "one-way")
+        return _NumbersKind("ping_pong", operation, "one-way")
     skipped.table(table.where, test, f"{test[:40]!r} is no test that is known")
     return None
 

@@ -20,7 +20,7 @@ from chiplog.errors import UsageError
 from chiplog.export.check import refuse_what_misses
 from chiplog.export.exporter import Exporter, runs_as_text
 from chiplog.export.fits import bounded_regimes, rejection_lines
-from chiplog.export.pieces import Measured
+from chiplog.export.pieces import MeasuredSize
 from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
 
@@ -118,7 +118,7 @@ def _fitted_answers(
     """Each row's L and g are such that L + (s-1)G and g + (s-1)G are the times measured at its size."""
     regimes = bounded_regimes(chosen)
     measured = [
-        Measured(size, single[size] / 2.0, (several[size] - single[size]) / (train - 1))
+        MeasuredSize(size, single[size] / 2.0, (several[size] - single[size]) / (train - 1))
         for size in sizes
     ]
     answers = {
@@ -139,7 +139,7 @@ def _regime(regimes: Sequence[Regime], size: int) -> Regime:
     return next((regime for regime in regimes if size <= regime.last_bytes), regimes[-1])
 
 
-def _answers(measured: Measured, regime: Regime) -> Mapping[str, float | None]:
+def _answers(measured: MeasuredSize, regime: Regime) -> Mapping[str, float | None]:
     """In microseconds; an overhead that is not identified is none, which CODES does not need."""
     parameters = regime.fit.segments[regime.segment].parameters
     middle = regime.at(np.full((1, len(regime.free)), 0.5))

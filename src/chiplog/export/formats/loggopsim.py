@@ -19,7 +19,7 @@ from chiplog.errors import UsageError
 from chiplog.export.check import ranges_text, refuse_what_misses, to_hold_against, within
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
-from chiplog.export.pieces import HOLDS, TRAIN, Measured, pieces_of
+from chiplog.export.pieces import HOLDS, TRAIN, MeasuredSize, pieces_of
 from chiplog.fit.predictions.regime import Regime
 from chiplog.fit.result import Fit
 from chiplog.quoting import for_line
@@ -31,7 +31,7 @@ NO_LIMIT_BYTES = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class Line:
+class LoggopsimLine:
     """One parameter set, in seconds and seconds per byte; `error` is the largest at a measured size, as a share."""
 
     one_way: float
@@ -90,7 +90,7 @@ def _says(options: dict[str, int], message_bytes: int, scale: float) -> tuple[fl
     return way / scale, (max(options["o"], options["g"]) + wire) / scale
 
 
-def _best_line(measured: Sequence[Measured]) -> Line:
+def _best_line(measured: Sequence[MeasuredSize]) -> LoggopsimLine:
     """The values with the least largest relative error, by linear programming."""
     from scipy.optimize import linprog  # its import takes longer than most commands
 
@@ -108,10 +108,12 @@ def _best_line(measured: Sequence[Measured]) -> Line:
             limits += [1.0, -1.0]
     found = linprog([0.0, 0.0, 0.0, 1.0], A_ub=rows, b_ub=limits, bounds=[(0, None)] * 4)
     way, step, slope, error = found.x
-    return Line(way * 1e-6, step * 1e-6, slope * 1e-6 / measured[-1].message_bytes, float(error))
+    return LoggopsimLine(
+        way * 1e-6, step * 1e-6, slope * 1e-6 / measured[-1].message_bytes, float(error)
+    )
 
 
-def _options(line: Line, regime: Regime, scale: float) -> dict[str, int]:
+def _options(line: LoggopsimLine, regime: Regime, scale: float) -> dict[str, int]:
     """O is that of short messages, as far as a message's way and a train's step leave room for it."""
     vectors = regime.at(np.full((1, len(regime.free)), 0.5))
     known = float(vectors["o_s"][0] + vectors["o_r"][0]) / 2.0
@@ -125,7 +127,7 @@ def _options(line: Line, regime: Regime, scale: float) -> dict[str, int]:
     }
 
 
-def _is_within_trains(arrival: float, limit: int, measured: Sequence[Measured]) -> bool:
+def _is_within_trains(arrival: float, limit: int, measured: Sequence[MeasuredSize]) -> bool:
     """Do sends that wait until their message is there leave the trains as they were measured?"""
     return all(
         one.step is None or arrival <= one.step * (1 + HOLDS)
@@ -134,7 +136,7 @@ def _is_within_trains(arrival: float, limit: int, measured: Sequence[Measured]) 
     )
 
 
-def _ranges_text(measured: Sequence[Measured]) -> str:
+def _ranges_text(measured: Sequence[MeasuredSize]) -> str:
     """The longest ranges of sizes, from the smallest on, that one line holds."""
     found: list[tuple[int, int]] = []
     first = 0

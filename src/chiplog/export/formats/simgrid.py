@@ -22,7 +22,7 @@ from xml.sax.saxutils import quoteattr
 from chiplog.export.check import refuse_what_misses, to_hold_against, within, worst_miss
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
-from chiplog.export.pieces import HOLDS, Measured, Piece, pieces_of
+from chiplog.export.pieces import HOLDS, ExportPiece, MeasuredSize, pieces_of
 from chiplog.fit.result import Fit
 from chiplog.quoting import for_xml_comment
 
@@ -41,7 +41,7 @@ WHY = "SMPI knows no gap after a message, so that none can add more to a train t
 
 
 @dataclass(frozen=True)
-class Line:
+class SimgridLine:
     """`seconds + seconds_per_byte * s`."""
 
     seconds: float
@@ -57,9 +57,9 @@ class Part:
     """What SMPI takes of messages up to `last_bytes`: os, or, and what passes in the network, without the envelope."""
 
     last_bytes: int
-    send: Line
-    receive: Line
-    network: Line
+    send: SimgridLine
+    receive: SimgridLine
+    network: SimgridLine
 
     def says(self, message_bytes: int, *, detached: bool) -> tuple[float, float]:
         """Half a round trip and a train's step, as SMPI makes them; one after the other where sends wait."""
@@ -94,7 +94,7 @@ def simgrid_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) -> s
 
 
 def _shown_limit(
-    limit: int | None, pieces: Sequence[Piece], measured: Sequence[Measured]
+    limit: int | None, pieces: Sequence[ExportPiece], measured: Sequence[MeasuredSize]
 ) -> int | None:
     """S, where trains beyond it are messages one after the other, as SMPI makes them; else no send waits there."""
     if limit is None:
@@ -110,20 +110,20 @@ def _shown_limit(
     return limit if miss is None or miss.share <= HOLDS else None
 
 
-def _cut(pieces: Sequence[Piece], threshold: int) -> list[Piece]:
+def _cut(pieces: Sequence[ExportPiece], threshold: int) -> list[ExportPiece]:
     """The pieces, cut where the threshold is and where another line bounds trains."""
     found = []
     for piece in pieces:
         cuts = {threshold, *_crossings(piece)}
         first = piece.first_bytes
         for cut in sorted(one for one in cuts if piece.first_bytes < one <= piece.last_bytes):
-            found.append(Piece(first, cut - 1, piece.values, piece.receiver_keeps_up))
+            found.append(ExportPiece(first, cut - 1, piece.values, piece.receiver_keeps_up))
             first = cut
-        found.append(Piece(first, piece.last_bytes, piece.values, piece.receiver_keeps_up))
+        found.append(ExportPiece(first, piece.last_bytes, piece.values, piece.receiver_keeps_up))
     return found
 
 
-def _crossings(piece: Piece) -> list[int]:
+def _crossings(piece: ExportPiece) -> list[int]:
     """Sizes from which on another of the lines in a train's step is the longest."""
     lines = [(piece.values[a], piece.values[b]) for a, b in _step_lines(piece)]
     found = []
@@ -136,16 +136,16 @@ def _crossings(piece: Piece) -> list[int]:
     return found
 
 
-def _step_lines(piece: Piece) -> list[tuple[str, str]]:
+def _step_lines(piece: ExportPiece) -> list[tuple[str, str]]:
     lines = [("o_s", "O_s"), ("g", "G")]
     return lines if piece.receiver_keeps_up else [*lines, ("o_r", "O_r")]
 
 
-def _parts(piece: Piece, threshold: int) -> list[Part]:
+def _parts(piece: ExportPiece, threshold: int) -> list[Part]:
     """One part, or several short ones where its lines can't follow a message alone."""
     if piece.first_bytes >= threshold:
         way = _line(piece.values["L_half"], piece.values["G_half"])
-        return [Part(piece.last_bytes, Line(0.0, 0.0), Line(0.0, 0.0), way)]
+        return [Part(piece.last_bytes, SimgridLine(0.0, 0.0), SimgridLine(0.0, 0.0), way)]
     found: list[Part] = []
     waiting = [(piece.first_bytes, piece.last_bytes, 0)]
     while waiting:
@@ -159,12 +159,12 @@ def _parts(piece: Piece, threshold: int) -> list[Part]:
     return found
 
 
-def _part(piece: Piece, first: int, last: int) -> tuple[Part, float]:
+def _part(piece: ExportPiece, first: int, last: int) -> tuple[Part, float]:
     """The lines of a range of sizes, and by which share of T they are off at its ends."""
     at_first, at_last = (min(piece.step(one), LONGER * piece.one_way(one)) for one in (first, last))
     step = _between(at_first, at_last, first, last)
     way = _between(piece.one_way(first), piece.one_way(last), first, last)
-    rest = Line(way.seconds - step.seconds, way.seconds_per_byte - step.seconds_per_byte)
+    rest = SimgridLine(way.seconds - step.seconds, way.seconds_per_byte - step.seconds_per_byte)
     per_byte = max(0.0, rest.seconds_per_byte)
     link = LINK_SHARE * min(step.at(one) / (one + ENVELOPE_BYTES) for one in (first, last))
     busy = min(step.at(one) / one for one in (max(first, 1), last))
@@ -178,8 +178,8 @@ def _part(piece: Piece, first: int, last: int) -> tuple[Part, float]:
     part = Part(
         last,
         step,
-        Line(receive_start, receive_slope),
-        Line(start - receive_start, network_slope),
+        SimgridLine(receive_start, receive_slope),
+        SimgridLine(start - receive_start, network_slope),
     )
     bends = [
         abs(part.says(one, detached=True)[0] / piece.one_way(one) - 1.0) for one in (first, last)
@@ -187,15 +187,15 @@ def _part(piece: Piece, first: int, last: int) -> tuple[Part, float]:
     return part, max(bends)
 
 
-def _between(at_first: float, at_last: float, first: int, last: int) -> Line:
+def _between(at_first: float, at_last: float, first: int, last: int) -> SimgridLine:
     """The line through two ends; a single size has a level one."""
     slope = (at_last - at_first) / (last - first) if last > first else 0.0
-    return Line(at_first - slope * first, slope)
+    return SimgridLine(at_first - slope * first, slope)
 
 
-def _line(start: float, slope: float) -> Line:
+def _line(start: float, slope: float) -> SimgridLine:
     """`start + (s - 1) slope` as a line over s."""
-    return Line(start - slope, slope)
+    return SimgridLine(start - slope, slope)
 
 
 def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: bool) -> str:
@@ -246,13 +246,13 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
 """
 
 
-def _without_envelope(way: Line) -> Line:
+def _without_envelope(way: SimgridLine) -> SimgridLine:
     """What the link has to take, its envelope taken off, never zero."""
     per_byte = max(LEAST_SECONDS_PER_BYTE, way.seconds_per_byte)
-    return Line(max(LEAST_SECONDS, way.seconds - ENVELOPE_BYTES * per_byte), per_byte)
+    return SimgridLine(max(LEAST_SECONDS, way.seconds - ENVELOPE_BYTES * per_byte), per_byte)
 
 
-def _overheads(parts: Sequence[Part], of: Callable[[Part], Line]) -> str:
+def _overheads(parts: Sequence[Part], of: Callable[[Part], SimgridLine]) -> str:
     boundaries = [0, *(part.last_bytes for part in parts[:-1])]
     return ";".join(
         f"{boundary}:{of(part).seconds:.9g}:{of(part).seconds_per_byte:.9g}"

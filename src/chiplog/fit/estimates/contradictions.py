@@ -8,7 +8,7 @@ import numpy as np
 
 from chiplog.fit.estimates.overheads import OverheadLines
 from chiplog.fit.estimates.parameters import Estimates, interval
-from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, HALF, TRAIN_STEPS, Range
 from chiplog.fit.regimes.ranges import joined
@@ -62,7 +62,7 @@ def too_fast_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:
 
 
 def prices_of_a_byte(
-    found: Estimates, half: Line | None, last_step: float
+    found: Estimates, half: RegimeLine | None, last_step: float
 ) -> tuple[float, float] | None:
     """What a byte costs in a round trip and in a train, where that differs: LogGP has one G for both.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.regimes.line import Line, fit_line
+from chiplog.fit.regimes.line import RegimeLine, fit_line
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import payload_steps
 
@@ -29,7 +29,7 @@ ROUNDS = 6
 class GapFit:
     """The gap's line and the smallest size it was fitted from, or the reason why there is none."""
 
-    line: Line | None
+    line: RegimeLine | None
     first_bytes: int
     reason: str | None
     most_seconds: float | None = None
@@ -57,7 +57,7 @@ def fit_gap(
     steps = payload_steps(gap.message_bytes)
     at_most = hidden_by * (1.0 + MARGIN) + ERRORS * replicates.std(axis=1)
     clear = gap.value > at_most + gap.sigma
-    line: Line | None = None
+    line: RegimeLine | None = None
     for _ in range(ROUNDS):
         if np.count_nonzero(clear) < fewest:
             return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))

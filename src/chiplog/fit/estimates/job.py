@@ -22,7 +22,7 @@ import numpy as np
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.estimates.unlike import without_unlike
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
 from chiplog.fit.regimes.of_quantities import RegimeLines
@@ -38,7 +38,7 @@ class Job:
 
     model: Model
     method: str
-    measured: Measured
+    measured: MeasuredSeries
     """All series, each with the statistic that stands for it and with bootstrap replicates."""
     quantities: MethodQuantities
     """Half round trips, gaps and overheads in seconds over the size in bytes, as the method measures them."""

@@ -35,7 +35,7 @@ from chiplog.fit.estimates.loggp import gap_of, least_gap, steepest
 from chiplog.fit.estimates.overheads import OverheadLines, overhead_estimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
-from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, RECEIVE, SEND, Range
 from chiplog.fit.regimes.ranges import joined
@@ -131,7 +131,11 @@ def _any_gap(lines: RegimeLines, segment: int) -> GapFit:
 
 
 def _sum_missed(
-    gap: GapFit, half: Line | None, o_s: Line | None, o_r: Line | None, last: float
+    gap: GapFit,
+    half: RegimeLine | None,
+    o_s: RegimeLine | None,
+    o_r: RegimeLine | None,
+    last: float,
 ) -> str | None:
     if half is None:
         return None
@@ -146,7 +150,7 @@ def _sum_missed(
     return None if share <= TOLERANCE or (within_chance and share <= MOST_SHARED) else SUM_MISSED
 
 
-def _longest_step(lines: RegimeLines, segment: int, half: Line | None) -> float | None:
+def _longest_step(lines: RegimeLines, segment: int, half: RegimeLine | None) -> float | None:
     """The longest that an overhead may be that was not measured: a message of a train takes no less."""
     gap = lines.quantity(GAP, segment)
     if not gap.value.size:
@@ -156,9 +160,9 @@ def _longest_step(lines: RegimeLines, segment: int, half: Line | None) -> float 
 
 def _tied(
     gap: GapFit,
-    half: Line | None,
-    o_s: Line | None,
-    o_r: Line | None,
+    half: RegimeLine | None,
+    o_s: RegimeLine | None,
+    o_r: RegimeLine | None,
     most: float | None,
 ) -> Estimates:
     """G, O_s and O_r that add up to G_half; one that was not measured is at most `most` seconds a byte."""
@@ -170,7 +174,7 @@ def _tied(
         assert o_s is not None and o_r is not None
         left = half.slope_draws - o_s.slope_draws - o_r.slope_draws
         rest = max(half.slope - o_s.slope - o_r.slope, 0.0)
-        hidden = Line(0.0, rest, left, np.maximum(left, 0.0), 0.0, half.sizes)
+        hidden = RegimeLine(0.0, rest, left, np.maximum(left, 0.0), 0.0, half.sizes)
         given = {"G": hidden, "O_s": o_s, "O_r": o_r}
         return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
     lines = [line for line in given.values() if line is not None]
@@ -181,7 +185,7 @@ def _tied(
         half.slope_draws,
     )
     tied = [
-        Line(0.0, float(one), drawn, drawn, 0.0, half.sizes)
+        RegimeLine(0.0, float(one), drawn, drawn, 0.0, half.sizes)
         for one, drawn in zip(value, draws, strict=True)
     ]
     return {
@@ -201,11 +205,11 @@ def _shared_out(
     return value, moved
 
 
-def _slope_draws(line: Line | None) -> Floats:
+def _slope_draws(line: RegimeLine | None) -> Floats:
     return np.empty(0) if line is None else line.slope_draws
 
 
-def _per_byte(symbol: str, line: Line | None, draws: Floats, most: float | None) -> Estimate:
+def _per_byte(symbol: str, line: RegimeLine | None, draws: Floats, most: float | None) -> Estimate:
     """A cost of a byte; with bounds from 0 on where it is too small to tell, up to `most` where it was not measured."""
     if line is None:
         return unidentified(symbol, "s/B", f"what {symbol} is was not measured here.", high=most)

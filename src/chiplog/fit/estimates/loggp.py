@@ -32,7 +32,7 @@ from chiplog.fit.estimates.parameters import (
     unidentified,
 )
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
-from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, RECEIVE, SEND
 from chiplog.fit.result import RECEIVER
@@ -58,11 +58,11 @@ def least_gap(found: GapFit) -> Estimate:
     return identified("g", "s", line.intercept, line.intercept_draws)
 
 
-def _grows(line: Line | None) -> bool:
+def _grows(line: RegimeLine | None) -> bool:
     return line is not None and line.slope > 0 and interval(line.slope_draws)[0] > 0
 
 
-def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
+def _gap_per_byte(found: GapFit, half: RegimeLine | None) -> Estimate:
     if found.line is not None and _grows(found.line):
         return identified("G", "s/B", found.line.slope, found.line.slope_draws)
     why = "the gaps are hidden" if found.line is None else "the gaps do not grow beyond doubt"
@@ -73,7 +73,7 @@ def _gap_per_byte(found: GapFit, half: Line | None) -> Estimate:
     return unidentified("G", "s/B", reason, high=steepest(half))
 
 
-def steepest(line: Line | None) -> float | None:
+def steepest(line: RegimeLine | None) -> float | None:
     """The most that a byte may cost by the line, in seconds; None where none was measured."""
     if line is None:
         return None
@@ -82,7 +82,7 @@ def steepest(line: Line | None) -> float | None:
     return max(line.slope, interval(line.slope_draws)[1])
 
 
-def _growth(line: Line | None) -> Estimates:
+def _growth(line: RegimeLine | None) -> Estimates:
     if line is None or line.slope <= GROWTH_ERRORS * line.slope_draws.std():
         return {}
     note = "growth of o_s with the size, which LogGP does not have."

@@ -10,7 +10,7 @@ import numpy as np
 from chiplog.fit.estimates.job import Job, SegmentEstimates
 from chiplog.fit.estimates.loggp import loggp
 from chiplog.fit.estimates.parameters import Estimate, unidentified
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.result import Parameter
 
 WAITS = 0.5
@@ -24,7 +24,7 @@ def loggps(job: Job) -> SegmentEstimates:
     return replace(fitted, estimates=[{**found, "S": threshold} for found in fitted.estimates])
 
 
-def synchronisation_estimate(measured: Measured, boundaries: Sequence[int]) -> Estimate:
+def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]) -> Estimate:
     """S in bytes from sends to a late receiver, at a protocol change where one fits.
 
     The interval runs from the largest size that was seen not to wait to the largest that may still not.

@@ -23,7 +23,7 @@ from chiplog.fit.estimates.parameters import (
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import intervals
-from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import HALF, RECEIVE, SEND
 from chiplog.fit.result import Parameter
@@ -36,9 +36,9 @@ SOURCES = {HALF: "round trips", SEND: "send overheads", RECEIVE: "receive overhe
 class OverheadLines:
     """The lines that L, L_half, o_s and o_r of one segment are read from; None where nothing was measured."""
 
-    half: Line | None
-    o_s: Line | None
-    o_r: Line | None
+    half: RegimeLine | None
+    o_s: RegimeLine | None
+    o_r: RegimeLine | None
     is_one_sided: bool
     """Has the receiver's CPU no part in the operation? Then `o_r` is a line at 0."""
 
@@ -80,25 +80,25 @@ def overhead_estimates(
     return estimates
 
 
-def most_seconds(half: Line | None) -> float | None:
+def most_seconds(half: RegimeLine | None) -> float | None:
     """The longest that a part of the half round trip may be, in seconds; None where none was measured."""
     return None if half is None else max(half.intercept, interval(half.intercept_draws)[1])
 
 
-def one_size_alone(line: Line, source: str) -> str:
+def one_size_alone(line: RegimeLine, source: str) -> str:
     """The reason why a line through one size tells no start-up time."""
     return f"there are {source} of {line.only_bytes:,} B alone in this segment: two sizes tell what its bytes cost."
 
 
-def _no_overhead(half: Line | None) -> Line | None:
+def _no_overhead(half: RegimeLine | None) -> RegimeLine | None:
     """The receive overhead of an operation that has none, with as many replicates as the round trips."""
     if half is None:
         return None
     nothing = np.zeros_like(half.intercept_draws)
-    return Line(0.0, 0.0, nothing, nothing, 0.0, half.sizes)
+    return RegimeLine(0.0, 0.0, nothing, nothing, 0.0, half.sizes)
 
 
-def _half(half: Line | None) -> Estimate:
+def _half(half: RegimeLine | None) -> Estimate:
     if half is None:
         return unidentified("L_half", "s", "there are no round trips in this segment.")
     if half.only_bytes is not None:
@@ -108,7 +108,7 @@ def _half(half: Line | None) -> Estimate:
 
 
 def _overhead(
-    symbol: str, line: Line | None, quantity: str, short: Quantity | None, most: float | None
+    symbol: str, line: RegimeLine | None, quantity: str, short: Quantity | None, most: float | None
 ) -> Estimate:
     source = SOURCES[quantity]
     if line is None:
@@ -138,7 +138,7 @@ def _behind_gap(symbol: str, short: Quantity, most: float | None) -> Estimate:
     )
 
 
-def _within_half(estimate: Estimate, other: Estimate, half: Line | None) -> Estimate:
+def _within_half(estimate: Estimate, other: Estimate, half: RegimeLine | None) -> Estimate:
     """An overhead that is not identified is at most what the other one leaves of the half round trip."""
     parameter, whole = estimate.parameter, most_seconds(half)
     if parameter.identified or whole is None or half is None or half.only_bytes is not None:
@@ -182,7 +182,9 @@ def _latency(
     return identified("L", "s", value, draws)
 
 
-def _left_for_latency(half: Line, o_s: Parameter, o_r: Parameter) -> tuple[float, float | None]:
+def _left_for_latency(
+    half: RegimeLine, o_s: Parameter, o_r: Parameter
+) -> tuple[float, float | None]:
     """The least and the most that the overheads leave of the half round trip."""
     whole = most_seconds(half)
     assert whole is not None

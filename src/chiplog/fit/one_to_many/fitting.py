@@ -14,7 +14,7 @@ from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.parameters import Estimate
 from chiplog.fit.one_to_many.latencies import latency_curves
 from chiplog.fit.one_to_many.observed import (
-    Observed,
+    ObservedToMany,
     OverPeers,
     PeersEstimator,
     count_sends,
@@ -29,7 +29,7 @@ from chiplog.fit.predictions.predictor import (
     relative_errors,
     summarise,
 )
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.names import ONE_TO_MANY
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
 from chiplog.models.protocol import Model, points
@@ -64,7 +64,7 @@ def can_fit(model: Model, dataset: Dataset) -> bool:
 
 def fit_one_to_many(
     model: Model,
-    measured: Measured,
+    measured: MeasuredSeries,
     *,
     operation: str,
     transport: str,
@@ -134,7 +134,7 @@ def fit_one_to_many(
     )
 
 
-def round_trip_points(measured: Measured, operation: str) -> MeasuredPoints:
+def round_trip_points(measured: MeasuredSeries, operation: str) -> MeasuredPoints:
     """RTT(p) at every message size and number of peers; there must be some."""
     observed = observe_all(measured, operation, "one_to_many")
     found = [one.round_trips for one in observed]
@@ -152,7 +152,9 @@ def _points(pattern: str, over: OverPeers) -> MeasuredPoints:
     return MeasuredPoints(asked, over.quantity.value * factor)
 
 
-def _shown(model: Model, observed: Sequence[Observed], pattern: str) -> list[tuple[str, OverPeers]]:
+def _shown(
+    model: Model, observed: Sequence[ObservedToMany], pattern: str
+) -> list[tuple[str, OverPeers]]:
     """The patterns and what was measured of them that the model describes: first what it is judged on."""
     found = [(ROUND_TRIPS, one.round_trips) for one in observed if pattern == ROUND_TRIPS]
     if POSTS in model.patterns:

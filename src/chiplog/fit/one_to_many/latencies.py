@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.one_to_many.observed import Observed
+from chiplog.fit.one_to_many.observed import ObservedToMany
 from chiplog.fit.predictions.predictor import Predictor, measured_curve
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.result import Curve
@@ -33,7 +33,7 @@ LATENCIES: dict[str, _Derive] = {
 """The curves of latencies by their quantity."""
 
 
-def latency_curves(model: Model, observed: Observed, predict: Predictor) -> Iterator[Curve]:
+def latency_curves(model: Model, observed: ObservedToMany, predict: Predictor) -> Iterator[Curve]:
     """The latencies at every p of which round trip and post time were measured; none without o(1).
 
     What a model without post times predicts is made with the measured ones.

@@ -23,11 +23,11 @@ from chiplog.fit.estimates.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fit.one_to_many.observed import Observed
+from chiplog.fit.one_to_many.observed import ObservedToMany
 from chiplog.fit.one_to_many.profile import Array, Problem, Profile
 from chiplog.fit.one_to_many.profile import profile as profile_of_one_size
 from chiplog.fit.quantities.value_intervals import CONFIDENCE, TAILS
-from chiplog.fit.regimes.line import Line, fit_line
+from chiplog.fit.regimes.line import RegimeLine, fit_line
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import Model
@@ -56,7 +56,7 @@ class ProfiledFit:
     best: int
 
 
-def logfp_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
+def logfp_estimates(model: Model, observed: ObservedToMany, rng: np.random.Generator) -> Estimates:
     """L, o_min, o_max, o_r (of send and receive), g, f and f_argmin at one message size."""
     del model
     totals, posts = observed.round_trips, observed.overheads
@@ -80,7 +80,7 @@ def logfp_estimates(model: Model, observed: Observed, rng: np.random.Generator) 
     }
 
 
-def _what_is_missing(observed: Observed) -> str:
+def _what_is_missing(observed: ObservedToMany) -> str:
     """The sentence on too few post times or round trips."""
     if observed.overheads.peers.size < 2:
         return (
@@ -91,7 +91,7 @@ def _what_is_missing(observed: Observed) -> str:
     return f"RTT(p) was measured for {count} values of p; {FEWEST_PEERS} are needed."
 
 
-def _receive(observed: Observed) -> Estimates:
+def _receive(observed: ObservedToMany) -> Estimates:
     if observed.one_sided:
         return {"o_r": fixed_at_zero("o_r", "s", observed.receive.draws.shape[1])}
     if not observed.receive.value.size:
@@ -101,7 +101,7 @@ def _receive(observed: Observed) -> Estimates:
     }
 
 
-def _problem(observed: Observed, line: Line) -> Problem:
+def _problem(observed: ObservedToMany, line: RegimeLine) -> Problem:
     """The fit in the first column, then the replicates."""
     totals = observed.round_trips.quantity
     p = observed.round_trips.peers.astype(np.float64)
@@ -150,7 +150,7 @@ def at_best_f(found: ProfiledFit, part: NDArray[np.float64] | NDArray[np.int64])
     return np.asarray(np.take_along_axis(part, row[None, :], axis=0)[0], dtype=np.float64)
 
 
-def latency_estimate(observed: Observed, found: ProfiledFit) -> Estimate:
+def latency_estimate(observed: ObservedToMany, found: ProfiledFit) -> Estimate:
     """L, half of what the round trips leave beside overheads, posting and gaps."""
     values = at_best_f(found, found.whole.c) / 2.0
     low, high = interval(values[1:])
@@ -174,7 +174,7 @@ def overhead_estimate(symbol: str, value: float, draws: Array) -> Estimate:
     return identified(symbol, "s", value, draws)
 
 
-def gap_and_f(problem: Problem, found: ProfiledFit, line: Line) -> Estimates:
+def gap_and_f(problem: Problem, found: ProfiledFit, line: RegimeLine) -> Estimates:
     """The gap and f; where one p shows a gap, but not which, both are kept as draws for predictions."""
     g = at_best_f(found, found.whole.g)
     f = at_best_f(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
@@ -191,7 +191,7 @@ def gap_and_f(problem: Problem, found: ProfiledFit, line: Line) -> Estimates:
     return {"g": identified("g", "s", float(g[0]), g[1:]), "f": _f(found, f[0], f[1:])}
 
 
-def _no_gap(problem: Problem, found: ProfiledFit, line: Line) -> str:
+def _no_gap(problem: Problem, found: ProfiledFit, line: RegimeLine) -> str:
     last = int(problem.peers.max())
     if found.gap_shows:
         return (
@@ -219,7 +219,7 @@ def _f(found: ProfiledFit, best: float, draws: Array) -> Estimate:
     return Estimate(Parameter("f", float(best), float(low), float(high), "", True), draws)
 
 
-def _argmin(observed: Observed) -> Estimate:
+def _argmin(observed: ObservedToMany) -> Estimate:
     """Where RTT(p)/p is least: what is usually taken for f."""
     p = observed.round_trips.peers
     per_message = observed.round_trips.quantity.value / p

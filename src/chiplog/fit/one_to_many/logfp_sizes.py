@@ -26,10 +26,10 @@ from chiplog.fit.one_to_many.logfp import (
     overhead_estimate,
     profiled,
 )
-from chiplog.fit.one_to_many.observed import Observed, stacked
+from chiplog.fit.one_to_many.observed import ObservedToMany, stacked
 from chiplog.fit.one_to_many.profile import Array, Problem, Profile
 from chiplog.fit.one_to_many.separable import relative_errors
-from chiplog.fit.regimes.line import Line
+from chiplog.fit.regimes.line import RegimeLine
 from chiplog.models.protocol import Model, payload_steps
 
 FITTED = 4
@@ -53,7 +53,7 @@ class SizesProfile(Profile):
 
 
 def logfp_size_estimates(
-    model: Model, observed: Sequence[Observed], rng: np.random.Generator
+    model: Model, observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates | None:
     """L, o_min, o_max, O_s, o_r and O_r (of send and receive), g, f and G of all sizes.
 
@@ -70,7 +70,7 @@ def logfp_size_estimates(
     assert isinstance(found.whole, SizesProfile)
     per_byte = at_best_f(found, found.whole.G)
     o_min, o_max, O_s = overheads
-    line = Line(float(o_min[0]), float(o_max[0]), o_min[1:], o_max[1:], 0.0, len(observed))
+    line = RegimeLine(float(o_min[0]), float(o_max[0]), o_min[1:], o_max[1:], 0.0, len(observed))
     return {
         "L": latency_estimate(observed[0], found),
         "o_min": overhead_estimate("o_min", line.intercept, line.intercept_draws),
@@ -90,7 +90,7 @@ def _solved(columns: Array, weight: Array, target: Array) -> Array:
     return np.asarray(found.T)
 
 
-def _overheads(observed: Sequence[Observed], rng: np.random.Generator) -> Array:
+def _overheads(observed: Sequence[ObservedToMany], rng: np.random.Generator) -> Array:
     """o_min, o_max and O_s, shape (3, 1 + B), the fit first; the replicates get as much noise as residuals show."""
     posts = stacked([one.overheads for one in observed])
     quantity, p = posts.quantity, posts.peers.astype(np.float64)
@@ -104,7 +104,7 @@ def _overheads(observed: Sequence[Observed], rng: np.random.Generator) -> Array:
     return np.concatenate((best, draws), axis=1)
 
 
-def _problem(observed: Sequence[Observed], overheads: Array) -> SizesProblem:
+def _problem(observed: Sequence[ObservedToMany], overheads: Array) -> SizesProblem:
     """The fit in the first column, then the replicates."""
     totals = stacked([one.round_trips for one in observed])
     quantity, p = totals.quantity, totals.peers.astype(np.float64)
@@ -123,14 +123,14 @@ def _problem(observed: Sequence[Observed], overheads: Array) -> SizesProblem:
     return SizesProblem(p, error**-2.0, rest, posting, steps)
 
 
-def _receives(observed: Sequence[Observed]) -> Array:
+def _receives(observed: Sequence[ObservedToMany]) -> Array:
     """o_r at each size, shape (sizes, 1 + B)."""
     return np.stack(
         [np.concatenate((one.receive.value[:1], one.receive.draws[0])) for one in observed]
     )
 
 
-def _receive(observed: Sequence[Observed]) -> Estimates:
+def _receive(observed: Sequence[ObservedToMany]) -> Estimates:
     """o_r and O_r, where they were measured."""
     if observed[0].one_sided:
         return {"o_r": fixed_at_zero("o_r", "s", observed[0].receive.draws.shape[1])}

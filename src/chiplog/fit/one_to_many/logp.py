@@ -19,13 +19,13 @@ from chiplog.fit.estimates.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fit.one_to_many.observed import Observed
-from chiplog.fit.regimes.line import Line, fit_line
+from chiplog.fit.one_to_many.observed import ObservedToMany
+from chiplog.fit.regimes.line import RegimeLine, fit_line
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import Model
 
 
-def logp_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
+def logp_estimates(model: Model, observed: ObservedToMany, rng: np.random.Generator) -> Estimates:
     """L_half (= L + o_s + o_r), L, o_s, o_r and g at one message size."""
     del model
     totals = observed.round_trips.quantity
@@ -57,7 +57,7 @@ def logp_estimates(model: Model, observed: Observed, rng: np.random.Generator) -
     return found
 
 
-def _not_posted(line: Line) -> Estimate:
+def _not_posted(line: RegimeLine) -> Estimate:
     """Without post times: o_s is part of the half round trip, and RTT(p) grows by at least o_s with each peer."""
     most = [interval(line.intercept_draws / 2.0)[1]]
     if line.slope > 0:
@@ -67,7 +67,7 @@ def _not_posted(line: Line) -> Estimate:
     )
 
 
-def _gap(line: Line, o_s: Line | None, peers: int) -> Estimate:
+def _gap(line: RegimeLine, o_s: RegimeLine | None, peers: int) -> Estimate:
     if peers < 2:
         return unidentified("g", "s", "RTT(p) was measured for one number of peers only.")
     if o_s is None:
@@ -83,7 +83,7 @@ def _gap(line: Line, o_s: Line | None, peers: int) -> Estimate:
     return identified("g", "s", line.slope, line.slope_draws)
 
 
-def _latency(observed: Observed, line: Line, o_s: Line | None) -> Estimate:
+def _latency(observed: ObservedToMany, line: RegimeLine, o_s: RegimeLine | None) -> Estimate:
     most = interval(line.intercept_draws / 2.0)[1]
     if o_s is None:
         reason = "L = L_half - o_s - o_r, and o_s was not measured."

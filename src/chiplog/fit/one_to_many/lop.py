@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fit.estimates.parameters import Estimate, Estimates, interval, unidentified
-from chiplog.fit.one_to_many.observed import Observed, OverPeers, stacked
-from chiplog.fit.one_to_many.separable import Curve, relative_errors, replicates, solve
+from chiplog.fit.one_to_many.observed import ObservedToMany, OverPeers, stacked
+from chiplog.fit.one_to_many.separable import SeparableCurve, relative_errors, replicates, solve
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.result import Parameter
 from chiplog.models.protocol import Model, ParameterSpec, payload_steps
@@ -40,20 +40,20 @@ PER_BYTE = ParameterSpec("G", "s/B", 0.0, np.inf, "time per byte of each message
 PER_BYTE_OF_CALL = ParameterSpec("O_s", "s/B", 0.0, np.inf, "overhead of a send per byte")
 
 
-def lop_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
+def lop_estimates(model: Model, observed: ObservedToMany, rng: np.random.Generator) -> Estimates:
     """C, l1, l2, A and tau; none of them identified with fewer than 6 numbers of peers."""
     return _lop(model.parameters, [observed], rng)
 
 
 def lop_size_estimates(
-    model: Model, observed: Sequence[Observed], rng: np.random.Generator
+    model: Model, observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
     """C, l1, l2, A, tau and G, which hold for all sizes of `observed`."""
     return _lop((*model.parameters, PER_BYTE), observed, rng)
 
 
 def _lop(
-    specs: Sequence[ParameterSpec], observed: Sequence[Observed], rng: np.random.Generator
+    specs: Sequence[ParameterSpec], observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
     totals = stacked([one.round_trips for one in observed])
     p = totals.peers.astype(np.float64)
@@ -68,7 +68,7 @@ def _lop(
 
     starts = np.array([(np.log1p(a), np.log(b)) for a in POLES for b in DECAYS])
     limits = np.log(np.array([(POLE, DECAY_BOUNDS[0]), (1.0 + LARGEST_POLE, DECAY_BOUNDS[1])]))
-    curve = Curve(basis, starts, limits[0], limits[1])
+    curve = SeparableCurve(basis, starts, limits[0], limits[1])
     per_message = _scaled(totals.quantity, 1.0 / p)
     error = relative_errors(per_message.value, per_message.sigma)
     best = solve(curve, per_message.value, error)
@@ -87,20 +87,22 @@ def _lop(
     return _named(specs, values, absent, {"l2": "l1", "tau": "A"})
 
 
-def lop_overhead_estimates(model: Model, observed: Observed, rng: np.random.Generator) -> Estimates:
+def lop_overhead_estimates(
+    model: Model, observed: ObservedToMany, rng: np.random.Generator
+) -> Estimates:
     """l1, l2 and l3; none of them identified with fewer than 4 numbers of sends."""
     return _lop_overhead(model.parameters, [observed], rng)
 
 
 def lop_overhead_size_estimates(
-    model: Model, observed: Sequence[Observed], rng: np.random.Generator
+    model: Model, observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
     """l1, l2, l3 and O_s, which hold for all sizes of `observed`."""
     return _lop_overhead((*model.parameters, PER_BYTE_OF_CALL), observed, rng)
 
 
 def _lop_overhead(
-    specs: Sequence[ParameterSpec], observed: Sequence[Observed], rng: np.random.Generator
+    specs: Sequence[ParameterSpec], observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
     posts = stacked([one.overheads for one in observed])
     p = posts.peers.astype(np.float64)
@@ -114,7 +116,7 @@ def _lop_overhead(
 
     starts = np.array([[np.log1p(a)] for a in POLES])
     limits = np.log(np.array([[POLE], [1.0 + LARGEST_POLE]]))
-    curve = Curve(basis, starts, limits[0], limits[1])
+    curve = SeparableCurve(basis, starts, limits[0], limits[1])
     error = relative_errors(posts.quantity.value, posts.quantity.sigma)
     best = solve(curve, posts.quantity.value, error)
     draws = replicates(curve, best, posts.quantity.draws[:, :REPLICATES], error, rng)

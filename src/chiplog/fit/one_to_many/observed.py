@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Series
 from chiplog.fit.estimates.parameters import Estimate
-from chiplog.fit.quantities.measured import Entry, Measured
+from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue
 from chiplog.fit.quantities.over_sizes import receive_overhead
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.models.protocol import Model, sends_of
@@ -34,7 +34,7 @@ class OverPeers:
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedToMany:
     """All that the models of one process to many read, at one message size."""
 
     operation: str
@@ -64,11 +64,11 @@ def stacked(parts: Sequence[OverPeers]) -> OverPeers:
     return OverPeers(np.concatenate([part.peers for part in parts]), whole)
 
 
-PeersEstimator = Callable[[Model, Observed, np.random.Generator], Mapping[str, Estimate]]
+PeersEstimator = Callable[[Model, ObservedToMany, np.random.Generator], Mapping[str, Estimate]]
 """Fits a model to one message size: its parameters by symbol, in seconds and numbers of messages."""
 
 SizesEstimator = Callable[
-    [Model, Sequence[Observed], np.random.Generator], Mapping[str, Estimate] | None
+    [Model, Sequence[ObservedToMany], np.random.Generator], Mapping[str, Estimate] | None
 ]
 """Fits a model to all message sizes at once, with the costs per byte; None where some size lacks what that needs."""
 
@@ -79,11 +79,11 @@ def count_sends(series: Series) -> int:
 
 
 def _over_peers(
-    measured: Measured, name: str, message_bytes: int, factors: dict[int, float]
+    measured: MeasuredSeries, name: str, message_bytes: int, factors: dict[int, float]
 ) -> OverPeers:
     """The series at the indices `factors`, each times its factor, combined to one value a number of peers."""
     entries = [
-        Entry(
+        RecordValue(
             count_sends(measured.series[index]), measured.series[index].launch, ((index, factor),)
         )
         for index, factor in factors.items()
@@ -94,7 +94,7 @@ def _over_peers(
     return OverPeers(peers, replace(found, message_bytes=sizes))
 
 
-def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
+def observe(measured: MeasuredSeries, operation: str, message_bytes: int) -> ObservedToMany:
     """RTT(p), o(p) and o_r at one message size; each may be empty."""
 
     def of(pattern: str) -> list[int]:
@@ -110,7 +110,7 @@ def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
         for index in of("one_to_many")
     }
     posts = {index: 1.0 / count_sends(measured.series[index]) for index in of("send_overhead")}
-    return Observed(
+    return ObservedToMany(
         operation,
         message_bytes,
         _over_peers(measured, ROUND_TRIP, message_bytes, totals),
@@ -119,7 +119,9 @@ def observe(measured: Measured, operation: str, message_bytes: int) -> Observed:
     )
 
 
-def observe_all(measured: Measured, operation: str, pattern: str) -> tuple[Observed, ...]:
+def observe_all(
+    measured: MeasuredSeries, operation: str, pattern: str
+) -> tuple[ObservedToMany, ...]:
     """What was measured at each size of a pattern."""
     sizes = {series.message_bytes for series in measured.series if series.pattern == pattern}
     return tuple(observe(measured, operation, size) for size in sorted(sizes))

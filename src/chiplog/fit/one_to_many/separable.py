@@ -34,7 +34,7 @@ LEAST_ERROR = 1e-3
 
 
 @dataclass(frozen=True)
-class Curve:
+class SeparableCurve:
     """`basis` gives the columns, shape (..., points, linear), for nonlinear parameters, shape (..., nonlinear)."""
 
     basis: Callable[[Array], Array]
@@ -57,7 +57,9 @@ def relative_errors(value: Array, sigma: Array) -> Array:
     return np.asarray(np.hypot(sigma, LEAST_ERROR * np.abs(value)))
 
 
-def _linear(curve: Curve, nonlinear: Array, value: Array, error: Array) -> tuple[Array, Array]:
+def _linear(
+    curve: SeparableCurve, nonlinear: Array, value: Array, error: Array
+) -> tuple[Array, Array]:
     columns = curve.basis(nonlinear) / error[:, None]
     target = value / error
     scale = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
@@ -69,7 +71,7 @@ def _linear(curve: Curve, nonlinear: Array, value: Array, error: Array) -> tuple
 
 
 def solve(
-    curve: Curve,
+    curve: SeparableCurve,
     value: Array,
     error: Array,
 ) -> Solution:
@@ -99,7 +101,7 @@ def solve(
 
 
 def replicates(
-    curve: Curve, best: Solution, draws: Array, error: Array, rng: np.random.Generator
+    curve: SeparableCurve, best: Solution, draws: Array, error: Array, rng: np.random.Generator
 ) -> Array:
     """Nonlinear, then linear parameters of each of `draws`, shape (parameters, draws), searched from `best`.
 
@@ -113,7 +115,7 @@ def replicates(
 
 
 def _projected(
-    curve: Curve, nonlinear: Array, targets: Array, error: Array
+    curve: SeparableCurve, nonlinear: Array, targets: Array, error: Array
 ) -> tuple[Array, Array, Array]:
     """Linear parameters (B, linear), residuals (B, points) and their squares (B,) at nonlinear ones (B, nonlinear)."""
     columns = curve.basis(nonlinear) / error[:, None]
@@ -123,7 +125,9 @@ def _projected(
     return linear, residual, np.sum(residual**2, axis=-1)
 
 
-def _follow(curve: Curve, start: Array, targets: Array, error: Array) -> tuple[Array, Array]:
+def _follow(
+    curve: SeparableCurve, start: Array, targets: Array, error: Array
+) -> tuple[Array, Array]:
     """Nonlinear (B, nonlinear) and linear parameters of all `targets`, shape (B, points), searched from `start`."""
     theta = np.repeat(start[None, :], targets.shape[0], axis=0)
     damping = np.full(targets.shape[0], FIRST_DAMPING)
@@ -149,7 +153,12 @@ def _follow(curve: Curve, start: Array, targets: Array, error: Array) -> tuple[A
 
 
 def _step(
-    curve: Curve, theta: Array, residual: Array, targets: Array, error: Array, damping: Array
+    curve: SeparableCurve,
+    theta: Array,
+    residual: Array,
+    targets: Array,
+    error: Array,
+    damping: Array,
 ) -> Array:
     """The damped step of each, shape (B, nonlinear); none over a bound that a parameter is at."""
     count = theta.shape[1]

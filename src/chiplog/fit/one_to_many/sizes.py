@@ -16,7 +16,7 @@ from scipy.special import stdtrit  # scipy.stats takes a second to load
 
 from chiplog.fit.estimates.parameters import Estimate
 from chiplog.fit.one_to_many.observed import (
-    Observed,
+    ObservedToMany,
     OverPeers,
     PeersEstimator,
     SizesEstimator,
@@ -62,7 +62,7 @@ class SizesTogether:
 
 
 def fit_sizes_together(
-    model: Model, observed: Sequence[Observed], pattern: str, rng: np.random.Generator
+    model: Model, observed: Sequence[ObservedToMany], pattern: str, rng: np.random.Generator
 ) -> SizesTogether:
     """One parameter set for all sizes, if there are several and it predicts; `pattern` is what is judged."""
     if len(observed) < 2 or model.sizes_estimator is None:
@@ -102,7 +102,7 @@ def _paired(by_size: Array, together: Array) -> HeldOutErrors:
 
 def _held_out_peers(
     model: Model,
-    observed: Sequence[Observed],
+    observed: Sequence[ObservedToMany],
     pattern: str,
     by_size: PeersEstimator,
     together: SizesEstimator,
@@ -130,7 +130,7 @@ def _held_out_peers(
 
 def _held_out_sizes(
     model: Model,
-    observed: Sequence[Observed],
+    observed: Sequence[ObservedToMany],
     pattern: str,
     together: SizesEstimator,
     rng: np.random.Generator,
@@ -145,11 +145,11 @@ def _held_out_sizes(
     return np.concatenate(errors)
 
 
-def _judged(observed: Observed, pattern: str) -> OverPeers:
+def _judged(observed: ObservedToMany, pattern: str) -> OverPeers:
     return observed.overheads if pattern == "send_overhead" else observed.round_trips
 
 
-def _errors(model: Model, pattern: str, observed: Observed, estimates: Estimates) -> Array:
+def _errors(model: Model, pattern: str, observed: ObservedToMany, estimates: Estimates) -> Array:
     """|ln(predicted/measured)| at all numbers of peers of a size; NaN without a prediction."""
     over = _judged(observed, pattern)
     factor = over.peers if pattern == "send_overhead" else np.ones(over.peers.size)
@@ -172,7 +172,7 @@ def _middle(estimate: Estimate) -> float | None:
     return float(np.median(known)) if known.size else None
 
 
-def _with_draws(observed: Observed, count: int) -> Observed:
+def _with_draws(observed: ObservedToMany, count: int) -> ObservedToMany:
     """The same with the first of its bootstrap replicates only."""
 
     def cut(over: OverPeers) -> OverPeers:
@@ -187,7 +187,7 @@ def _with_draws(observed: Observed, count: int) -> Observed:
     )
 
 
-def _without(observed: Observed, peers: NDArray[np.int64]) -> Observed:
+def _without(observed: ObservedToMany, peers: NDArray[np.int64]) -> ObservedToMany:
     """What is left when some numbers of peers were not measured; o(1) stays, as it is part of every round trip."""
 
     def cut(over: OverPeers, *, keeps_first: bool) -> OverPeers:

@@ -27,7 +27,7 @@ RESOLUTION = 1e-3
 
 
 @dataclass(frozen=True)
-class Fitted:
+class BoundedTimes:
     """What bounds come from: sizes in bytes, pairs, and the longest time that each point leaves; shape (P,)."""
 
     message_bytes: Floats
@@ -82,7 +82,7 @@ class Fitted:
 
 def fitted_times(
     model: Model, table: PairTable, value: Solution, draws: Mapping[str, Floats]
-) -> Fitted:
+) -> BoundedTimes:
     """What the fit `value` of `table`, with its bootstrap replicates `draws`, bounds parameters by."""
     finite = {symbol: one for symbol, one in value.items() if np.isfinite(one)}
     seconds = np.maximum(model.seconds(table.points, finite) / 2.0, 1e-15)
@@ -90,7 +90,7 @@ def fitted_times(
     longest = seconds * np.exp(MARGIN * scatter)
     start_up = float(np.quantile(draws["s0"], TAILS[0]))
     room = np.maximum(longest - start_up, RESOLUTION * longest)
-    return Fitted(
+    return BoundedTimes(
         table.message_bytes.astype(np.float64),
         table.pairs.astype(np.float64),
         longest,

@@ -19,7 +19,7 @@ from scipy.special import ndtri  # scipy.stats takes a second to load
 
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, unidentified
-from chiplog.fit.pairs.bounds import Fitted, fitted_times, saturation_bounds
+from chiplog.fit.pairs.bounds import BoundedTimes, fitted_times, saturation_bounds
 from chiplog.fit.pairs.faces import Solution, Solver
 from chiplog.fit.pairs.spread import standard_errors
 from chiplog.fit.pairs.table import Floats, PairTable
@@ -163,7 +163,7 @@ def _estimate(
     symbol: str,
     unit: str,
     value: Solution,
-    fitted: Fitted,
+    fitted: BoundedTimes,
     table: PairTable,
     errors: Mapping[str, float],
 ) -> Estimate:

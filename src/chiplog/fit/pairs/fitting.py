@@ -18,7 +18,7 @@ from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
-from chiplog.fit.pairs.regimes import Regimes, joint_regimes
+from chiplog.fit.pairs.regimes import PairsRegimes, joint_regimes
 from chiplog.fit.pairs.table import PairTable, half_round_trips, pair_table
 from chiplog.fit.predictions.predictor import (
     MeasuredPoints,
@@ -28,7 +28,7 @@ from chiplog.fit.predictions.predictor import (
     relative_errors,
     summarise,
 )
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.names import EVERY_K
 from chiplog.fit.regimes.ranges import segment_ranges
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
@@ -69,7 +69,7 @@ def fit_pairs(
 
 
 @dataclass(frozen=True)
-class Piece:
+class PairsPiece:
     """A range of sizes with one parameter set: what its lower border is, and whether pairs delay one another in it."""
 
     first_bytes: int
@@ -80,30 +80,30 @@ class Piece:
 
 def find_pieces(
     table: PairTable, boundaries: Sequence[int] | Literal["auto"] | None, seed: int
-) -> list[Piece]:
+) -> list[PairsPiece]:
     """The protocols of all points, and the regimes of each, by ascending sizes; see `fit_pairs` for `boundaries`."""
     if boundaries == "auto":
         limits = protocol_limits(table, np.random.default_rng([seed, 2]))
     else:
         limits = [limit for limit in sorted(set(boundaries or ())) if limit < table.sizes[-1]]
-    pieces: list[Piece] = []
+    pieces: list[PairsPiece] = []
     for first, last in segment_ranges(table.sizes, limits):
         protocol = table.within(first, last)
-        regimes = joint_regimes(protocol) if boundaries == "auto" else Regimes()
+        regimes = joint_regimes(protocol) if boundaries == "auto" else PairsRegimes()
         for start, end in segment_ranges(protocol.sizes, regimes.limits):
             border = None
             if pieces:
                 before = table.within(pieces[-1].first_bytes, pieces[-1].last_bytes)
                 jump = start == first or jumps(before, table.within(start, end))
                 border = "protocol" if jump else "slope"
-            pieces.append(Piece(start, end, border, regimes.delays))
+            pieces.append(PairsPiece(start, end, border, regimes.delays))
     return pieces
 
 
 def _fit_one(
     dataset: Dataset,
     table: PairTable,
-    pieces: Sequence[Piece],
+    pieces: Sequence[PairsPiece],
     model: Model,
     method: str,
     statistic: str,
@@ -164,7 +164,7 @@ def _fit_one(
     return replace(
         found,
         error=error,
-        curves=_curves(Measured(dataset, statistic, seed), predict),
+        curves=_curves(MeasuredSeries(dataset, statistic, seed), predict),
         warnings=(*found.warnings, *bad_fit(error)),
     )
 
@@ -180,7 +180,7 @@ def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:
 
 
 def _estimates(
-    model: Model, method: str, table: PairTable, piece: Piece, rng: np.random.Generator
+    model: Model, method: str, table: PairTable, piece: PairsPiece, rng: np.random.Generator
 ) -> Estimates:
     first, last = piece.first_bytes, piece.last_bytes
     mine = table.within(first, last)
@@ -211,7 +211,7 @@ def round_trips(table: PairTable) -> MeasuredPoints:
     return MeasuredPoints(table.points, 2.0 * table.seconds)
 
 
-def _few_sizes(table: PairTable, pieces: Sequence[Piece]) -> tuple[str, ...]:
+def _few_sizes(table: PairTable, pieces: Sequence[PairsPiece]) -> tuple[str, ...]:
     if len(pieces) > 1 or table.sizes.size >= 2 * FEWEST_SIZES:
         return ()
     return (
@@ -232,7 +232,7 @@ def _one_number_of_pairs(pairs: NDArray[np.int64]) -> tuple[str, ...]:
     )
 
 
-def _curves(measured: Measured, predict: Predictor) -> tuple[Curve, ...]:
+def _curves(measured: MeasuredSeries, predict: Predictor) -> tuple[Curve, ...]:
     """The half round trips over the size, one curve for each k."""
     curves = []
     for pairs, quantity in half_round_trips(measured).items():

@@ -52,7 +52,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedForm:
     """A form with the limits of its regimes, the squares that it leaves, and the relative errors of what was held out.
 
     `by_size` and `by_pairs` have one entry for each time that a (size, k) was held out, in the same order for all.
@@ -74,7 +74,7 @@ class Judged:
         """Mean error; sizes and numbers of pairs count alike."""
         return float(np.mean([kind.mean() for kind in (self.by_size, self.by_pairs) if kind.size]))
 
-    def beats(self, other: Judged, cells: int) -> bool:
+    def beats(self, other: JudgedForm, cells: int) -> bool:
         """Is it worth its additional parameters?
 
         It must predict better by the practical threshold and by more than chance, and neither held-out sizes nor
@@ -126,7 +126,7 @@ class HeldOut:
         for count in sorted(kept):
             yield self.cells.pairs > pairs[count - 1]
 
-    def judge(self, form: Form, limits: Sequence[int]) -> Judged:
+    def judge(self, form: Form, limits: Sequence[int]) -> JudgedForm:
         """The form with regimes of these limits, each fitted to what is not held out."""
         everything = np.zeros(self.cells.pairs.shape, dtype=np.bool_)
         masks = [everything, *self._by_size, *self._by_pairs]
@@ -147,7 +147,7 @@ class HeldOut:
         ]
         count = len(self._by_size)
         least = self._floor**2 * float(self.cells.weight.sum())
-        return Judged(
+        return JudgedForm(
             form,
             tuple(limits),
             max(self.cells.cost(seconds[0]), least),

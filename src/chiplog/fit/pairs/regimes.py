@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from chiplog.fit.pairs.faces import two_faces
-from chiplog.fit.pairs.held_out import Form, HeldOut, Judged
+from chiplog.fit.pairs.held_out import Form, HeldOut, JudgedForm
 from chiplog.fit.pairs.solve import max_rate
 from chiplog.fit.pairs.table import Cells, Floats, PairTable
 from chiplog.models.max_rate import MAX_RATE
@@ -36,34 +36,34 @@ _DELAYED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=True), 6)
 
 
 @dataclass(frozen=True)
-class Regimes:
+class PairsRegimes:
     """The last size in bytes of each regime but the last one, and whether pairs delay one another in all of them."""
 
     limits: tuple[int, ...] = ()
     delays: bool = False
 
 
-def joint_regimes(table: PairTable) -> Regimes:
+def joint_regimes(table: PairTable) -> PairsRegimes:
     """The regimes of the points in `table`, which are of one protocol.
 
     One regime without delays where there are too few sizes, or numbers of pairs, to hold some out.
     """
     if np.unique(table.pairs).size < 2 or table.sizes.size <= FEWEST_SIZES:
-        return Regimes()
+        return PairsRegimes()
     floor = max(RESOLUTION, float(np.sqrt(np.mean(table.rounding**2))))
     held_out = HeldOut(table.cells(), floor)
     plain = [*_candidates(_MAX_RATE, held_out), *_candidates(_MODIFIED, held_out)]
     best = _fewest(plain, held_out)
     if not held_out.over_pairs:
-        return Regimes(best.limits)
+        return PairsRegimes(best.limits)
     cells = held_out.cells.pairs.size
     if held_out.judge(_DELAYED, best.limits).beats(best, cells):
         best = _fewest([*plain, *_candidates(_DELAYED, held_out)], held_out)
     modified, delayed = (held_out.judge(form, best.limits) for form in (_MODIFIED, _DELAYED))
-    return Regimes(best.limits, delayed.beats(modified, cells))
+    return PairsRegimes(best.limits, delayed.beats(modified, cells))
 
 
-def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
+def _fewest(candidates: Sequence[JudgedForm], held_out: HeldOut) -> JudgedForm:
     """The one with the most parameters that beats all that have fewer."""
     cells = held_out.cells.pairs.size
     ordered = sorted(candidates, key=lambda candidate: (candidate.numbers, candidate.error))
@@ -75,7 +75,7 @@ def _fewest(candidates: Sequence[Judged], held_out: HeldOut) -> Judged:
     return best
 
 
-def _candidates(form: Form, held_out: HeldOut) -> Iterator[Judged]:
+def _candidates(form: Form, held_out: HeldOut) -> Iterator[JudgedForm]:
     """One regime, then two, … with the best borders each."""
     yield held_out.judge(form, ())
     for limits in _borders(form, held_out.cells, held_out.sizes):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.quantities.location import locate
-from chiplog.fit.quantities.measured import Entry, Measured
+from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.models.protocol import Points, points
 
@@ -184,14 +184,14 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
     return table.subset(seconds > 0)
 
 
-def half_round_trips(measured: Measured) -> dict[int, Quantity]:
+def half_round_trips(measured: MeasuredSeries) -> dict[int, Quantity]:
     """By k, ascending, the half round trips of the slowest of k pairs over the size; one-way times as they are."""
-    by_pairs: dict[int, list[Entry]] = {}
+    by_pairs: dict[int, list[RecordValue]] = {}
     for index in measured.indices(is_pair_point):
         series = measured.series[index]
         terms = ((index, 1.0 / TRIPS[series.direction]),)
         by_pairs.setdefault(series.pairs, []).append(
-            Entry(series.message_bytes, series.launch, terms)
+            RecordValue(series.message_bytes, series.launch, terms)
         )
     return {
         pairs: measured.quantity(f"half_round_trip(k={pairs})", by_pairs[pairs])

@@ -24,7 +24,7 @@ from chiplog.fit.result import Fit
 
 
 @dataclass(frozen=True)
-class _Table:
+class _QuantityTable:
     """One quantity at its measured sizes: bytes, shape (sizes,), and seconds, shape (sizes, 1 + DRAWS)."""
 
     sizes: NDArray[np.int64]
@@ -40,11 +40,13 @@ class _Table:
         return range(int(low), int(high))
 
 
-def _table(fit: Fit, quantity: str) -> _Table:
+def _table(fit: Fit, quantity: str) -> _QuantityTable:
     """The medians that predictions follow; none of sizes that were measured in another state of the machine."""
     curve = curve_of(fit, quantity)
     if curve is None:
-        return _Table(np.empty(0, np.int64), np.empty((0, 1 + DRAWS)), np.empty(0, np.bool_))
+        return _QuantityTable(
+            np.empty(0, np.int64), np.empty((0, 1 + DRAWS)), np.empty(0, np.bool_)
+        )
     usable = np.isfinite(curve.measured_seconds) & (curve.measured_seconds > 0)
     usable &= ~np.isin(curve.message_bytes, fit.other_state_bytes)
     order = np.flatnonzero(usable)
@@ -58,7 +60,7 @@ def _table(fit: Fit, quantity: str) -> _Table:
         [middle, *drawn(middle, least, most, np.random.default_rng([int(size), kind]))]
         for size, middle, least, most in zip(sizes, value, low, high, strict=True)
     ]
-    return _Table(sizes, np.array(rows).reshape(-1, 1 + DRAWS), has_interval)
+    return _QuantityTable(sizes, np.array(rows).reshape(-1, 1 + DRAWS), has_interval)
 
 
 class MeasuredTimes:
@@ -123,13 +125,13 @@ class MeasuredTimes:
         lines = [(start, slope) for _, start, slope in bounding]
         return self._follow(self._step, message_bytes, rows, vectors, lines)
 
-    def _near(self, table: _Table, message_bytes: int) -> list[int]:
+    def _near(self, table: _QuantityTable, message_bytes: int) -> list[int]:
         """The places of the measured sizes about a size, in its protocol: two, or the only or nearest one."""
         if message_bytes not in table.near:
             table.near[message_bytes] = self._places(table, message_bytes)
         return table.near[message_bytes]
 
-    def _places(self, table: _Table, message_bytes: int) -> list[int]:
+    def _places(self, table: _QuantityTable, message_bytes: int) -> list[int]:
         first = max(
             (protocol for protocol in self._protocols if protocol <= message_bytes), default=0
         )
@@ -146,7 +148,7 @@ class MeasuredTimes:
 
     def _follow(
         self,
-        table: _Table,
+        table: _QuantityTable,
         message_bytes: int,
         rows: slice,
         vectors: Vectors,

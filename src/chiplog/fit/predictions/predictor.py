@@ -14,7 +14,7 @@ from chiplog.dataset.series import Series
 from chiplog.fit.predictions.ranges import Ranges
 from chiplog.fit.predictions.regime import Regime, is_of_logp_family
 from chiplog.fit.predictions.tables import entries_of, has_tables
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import value_intervals
 from chiplog.fit.regimes.partition import SLOPE
@@ -73,7 +73,7 @@ def _is_point(series: Series, quantity: str) -> bool:
 
 
 @lru_cache(maxsize=16)  # every model of a run is judged on the same ones
-def measured_points(measured: Measured, quantity: str) -> MeasuredPoints:
+def measured_points(measured: MeasuredSeries, quantity: str) -> MeasuredPoints:
     """The points of one quantity, `half_round_trip` (full round trips) or `train`: mean over the records."""
     found: dict[tuple[int, int], list[float]] = {}
     for index, series in enumerate(measured.series):
@@ -124,7 +124,7 @@ def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -
 
 
 def fit_error(
-    measured: Measured,
+    measured: MeasuredSeries,
     predict: Predictor,
     quantities: Sequence[str],
     last_bytes: int | None = None,

@@ -20,7 +20,7 @@ from chiplog.fit.predictions.known import Array
 
 
 @dataclass(frozen=True)
-class Span:
+class AnswerSpan:
     """An answer over the set: one inside it, and the least and the largest, draws included."""
 
     value: float
@@ -41,7 +41,7 @@ TRIES = 4
 """Up to so many moves of each step."""
 
 
-def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
+def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> AnswerSpan:
     """The least and the largest answer over the set, with 95 % of the draws, and that in the middle of the set.
 
     `ties` says which parameters are of one kind: among the first points all of a kind lie at one end together.
@@ -50,13 +50,13 @@ def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> Span:
         found = evaluate(np.zeros((1, 0)), True)[0]
         low, high = interval(found[1:])
         value = float(found[0])
-        return Span(value, min(low, value), max(high, value))
+        return AnswerSpan(value, min(low, value), max(high, value))
     centre, least, most = extreme_points(evaluate, free, ties)
     found = evaluate(np.stack([centre, least, most]), True)
     lows, highs = interval(found[1, 1:])[0], interval(found[2, 1:])[1]
     value = float(found[0, 0])
     low = min(lows, value, float(found[1, 0]))
-    return Span(value, low, max(highs, value, float(found[2, 0])))
+    return AnswerSpan(value, low, max(highs, value, float(found[2, 0])))
 
 
 def extreme_points(

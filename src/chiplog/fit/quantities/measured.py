@@ -30,7 +30,7 @@ LONG = 4
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecordValue:
     """One record's value: a linear combination of its series' statistics plus a constant."""
 
     message_bytes: int
@@ -39,7 +39,7 @@ class Entry:
     constant: float = 0.0
 
 
-class Measured:
+class MeasuredSeries:
     """A dataset with each series' statistic, ready to be combined to quantities."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Measured:
         """The indices of the series that `wanted` accepts."""
         return [index for index, series in enumerate(self.series) if wanted(series)]
 
-    def quantity(self, name: str, entries: Iterable[Entry]) -> Quantity:
+    def quantity(self, name: str, entries: Iterable[RecordValue]) -> Quantity:
         """Combines the records' values to one value a size."""
         ordered = sorted(entries, key=lambda entry: entry.message_bytes)
         if not ordered:
@@ -141,7 +141,7 @@ class Measured:
             order_statistics=None if found.is_difference else self._order_statistics(ordered),
         )
 
-    def _order_statistics(self, entries: Sequence[Entry]) -> NDArray[np.float64] | None:
+    def _order_statistics(self, entries: Sequence[RecordValue]) -> NDArray[np.float64] | None:
         """Of all samples of each size together, those of each record about its value; None unless these are medians."""
         if self.statistic != "median":
             return None
@@ -159,7 +159,7 @@ class Measured:
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
     def _evaluate(
-        self, entries: Sequence[Entry]
+        self, entries: Sequence[RecordValue]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         width = max(len(entry.terms) for entry in entries)
         index = np.zeros((len(entries), width), dtype=np.int64)

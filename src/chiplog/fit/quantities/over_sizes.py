@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Series
-from chiplog.fit.quantities.measured import Entry, Measured, is_round_trip
+from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
 from chiplog.fit.quantities.quantity import Quantity
 
 KNEE_SHARE = 0.05
@@ -28,31 +28,36 @@ KNEE_SHARE = 0.05
 
 
 def series_quantity(
-    measured: Measured, name: str, wanted: Callable[[Series], bool], factor: float = 1.0
+    measured: MeasuredSeries, name: str, wanted: Callable[[Series], bool], factor: float = 1.0
 ) -> Quantity:
     """`factor` times the duration of the series that `wanted` accepts."""
     return _of_places(measured, name, measured.indices(wanted), factor)
 
 
-def _of_places(measured: Measured, name: str, places: Sequence[int], factor: float) -> Quantity:
+def _of_places(
+    measured: MeasuredSeries, name: str, places: Sequence[int], factor: float
+) -> Quantity:
     found = [(place, measured.series[place]) for place in places]
     return measured.quantity(
         name,
-        [Entry(series.message_bytes, series.launch, ((place, factor),)) for place, series in found],
+        [
+            RecordValue(series.message_bytes, series.launch, ((place, factor),))
+            for place, series in found
+        ],
     )
 
 
-def half_round_trip(measured: Measured) -> Quantity:
+def half_round_trip(measured: MeasuredSeries) -> Quantity:
     """PRTT(1,0,s)/2, with ping-pongs of the sizes that it lacks: see `_half`."""
     return _half(measured, "prtt")
 
 
-def ping_pong(measured: Measured) -> Quantity:
+def ping_pong(measured: MeasuredSeries) -> Quantity:
     """Half of the bare ping-pong, with PRTT(1,0,s) of the sizes that it lacks: see `_half`."""
     return _half(measured, "ping_pong")
 
 
-def _half(measured: Measured, pattern: str) -> Quantity:
+def _half(measured: MeasuredSeries, pattern: str) -> Quantity:
     """Half the round trips of `pattern`, and of the other one below and above the sizes of the first.
 
     Where `pattern` has a single sample a size and the other one has several, the other one comes first: nobody knows by
@@ -72,7 +77,7 @@ def _half(measured: Measured, pattern: str) -> Quantity:
     return _of_places(measured, "half_round_trip", sorted([*own, *other]), 0.5)
 
 
-def _samples(measured: Measured, places: Sequence[int]) -> float:
+def _samples(measured: MeasuredSeries, places: Sequence[int]) -> float:
     """How many samples a size has, in the median over the sizes of some series."""
     counts: dict[int, int] = {}
     for place in places:
@@ -81,7 +86,7 @@ def _samples(measured: Measured, places: Sequence[int]) -> float:
     return float(np.median(list(counts.values())))
 
 
-def train_gap(measured: Measured) -> Quantity:
+def train_gap(measured: MeasuredSeries) -> Quantity:
     """`max(o_s, g + (s-1)G)` from the trains without delay."""
     entries = []
     for index in measured.indices(
@@ -92,11 +97,11 @@ def train_gap(measured: Measured) -> Quantity:
         if partner is not None:
             share = 1.0 / (series.train - 1)
             terms = ((index, share), (partner, -share))
-            entries.append(Entry(series.message_bytes, series.launch, terms))
+            entries.append(RecordValue(series.message_bytes, series.launch, terms))
     return measured.quantity("gap", entries)
 
 
-def flood_gap(measured: Measured) -> Quantity:
+def flood_gap(measured: MeasuredSeries) -> Quantity:
     """`max(o_s, g + (s-1)G)` from floods; the first message's way and the acknowledgement's are taken off.
 
     Where no round trip was measured beside a flood, its duration over n stands for the gap, which is too much by
@@ -113,11 +118,11 @@ def flood_gap(measured: Measured) -> Quantity:
         else:
             share = 1.0 / (series.train - 1)
             terms = ((index, share), (partner, -share / 2), (back, -share / 2))
-        entries.append(Entry(series.message_bytes, series.launch, terms))
+        entries.append(RecordValue(series.message_bytes, series.launch, terms))
     return measured.quantity("gap", entries)
 
 
-def _smallest_round_trips(measured: Measured) -> dict[int, int]:
+def _smallest_round_trips(measured: MeasuredSeries) -> dict[int, int]:
     """By launch, a round trip of the smallest size: what an empty acknowledgement takes."""
     found: dict[int, int] = {}
     for index in measured.indices(is_round_trip):
@@ -128,7 +133,7 @@ def _smallest_round_trips(measured: Measured) -> dict[int, int]:
     return found
 
 
-def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quantity:
+def delayed_send_overhead(measured: MeasuredSeries, *, hidden: bool = False) -> Quantity:
     """o_s(s) from the trains with a delay above the gap.
 
     `hidden` takes those whose delay was not longer than the gap instead: what they give bounds o_s(s) from above.
@@ -158,16 +163,16 @@ def delayed_send_overhead(measured: Measured, *, hidden: bool = False) -> Quanti
     return measured.quantity("o_s", entries)
 
 
-def _further_sends(measured: Measured, longest: int, shortest: int) -> Entry:
+def _further_sends(measured: MeasuredSeries, longest: int, shortest: int) -> RecordValue:
     """What each message of one train takes beyond those of a shorter one, the delays before them taken off."""
     several, few = measured.series[longest], measured.series[shortest]
     share = 1.0 / (several.train - few.train)
     waited = (several.train - 1) * several.delay_seconds - (few.train - 1) * few.delay_seconds
     terms = ((longest, share), (shortest, -share))
-    return Entry(several.message_bytes, several.launch, terms, -share * waited)
+    return RecordValue(several.message_bytes, several.launch, terms, -share * waited)
 
 
-def knee_send_overhead(measured: Measured) -> Quantity:
+def knee_send_overhead(measured: MeasuredSeries) -> Quantity:
     """o_s(s) at the shortest delay that makes a train longer (Bell); from the ladder's trains, if any, else from all.
 
     A train counts as longer when it is so by 3 standard errors and by `KNEE_SHARE` of the delay.
@@ -192,12 +197,14 @@ def knee_send_overhead(measured: Measured) -> Quantity:
             series = measured.series[first]
             share = 1.0 / (series.train - 1)
             terms = ((first, share), (partner, -share))
-            entries.append(Entry(series.message_bytes, series.launch, terms, -series.delay_seconds))
+            entries.append(
+                RecordValue(series.message_bytes, series.launch, terms, -series.delay_seconds)
+            )
     found_overhead = measured.quantity("o_s", entries)
     return replace(found_overhead, series=frozenset(used))
 
 
-def _is_longer(measured: Measured, index: int, bare: int) -> bool:
+def _is_longer(measured: MeasuredSeries, index: int, bare: int) -> bool:
     series = measured.series[index]
     if series.delay_seconds <= 0:
         return False
@@ -207,18 +214,22 @@ def _is_longer(measured: Measured, index: int, bare: int) -> bool:
     return bool(excess > max(3.0 * noise, least))
 
 
-def direct_send_overhead(measured: Measured, *, single: bool) -> Quantity:
+def direct_send_overhead(measured: MeasuredSeries, *, single: bool) -> Quantity:
     """o_s(s) from timed sends: of `single` ones (Kielmann) or of a few in a row (Culler), else of any."""
     calls = measured.indices(lambda series: series.pattern == "send_overhead" and series.peers == 1)
     wanted = [index for index in calls if (measured.series[index].train == 1) == single]
     entries = []
     for index in wanted or calls:
         series = measured.series[index]
-        entries.append(Entry(series.message_bytes, series.launch, ((index, 1.0 / series.train),)))
+        entries.append(
+            RecordValue(series.message_bytes, series.launch, ((index, 1.0 / series.train),))
+        )
     return measured.quantity("o_s", entries)
 
 
-def receive_overhead(measured: Measured, *, single: bool = False, hidden: bool = False) -> Quantity:
+def receive_overhead(
+    measured: MeasuredSeries, *, single: bool = False, hidden: bool = False
+) -> Quantity:
     """o_r(s) from receives whose messages had arrived before; only bare calls with `single`, if any.
 
     `hidden` takes receives whose delay was not longer than the gap, so that they wait for their messages, instead: what
@@ -235,11 +246,11 @@ def receive_overhead(measured: Measured, *, single: bool = False, hidden: bool =
         series = measured.series[index]
         constant = -(series.train - 1) * series.delay_seconds / series.train
         terms = ((index, 1.0 / series.train),)
-        entries.append(Entry(series.message_bytes, series.launch, terms, constant))
+        entries.append(RecordValue(series.message_bytes, series.launch, terms, constant))
     return measured.quantity("o_r", entries)
 
 
-def delayed_ping_pong_overhead(measured: Measured) -> Quantity:
+def delayed_ping_pong_overhead(measured: MeasuredSeries) -> Quantity:
     """o_s(s) + o_r(s) from ping-pongs with a delay above the round trip (Culler)."""
     entries = []
     for index in measured.indices(
@@ -251,6 +262,8 @@ def delayed_ping_pong_overhead(measured: Measured) -> Quantity:
         partner = measured.round_trip_beside(series)
         if partner is None or series.delay_seconds >= measured.at.value[partner]:
             entries.append(
-                Entry(series.message_bytes, series.launch, ((index, 1.0),), -series.delay_seconds)
+                RecordValue(
+                    series.message_bytes, series.launch, ((index, 1.0),), -series.delay_seconds
+                )
             )
     return measured.quantity("o_s + o_r", entries)

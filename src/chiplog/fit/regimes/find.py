@@ -24,8 +24,8 @@ from scipy.special import chdtri
 
 from chiplog.fit.regimes.lines import (
     FEWEST_SIZES,
-    Curve,
-    Lines,
+    CurveToCut,
+    LinesOfCut,
     best_lines,
     costs_of_places,
 )
@@ -65,7 +65,7 @@ class Regimes:
     """Bytes, ascending, shape (S,)."""
     seconds: Floats
     """As measured, shape (S,)."""
-    lines: Lines
+    lines: LinesOfCut
     held_out_seconds: Floats | None
     """What each size is predicted to take from the other folds, shape (S,); None where there are too few sizes."""
     borders: tuple[Border, ...] = ()
@@ -90,17 +90,17 @@ def find_regimes(
         sizes.astype(np.float64), 0.5
     )  # 0 B is below 1 B, and the logarithm needs a place for it
     allowed = np.hypot(error, RESOLUTION * scale)
-    curve = Curve(bytes_, seconds, allowed, protocol_limits)
+    curve = CurveToCut(bytes_, seconds, allowed, protocol_limits)
     loss, found = _regimes(sizes, curve, scale)
     if suggested:
-        shared = Curve(bytes_, seconds, allowed, (*protocol_limits, *suggested))
+        shared = CurveToCut(bytes_, seconds, allowed, (*protocol_limits, *suggested))
         other_loss, other = _regimes(sizes, shared, scale)
         if other_loss < loss:
             return other
     return found
 
 
-def _regimes(sizes: NDArray[np.int64], curve: Curve, scale: Floats) -> tuple[float, Regimes]:
+def _regimes(sizes: NDArray[np.int64], curve: CurveToCut, scale: Floats) -> tuple[float, Regimes]:
     """The regimes of one curve, and the mean held-out loss; infinite where there are too few sizes to tell."""
     seconds = curve.seconds
     found = best_lines(curve)
@@ -118,7 +118,7 @@ def _regimes(sizes: NDArray[np.int64], curve: Curve, scale: Floats) -> tuple[flo
     return loss[count], Regimes(sizes, seconds, found[count], predicted[count], borders)
 
 
-def _borders(curve: Curve, lines: Lines, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
+def _borders(curve: CurveToCut, lines: LinesOfCut, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
     """Each border with the places where the sum of squares is as small, give or take the noise of one number."""
     squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
     noise = max(1.0, MAD_TO_DEVIATION**2 * float(np.median(squares)))
@@ -133,7 +133,7 @@ def _borders(curve: Curve, lines: Lines, sizes: NDArray[np.int64]) -> tuple[Bord
     return tuple(found)
 
 
-def _real(found: dict[int, Lines], curve: Curve) -> list[int]:
+def _real(found: dict[int, LinesOfCut], curve: CurveToCut) -> list[int]:
     """The numbers of lines that noise can't explain."""
     points = curve.sizes.size
     finest = found[max(found)]
@@ -147,7 +147,7 @@ def _real(found: dict[int, Lines], curve: Curve) -> list[int]:
     return [count for count in found if count <= best]
 
 
-def _held_out(curve: Curve, most: int) -> dict[int, Floats]:
+def _held_out(curve: CurveToCut, most: int) -> dict[int, Floats]:
     """What each size is predicted to take from the other folds, by the number of lines (up to `most`)."""
     points = curve.sizes.size
     if points < 2 * FEWEST_SIZES:

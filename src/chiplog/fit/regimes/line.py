@@ -47,7 +47,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Line:
+class RegimeLine:
     """A fitted line; `intercept` in seconds, `slope` in seconds per byte.
 
     The replicates have shape (B,); `misfit` is tau; `sizes` counts the distinct sizes behind it.
@@ -134,7 +134,7 @@ def _misfit(
 
 def fit_line(
     quantity: Quantity, steps: NDArray[np.float64], rng: np.random.Generator, *, flat: bool = False
-) -> Line:
+) -> RegimeLine:
     """The line through `quantity` over `steps` (x in bytes, shape (sizes,)); `flat` forces slope 0.
 
     Needs at least one size; with one size, or equal ones, the slope is 0. Source: see the module.
@@ -175,4 +175,6 @@ def fit_line(
     intercepts, slopes = _solve(x, draws, weight)
     sizes = np.unique(quantity.message_bytes)
     alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > SMALL_BYTES else None
-    return Line(float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, sizes.size, alone)
+    return RegimeLine(
+        float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, sizes.size, alone
+    )

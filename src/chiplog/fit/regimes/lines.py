@@ -36,7 +36,7 @@ _ONE = Limits(
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinesOfCut:
     """One way to cut the sizes: where each line begins (indices), and the lines.
 
     `intercept` and `slope` have shape (lines,), in seconds at 0 B and seconds per byte; `starts` has shape (lines,):
@@ -57,7 +57,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveToCut:
     """What is cut: sizes in bytes, seconds, and the standard deviation that each may miss its line by; shape (sizes,).
 
     `limits` are sizes in bytes after which a line must end.
@@ -68,13 +68,13 @@ class Curve:
     error: Floats
     limits: tuple[int, ...] = ()
 
-    def without(self, held_out: NDArray[np.bool_]) -> Curve:
+    def without(self, held_out: NDArray[np.bool_]) -> CurveToCut:
         """The curve at all other sizes."""
         kept = ~held_out
-        return Curve(self.sizes[kept], self.seconds[kept], self.error[kept], self.limits)
+        return CurveToCut(self.sizes[kept], self.seconds[kept], self.error[kept], self.limits)
 
 
-def best_lines(curve: Curve) -> dict[int, Lines]:
+def best_lines(curve: CurveToCut) -> dict[int, LinesOfCut]:
     """The best way to cut `curve`, by the number of lines: from the fewest that its limits allow."""
     weight = curve.error**-2.0
     first = _cut(curve, weight)
@@ -84,7 +84,7 @@ def best_lines(curve: Curve) -> dict[int, Lines]:
     return _cut(curve, weight * HUBER / np.maximum(residual / spread, HUBER))
 
 
-def costs_of_places(curve: Curve, begin: int, end: int) -> dict[int, float]:
+def costs_of_places(curve: CurveToCut, begin: int, end: int) -> dict[int, float]:
     """What two lines over the sizes [begin, end) cost, by the index at which the second one begins."""
     span = slice(begin, end)
     weight = curve.error[span] ** -2.0
@@ -93,7 +93,7 @@ def costs_of_places(curve: Curve, begin: int, end: int) -> dict[int, float]:
     return {begin + at: segmenter.cost(0, at) + segmenter.cost(at, end - begin) for at in places}
 
 
-def _cut(curve: Curve, weight: Floats) -> dict[int, Lines]:
+def _cut(curve: CurveToCut, weight: Floats) -> dict[int, LinesOfCut]:
     found: dict[int, tuple[float, list[int], list[tuple[float, float]]]] = {0: (0.0, [], [])}
     for first, end in _pieces(curve):
         span = slice(first, end)
@@ -112,7 +112,7 @@ def _cut(curve: Curve, weight: Floats) -> dict[int, Lines]:
     return {count: _lines(curve, *parts) for count, parts in found.items()}
 
 
-def _pieces(curve: Curve) -> list[tuple[int, int]]:
+def _pieces(curve: CurveToCut) -> list[tuple[int, int]]:
     """The sizes between the limits, as indices; a limit that leaves too few sizes for a line is passed over."""
     count = curve.sizes.size
     cuts = [0]
@@ -124,9 +124,11 @@ def _pieces(curve: Curve) -> list[tuple[int, int]]:
 
 
 def _lines(
-    curve: Curve, cost: float, begins: Sequence[int], lines: Sequence[tuple[float, float]]
-) -> Lines:
+    curve: CurveToCut, cost: float, begins: Sequence[int], lines: Sequence[tuple[float, float]]
+) -> LinesOfCut:
     inner = np.array(begins[1:], dtype=np.int64)
     starts = np.sqrt(curve.sizes[inner - 1] * curve.sizes[inner]) if inner.size else np.empty(0)
     parts = np.array(lines)
-    return Lines(tuple(begins), np.concatenate([[0.0], starts]), parts[:, 0], parts[:, 1], cost)
+    return LinesOfCut(
+        tuple(begins), np.concatenate([[0.0], starts]), parts[:, 0], parts[:, 1], cost
+    )

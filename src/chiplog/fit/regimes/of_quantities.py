@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import Partition, Range
-from chiplog.fit.regimes.line import Line, fit_line
+from chiplog.fit.regimes.line import RegimeLine, fit_line
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.models.protocol import payload_steps
 
@@ -37,13 +37,13 @@ class RegimeLines:
             SEND: quantities.o_s,
             RECEIVE: quantities.o_r,
         }
-        self._known: dict[tuple[str, Range], Line | None] = {}
+        self._known: dict[tuple[str, Range], RegimeLine | None] = {}
 
     def quantity(self, name: str, segment: int) -> Quantity:
         """The quantity over its own regime that holds the segment of that number."""
         return self._quantities[name].within(*self._range(name, segment))
 
-    def line(self, name: str, segment: int) -> Line | None:
+    def line(self, name: str, segment: int) -> RegimeLine | None:
         """The line of the regime that holds the segment; None where the quantity was not measured there."""
         key = (name, self._range(name, segment))
         if key not in self._known:

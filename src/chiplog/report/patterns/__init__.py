@@ -13,7 +13,7 @@ from chiplog.dataset.operations import NORMAL, OPERATIONS, operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import usable
 from chiplog.fit.part import with_receives
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.report.document import Table
 from chiplog.report.patterns import all_pairs, calls, other, pairs, peers, round_trips
 from chiplog.report.patterns.run import PatternRun
@@ -70,7 +70,7 @@ def pattern_tables(dataset: Dataset, *, most_rows: int, most_columns: int) -> tu
 
 def _of_part(whole: Dataset, part: Dataset, of: str, most: tuple[int, int]) -> tuple[Table, ...]:
     found = usable(with_receives(whole, part))
-    measured = Measured(found.placed.dataset, STATISTIC, SEED)
+    measured = MeasuredSeries(found.placed.dataset, STATISTIC, SEED)
     run = PatternRun(measured, of, *most, whole.header, part)
     made = tuple(table for tables in TABLES for table in tables(run))
     return (*made, *other.tables(run, KNOWN))

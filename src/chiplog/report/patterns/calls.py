@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.quantities.measured import Entry, Measured, is_round_trip
+from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
 from chiplog.fit.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line
 from chiplog.report.patterns.run import (
     PatternRun,
-    Value,
+    ShownValue,
     columns,
     interval_cells,
     missing_intervals,
@@ -41,14 +41,14 @@ def sends(run: PatternRun) -> tuple[Table, ...]:
     return (_by_size(run, caption, heads, list(by_train.values())),)
 
 
-def _per_message(measured: Measured, train: int) -> Quantity:
+def _per_message(measured: MeasuredSeries, train: int) -> Quantity:
     found = measured.indices(
         lambda series: (
             series.pattern == "send_overhead" and series.train == train and series.peers == 1
         )
     )
     entries = [
-        Entry(
+        RecordValue(
             measured.series[index].message_bytes,
             measured.series[index].launch,
             ((index, 1.0 / train),),
@@ -134,14 +134,14 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
     return (Table(caption, heads, rows, _notes(found, shown)),)
 
 
-def _messages_a_second(value: Value) -> Inline:
+def _messages_a_second(value: ShownValue) -> Inline:
     if not value.seconds > 0:
         return line(format.NOTHING)
     return line(format.value(1.0 / value.seconds, "B/s", digits=3).removesuffix("B/s").strip())
 
 
 def _by_size(
-    run: PatternRun, caption: Inline, heads: list[str], by_size: list[dict[int, Value]]
+    run: PatternRun, caption: Inline, heads: list[str], by_size: list[dict[int, ShownValue]]
 ) -> Table:
     sizes = sorted({size for one in by_size for size in one})
     shown = spread(sizes, run.most_rows)
@@ -157,7 +157,7 @@ def _by_size(
     return Table(caption, columns("size", *heads), rows, notes)
 
 
-def _notes(found: dict[int, Value], shown: list[int]) -> tuple[Inline, ...]:
+def _notes(found: dict[int, ShownValue], shown: list[int]) -> tuple[Inline, ...]:
     return (
         *missing_intervals([found[size] for size in shown]),
         *thinned_note(len(shown), len(found), "sizes"),

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.table import half_round_trips, is_pair_point
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line
 from chiplog.report.patterns.run import (
     PatternRun,
-    Value,
+    ShownValue,
     columns,
     grid,
     interval_cells,
@@ -42,7 +42,9 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
 def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:
     found = {
         (size, pairs): value
-        for pairs, quantity in half_round_trips(Measured(part, run.measured.statistic, 0)).items()
+        for pairs, quantity in half_round_trips(
+            MeasuredSeries(part, run.measured.statistic, 0)
+        ).items()
         for size, value in values(quantity).items()
     }
     groups = " to ".join(map(str, between)) if isinstance(between, tuple) else ""
@@ -77,7 +79,7 @@ def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) ->
 
 
 def _list(
-    run: PatternRun, found: dict[tuple[int, int], Value], title: str, convention: str
+    run: PatternRun, found: dict[tuple[int, int], ShownValue], title: str, convention: str
 ) -> Table:
     rows = tuple(
         (
@@ -94,7 +96,7 @@ def _list(
     return Table(run.caption(title, said), heads, rows, missing_intervals(list(found.values())))
 
 
-def _rates(size: int, pairs: int, value: Value) -> Inline:
+def _rates(size: int, pairs: int, value: ShownValue) -> Inline:
     """The node's rate, and that of a process in the same unit."""
     if not size or not value.seconds > 0:
         return line(format.NOTHING)

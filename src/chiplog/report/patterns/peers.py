@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chiplog.fit.one_to_many.observed import observe_all
-from chiplog.fit.quantities.measured import Entry
+from chiplog.fit.quantities.measured import RecordValue
 from chiplog.report import format
 from chiplog.report.document import Table, line
 from chiplog.report.header import number
 from chiplog.report.patterns.run import (
     PatternRun,
-    Value,
+    ShownValue,
     columns,
     grid,
     interval_cells,
@@ -22,7 +22,7 @@ from chiplog.report.patterns.run import (
 )
 
 ONE_TO_MANY, BARRIER, POSTS = "one_to_many", "barrier", "send_overhead"
-Found = dict[tuple[int, int], Value]
+Found = dict[tuple[int, int], ShownValue]
 """By message size in bytes and number of peers."""
 
 
@@ -91,7 +91,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     measured = run.measured
     for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
         entries = [
-            Entry(
+            RecordValue(
                 measured.series[index].message_bytes, measured.series[index].launch, ((index, 1.0),)
             )
             for index in measured.indices(

@@ -10,7 +10,7 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.predictions.predictor import measured_curve
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
 from chiplog.fit.result import Curve
@@ -32,7 +32,7 @@ class PatternRun:
     at most `most_columns` columns of times. `header` is the run file's, `part` are the series in all states.
     """
 
-    measured: Measured
+    measured: MeasuredSeries
     of: str
     most_rows: int
     most_columns: int
@@ -62,27 +62,27 @@ class PatternRun:
 
 
 @dataclass(frozen=True)
-class Value:
+class ShownValue:
     """A measured value in seconds; NaN ends where there is no interval."""
 
     seconds: float
     low: float
     high: float
 
-    def scaled(self, factor: float) -> Value:
+    def scaled(self, factor: float) -> ShownValue:
         """The value times `factor`."""
-        return Value(self.seconds * factor, self.low * factor, self.high * factor)
+        return ShownValue(self.seconds * factor, self.low * factor, self.high * factor)
 
 
-def values(quantity: Quantity) -> dict[int, Value]:
+def values(quantity: Quantity) -> dict[int, ShownValue]:
     """A quantity's values by size in bytes, or by whatever stands where its sizes do."""
     return curve_values(measured_curve(quantity))
 
 
-def curve_values(curve: Curve) -> dict[int, Value]:
+def curve_values(curve: Curve) -> dict[int, ShownValue]:
     """The measured values of a curve by size in bytes."""
     return {
-        int(size): Value(float(value), float(low), float(high))
+        int(size): ShownValue(float(value), float(low), float(high))
         for size, value, low, high in zip(
             curve.message_bytes,
             curve.measured_seconds,
@@ -93,7 +93,7 @@ def curve_values(curve: Curve) -> dict[int, Value]:
     }
 
 
-def interval_cells(value: Value | None) -> tuple[Inline, Inline]:
+def interval_cells(value: ShownValue | None) -> tuple[Inline, Inline]:
     """The value, and its interval in the same unit."""
     if value is None:
         return line(format.NOTHING), line(format.NOTHING)
@@ -101,7 +101,7 @@ def interval_cells(value: Value | None) -> tuple[Inline, Inline]:
     return line(shown), line(interval)
 
 
-def share_cell(value: Value | None) -> Inline:
+def share_cell(value: ShownValue | None) -> Inline:
     """The value with half its interval's width as a share: for grids, where there is no room for more."""
     if value is None:
         return line(format.NOTHING)
@@ -114,7 +114,7 @@ def share_cell(value: Value | None) -> Inline:
     return line(f"{shown} ", detail(f"±{width}"))
 
 
-def difference_cell(value: Value | None) -> Inline:
+def difference_cell(value: ShownValue | None) -> Inline:
     """A difference of times to three digits; where it may be 0 for all that its samples tell, what it is below."""
     if value is None or (value.seconds <= 0 and not value.high > 0):
         return line(format.NOTHING)
@@ -123,12 +123,12 @@ def difference_cell(value: Value | None) -> Inline:
     return plain_cell(value)
 
 
-def plain_cell(value: Value | None) -> Inline:
+def plain_cell(value: ShownValue | None) -> Inline:
     """The value alone, to three digits."""
     return line(format.NOTHING if value is None else format.value(value.seconds, "s", digits=3))
 
 
-def rate_cell(size: float, value: Value | None) -> Inline:
+def rate_cell(size: float, value: ShownValue | None) -> Inline:
     """`size` bytes over the value."""
     if value is None or not size or not value.seconds > 0:
         return line(format.NOTHING)
@@ -147,7 +147,7 @@ def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
     return ()
 
 
-def missing_intervals(found: Sequence[Value | None]) -> tuple[Inline, ...]:
+def missing_intervals(found: Sequence[ShownValue | None]) -> tuple[Inline, ...]:
     """A note where a value has no interval."""
     if any(value is not None and not math.isfinite(value.low) for value in found):
         return (line(NO_INTERVAL),)

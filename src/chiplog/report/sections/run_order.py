@@ -9,7 +9,7 @@ from chiplog.report import format
 from chiplog.report.document import Block, Column, Figure, Panels, Section, Table, line, plain
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import half_round_trips, is_bare_round_trip, one_way_seconds
-from chiplog.report.plot import Axis, Plot, Spread, Trace
+from chiplog.report.plot import Axis, Plot, SampleQuantiles, Trace
 
 MOST_RECORDS = 240
 
@@ -56,7 +56,7 @@ def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Fig
         quantiles.append(np.percentile(one_way_seconds(series), (5, 25, 50, 75, 95)) / middle - 1.0)
         labels.append(_label(series))
     rows = np.array(quantiles, dtype=float).reshape(len(x), 5).T
-    spread = Spread(rows[0].tolist(), rows[1].tolist(), rows[3].tolist(), rows[4].tolist())
+    spread = SampleQuantiles(rows[0].tolist(), rows[1].tolist(), rows[3].tolist(), rows[4].tolist())
     trace = Trace(
         "half round trip",
         "points",

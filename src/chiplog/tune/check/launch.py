@@ -17,7 +17,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProofEnded:
     """How a run ended; `said` is the last that it said."""
 
     is_done: bool
@@ -32,7 +32,7 @@ class Runner:
     program: BuiltProbe
     launcher: tuple[str, ...] = ()
 
-    def run(self, settings: Mapping[str, str], preload: str | None = None) -> Ended:
+    def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
         """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
         command, own = self._command()
         if preload is not None:
@@ -45,7 +45,7 @@ class Runner:
                 )
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
-        return Ended(is_done, _what_was_said(output), output)
+        return ProofEnded(is_done, _what_was_said(output), output)
 
     def _command(self) -> tuple[list[str], Mapping[str, str]]:
         arguments = [str(MARKED_RANKS)]

@@ -43,7 +43,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Ended:
+class CallsEnded:
     """How the calls of one run ended."""
 
     ranks: int
@@ -62,7 +62,7 @@ class Caller:
     program: BuiltProbe
     launcher: tuple[str, ...] = ()
 
-    def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> Ended:
+    def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
         words = [call.word for call in calls]
         if self.launcher:
@@ -76,13 +76,13 @@ class Caller:
         except RunFailed as error:
             if "did not end" not in str(error):
                 raise
-            return Ended(0, {}, False, "it does not end")
+            return CallsEnded(0, {}, False, "it does not end")
         found = {
             int(index): how if how != "error" else said
             for index, how, said in _CALL.findall(done.stdout)
         }
         ranks_line = _RANKS.search(done.stdout)
-        return Ended(
+        return CallsEnded(
             int(ranks_line[1]) if ranks_line else 0,
             found,
             "\ndone\n" in "\n" + done.stdout,

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from chiplog.tune.lint.classic_rules import OperationRules, RankEntry, SizeRule, parse_classic
+from chiplog.tune.lint.classic_rules import (
+    ClassicSizeRule,
+    OperationRules,
+    RankEntry,
+    parse_classic,
+)
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
 from chiplog.tune.lint.rule import Rule
 
@@ -22,7 +27,7 @@ Range = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
-class Place:
+class RulePlace:
     """A rule of a classic file, where its numbers stand, and which calls get there."""
 
     rule: Rule
@@ -35,7 +40,7 @@ class Place:
     """Where its algorithm stands in the text."""
 
 
-def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[Place]]:
+def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[RulePlace]]:
     """All that is wrong without a run, and the rules that a run can prove."""
     found = parse_classic(text, release.has_header)
     places = [
@@ -67,7 +72,7 @@ def _dropped(rule: Rule, reason: str) -> Rule:
 
 def _of_operation(
     operation: OperationRules, later: Sequence[OperationRules], release: OpenMpiRelease
-) -> list[Place]:
+) -> list[RulePlace]:
     again = [
         operation_rules
         for operation_rules in later
@@ -92,12 +97,12 @@ def _of_operation(
 def _place(
     operation: str,
     entry: RankEntry,
-    rule: SizeRule,
+    rule: ClassicSizeRule,
     ranks: Range | None,
     sizes: Range | None,
     hidden: str | None,
     release: OpenMpiRelease,
-) -> Place:
+) -> RulePlace:
     name = release.algorithm_name(operation, rule.algorithm.value)
     fewer = " and fewer" if ranks and ranks[0] < max(entry.ranks.value, FEWEST_RANKS) else ""
     text = f"{operation}, {entry.ranks.value}{fewer} ranks, {rule.size.value} B: {name}"
@@ -108,7 +113,7 @@ def _place(
     if hidden:
         found = replace(found, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
     span = (rule.algorithm.start, rule.algorithm.end)
-    return Place(found, operation, ranks or (0, 0), sizes or (0, 0), span)
+    return RulePlace(found, operation, ranks or (0, 0), sizes or (0, 0), span)
 
 
 def _two_ranks(name: str, ranks: Range | None) -> str | None:
@@ -184,7 +189,9 @@ def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[R
     return found
 
 
-def _sizes(operation: str, rules: Sequence[SizeRule]) -> list[tuple[Range | None, str | None]]:
+def _sizes(
+    operation: str, rules: Sequence[ClassicSizeRule]
+) -> list[tuple[Range | None, str | None]]:
     """By rule the bytes that take it, and why they are not those that it names."""
     named = [rule.size.value for rule in rules]
     if operation in LOOKED_UP_AT_0:

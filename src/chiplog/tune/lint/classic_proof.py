@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from chiplog.tune.formats.openmpi_rules import settings_alone
-from chiplog.tune.lint.calls import BY_ALL_BLOCKS, MOST_BYTES, OK, SKIPPED, Call, Caller, Ended
-from chiplog.tune.lint.classic_lint import Place
+from chiplog.tune.lint.calls import BY_ALL_BLOCKS, MOST_BYTES, OK, SKIPPED, Call, Caller, CallsEnded
+from chiplog.tune.lint.classic_lint import RulePlace
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule
 
@@ -32,7 +32,7 @@ MOST_CALLS = 500
 
 
 def prove_classic(
-    path: Path, text: str, places: Sequence[Place], release: OpenMpiRelease, caller: Caller
+    path: Path, text: str, places: Sequence[RulePlace], release: OpenMpiRelease, caller: Caller
 ) -> list[Rule]:
     """Each rule as before, with what the runs say."""
     calls = [_call(place) if at < MOST_CALLS else None for at, place in enumerate(places)]
@@ -51,7 +51,7 @@ def prove_classic(
     return found
 
 
-def _call(place: Place) -> Call | None:
+def _call(place: RulePlace) -> Call | None:
     """The smallest call that should take the rule; None where there is none, or it is too large."""
     if place.operation not in CALLED or place.ranks[0] < 2:
         return None
@@ -80,7 +80,7 @@ def _not_tried(rule: Rule, call: Call | None) -> Rule:
 def _numbers(
     path: Path,
     text: str,
-    places: Sequence[Place],
+    places: Sequence[RulePlace],
     calls: Sequence[Call],
     release: OpenMpiRelease,
     caller: Caller,
@@ -108,7 +108,7 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _told(
-    places: Sequence[Place], at: int, plain: Ended, index: int, numbers: Mapping[int, int]
+    places: Sequence[RulePlace], at: int, plain: CallsEnded, index: int, numbers: Mapping[int, int]
 ) -> Rule:
     rule, how = places[at].rule, plain.calls.get(index, SKIPPED)
     if how == SKIPPED:

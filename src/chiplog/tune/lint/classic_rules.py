@@ -31,7 +31,7 @@ class Number:
 
 
 @dataclass
-class SizeRule:
+class ClassicSizeRule:
     """From `size` bytes on: this algorithm."""
 
     size: Number
@@ -46,7 +46,7 @@ class RankEntry:
 
     ranks: Number
     announced: Number
-    rules: list[SizeRule] = field(default_factory=list)
+    rules: list[ClassicSizeRule] = field(default_factory=list)
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Classic:
     """Why Open MPI ignores the whole file; what was read up to there is kept."""
 
 
-class _Reader:
+class _ClassicReader:
     def __init__(self, text: str, has_header: bool) -> None:
         self.text = text
         self.stray: list[Rule] = []
@@ -143,7 +143,7 @@ class _Reader:
 
 def parse_classic(text: str, has_header: bool) -> Classic:
     """What Open MPI reads; `has_header` where the release knows the line "rule-file-version-N"."""
-    reader = _Reader(text, has_header)
+    reader = _ClassicReader(text, has_header)
     operations: list[OperationRules] = []
     ignored = None
     try:
@@ -153,7 +153,7 @@ def parse_classic(text: str, has_header: bool) -> Classic:
     return Classic(operations, reader.stray, ignored)
 
 
-def _read(reader: _Reader, operations: list[OperationRules]) -> None:
+def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
     announced = reader.next("the number of operations", len(OPERATIONS))
     for _ in range(announced.value):
         operation = OperationRules(reader.next("the operation's number", len(OPERATIONS) - 1))
@@ -175,8 +175,8 @@ def _read(reader: _Reader, operations: list[OperationRules]) -> None:
         )
 
 
-def _size_rule(reader: _Reader, *, first: bool) -> SizeRule:
-    rule = SizeRule(
+def _size_rule(reader: _ClassicReader, *, first: bool) -> ClassicSizeRule:
+    rule = ClassicSizeRule(
         reader.next("the message size", 2**63 - 1),
         reader.next("the algorithm"),
         reader.next("the fan-out"),

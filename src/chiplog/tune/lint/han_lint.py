@@ -31,7 +31,7 @@ def looks_like_han(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Token:
+class _HanToken:
     text: str
     line: int
 
@@ -39,7 +39,7 @@ class _Token:
 @dataclass(frozen=True)
 class _Size:
     bytes: int
-    component: _Token
+    component: _HanToken
     algorithm: str
 
 
@@ -51,7 +51,7 @@ class _Entry:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _HanPart:
     """All entries of one operation at one level."""
 
     operation: str
@@ -60,22 +60,22 @@ class _Part:
     entries: list[_Entry] = field(default_factory=list)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_HanToken]:
     line, at = 1, 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", at, match.start())
         at = match.start()
         if not match[0].startswith("#"):
-            yield _Token(match[0], line)
+            yield _HanToken(match[0], line)
 
 
-class _Reader:
+class _HanReader:
     def __init__(self, text: str) -> None:
         self.tokens = list(_tokens(text))
         self.at = 0
         self.last_line = 1 + text.rstrip().count("\n")
 
-    def next(self, what: str) -> _Token:
+    def next(self, what: str) -> _HanToken:
         if self.at >= len(self.tokens):
             raise FileIgnored(self.last_line, f"the file ends where {what} is due: it is truncated")
         self.at += 1
@@ -123,8 +123,8 @@ def lint_han(text: str, release: OpenMpiRelease) -> list[Rule]:
     if release.version < FIRST_VERSION:
         reason = f"not proved: rules of han are known for Open MPI 5.0 and later, not for {release}"
         return [Rule(1, "the file", None, None, reason)]
-    reader = _Reader(text)
-    parts: list[_Part] = []
+    reader = _HanReader(text)
+    parts: list[_HanPart] = []
     try:
         _read(reader, parts)
     except FileIgnored as error:
@@ -139,17 +139,17 @@ def lint_han(text: str, release: OpenMpiRelease) -> list[Rule]:
     return rules
 
 
-def _read(reader: _Reader, parts: list[_Part]) -> None:
+def _read(reader: _HanReader, parts: list[_HanPart]) -> None:
     for _ in range(reader.count("the number of operations", 2, least=1)):
         operation, _ = reader.name("the operation", OPERATIONS)
         for _ in range(reader.count("the number of levels", 2)):
-            part = _Part(operation, *reader.name("the level", LEVELS))
+            part = _HanPart(operation, *reader.name("the level", LEVELS))
             parts.append(part)
             for _ in range(reader.count("the number of numbers of ranks", 2)):
                 _read_entry(reader, part.entries)
 
 
-def _read_entry(reader: _Reader, entries: list[_Entry]) -> None:
+def _read_entry(reader: _HanReader, entries: list[_Entry]) -> None:
     first = "" if entries else "first "
     ranks, line = reader.number(f"the {first}number of ranks", 1, MOST if entries else 1)
     entry = _Entry(ranks, line)
@@ -170,7 +170,9 @@ def _read_entry(reader: _Reader, entries: list[_Entry]) -> None:
         entry.sizes.append(_Size(size, component, algorithm or ""))
 
 
-def _rules(parts: Sequence[_Part], release: OpenMpiRelease, ignored: str | None) -> Iterator[Rule]:
+def _rules(
+    parts: Sequence[_HanPart], release: OpenMpiRelease, ignored: str | None
+) -> Iterator[Rule]:
     last = {(one.operation, one.level): one for one in parts}
     for part in parts:
         hidden = ignored
@@ -185,7 +187,7 @@ def _rules(parts: Sequence[_Part], release: OpenMpiRelease, ignored: str | None)
 
 
 def _of_entry(
-    part: _Part, entry: _Entry, release: OpenMpiRelease, hidden: str | None
+    part: _HanPart, entry: _Entry, release: OpenMpiRelease, hidden: str | None
 ) -> Iterator[Rule]:
     later = _hidden([one.bytes for one in entry.sizes], "bytes")
     for size, why in zip(entry.sizes, later, strict=True):
@@ -215,7 +217,7 @@ def _hidden(values: Sequence[int], unit: str) -> list[str | None]:
     return found[::-1]
 
 
-def _illegal(part: _Part, size: _Size, release: OpenMpiRelease) -> str | None:
+def _illegal(part: _HanPart, size: _Size, release: OpenMpiRelease) -> str | None:
     name = size.component.text
     if name == HAN and part.level != WHOLE:
         return f"han can't be its own part: at {part.level} another component must do the operation"

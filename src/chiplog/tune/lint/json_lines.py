@@ -30,11 +30,11 @@ class Member:
 
     key: str
     line: int
-    value: Value
+    value: JsonValue
 
 
 @dataclass
-class Value:
+class JsonValue:
     """A JSON value and the line where it begins."""
 
     kind: str
@@ -52,24 +52,24 @@ class Value:
             return None
         return int(self.text)
 
-    def get(self, key: str) -> Value | None:
+    def get(self, key: str) -> JsonValue | None:
         """The value of a key, the last one of several; None where there is none."""
         found = [member.value for member in self.members if member.key == key]
         return found[-1] if found and self.kind == "object" else None
 
 
 @dataclass
-class _Token:
+class _JsonToken:
     kind: str
     text: str
     line: int
 
 
-def parse_json(text: str, most_depth: int) -> Value:
+def parse_json(text: str, most_depth: int) -> JsonValue:
     """The value that the text holds; FileIgnored where it is no JSON, or nested deeper than `most_depth`."""
     tokens = _tokens(text)
-    root: Value | None = None
-    open_values: list[Value] = []
+    root: JsonValue | None = None
+    open_values: list[JsonValue] = []
     last = 1
     while True:
         token = next(tokens, None)
@@ -103,11 +103,11 @@ def parse_json(text: str, most_depth: int) -> Value:
     return root
 
 
-def _closing(value: Value) -> str:
+def _closing(value: JsonValue) -> str:
     return "}" if value.kind == "object" else "]"
 
 
-def _after_value(tokens: Iterator[_Token], open_values: list[Value]) -> None:
+def _after_value(tokens: Iterator[_JsonToken], open_values: list[JsonValue]) -> None:
     """Reads what stands between values: a comma, or the ends of those that are open."""
     while open_values:
         token = next(tokens, None)
@@ -123,7 +123,7 @@ def _after_value(tokens: Iterator[_Token], open_values: list[Value]) -> None:
         open_values.pop()
 
 
-def _key(token: _Token, tokens: Iterator[_Token]) -> tuple[str, _Token]:
+def _key(token: _JsonToken, tokens: Iterator[_JsonToken]) -> tuple[str, _JsonToken]:
     if token.kind != "string":
         raise FileIgnored(token.line, f"it is no JSON: {quoted(token.text)} stands for a key")
     colon, value = next(tokens, None), next(tokens, None)
@@ -134,23 +134,23 @@ def _key(token: _Token, tokens: Iterator[_Token]) -> tuple[str, _Token]:
     return _string(token), value
 
 
-def _value(token: _Token) -> Value:
+def _value(token: _JsonToken) -> JsonValue:
     if token.kind == "mark" and token.text in "{[":
-        return Value("object" if token.text == "{" else "array", token.line)
+        return JsonValue("object" if token.text == "{" else "array", token.line)
     if token.kind == "mark":
         raise FileIgnored(token.line, f"it is no JSON: {quoted(token.text)} is not expected")
     text = _string(token) if token.kind == "string" else token.text
-    return Value(token.kind, token.line, text)
+    return JsonValue(token.kind, token.line, text)
 
 
-def _string(token: _Token) -> str:
+def _string(token: _JsonToken) -> str:
     try:
         return str(json.loads(token.text, strict=False))
     except ValueError as error:
         raise FileIgnored(token.line, f"it is no JSON: {quoted(token.text)}") from error
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_JsonToken]:
     at, line = 0, 1
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -158,7 +158,7 @@ def _tokens(text: str) -> Iterator[_Token]:
             raise FileIgnored(line, _no_token(text, at))
         kind = match.lastgroup or ""
         if kind not in ("space", "comment"):
-            yield _Token(kind, match[0], line)
+            yield _JsonToken(kind, match[0], line)
         line += match[0].count("\n")
         at = match.end()
 

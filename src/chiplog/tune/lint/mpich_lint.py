@@ -10,7 +10,7 @@ from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.cvar_lint import lint_cvars
-from chiplog.tune.lint.json_lines import Value, parse_json
+from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease, release_at
 from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
 from chiplog.tune.lint.rule import FileIgnored, Rule
@@ -65,7 +65,9 @@ def lint_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule]]:
     return kind, [*rules, *(leaf.rule for leaf in leaves)]
 
 
-def read_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule], list[Leaf], Value | None]:
+def read_tree(
+    text: str, release: MpichRelease
+) -> tuple[str, list[Rule], list[Leaf], JsonValue | None]:
     """The format, what is wrong, the leaves that are not, and the tree; None where it can't be read."""
     try:
         root = parse_json(text, MOST_DEPTH)
@@ -95,7 +97,7 @@ def _kind(text: str) -> str:
     return DEVICE if "composition=" in text else WHOLE
 
 
-def _missing(root: Value, release: MpichRelease) -> list[Rule]:
+def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     """A tree replaces the release's own as a whole."""
     there = {member.key.replace(" ", "") for member in root.members}
     missing = [one.partition("=")[2] for one in release.own if one not in there]

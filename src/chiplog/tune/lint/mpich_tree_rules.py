@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chiplog.tune.lint.json_lines import Member, Value
+from chiplog.tune.lint.json_lines import JsonValue, Member
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.rule import Rule, quoted, shown
 from chiplog.tune.mpich_tests import LEAF, NEEDS_A_REST, PRUNED, TEST, YES_NO, State, applied
@@ -26,11 +26,11 @@ class Leaf:
     path: tuple[str, ...]
     state: State
     rule: Rule
-    place: Value
+    place: JsonValue
     """The object that holds the algorithm; a mark replaces its members."""
 
 
-_Place = tuple[Value, State, tuple[str, ...], str]
+_Place = tuple[JsonValue, State, tuple[str, ...], str]
 """A branch, what is known of calls there, the tests above it, and the operation."""
 _OF = re.compile(
     r"MPI\w*?_(?:POSIX_mpi_)?(?P<of>\w+?)_(?P<kind>intra|inter|allcomm|release_gather|ipc)\w*"
@@ -51,7 +51,7 @@ class TreeReader:
         """Add what is wrong at a line."""
         self.rules.append(Rule(line, text, False, False, reason))
 
-    def walk(self, root: Value) -> None:
+    def walk(self, root: JsonValue) -> None:
         """Without recursion: the depth is limited by the parser, not by Python."""
         work: list[_Place] = [(root, State(), (), "")]
         while work:
@@ -59,7 +59,7 @@ class TreeReader:
             work.extend(reversed(list(self._level(value, state, path, collective))))
 
     def _level(
-        self, value: Value, state: State, path: tuple[str, ...], collective: str
+        self, value: JsonValue, state: State, path: tuple[str, ...], collective: str
     ) -> Iterator[_Place]:
         members = self._without_repeated(value)
         if not members:
@@ -91,7 +91,7 @@ class TreeReader:
         if all_legal:
             self._rest(members, path, collective, left)
 
-    def _without_repeated(self, value: Value) -> list[Member]:
+    def _without_repeated(self, value: JsonValue) -> list[Member]:
         """The library keeps a key's first place, and its last value."""
         last: dict[str, Member] = {}
         order: dict[str, Member] = {}
@@ -193,7 +193,7 @@ class TreeReader:
 
     def _leaf(
         self,
-        value: Value,
+        value: JsonValue,
         members: list[Member],
         leaves: list[Member],
         state: State,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.tune.lint.classic_lint import FEWEST_RANKS, LOOKED_UP_AT_0
-from chiplog.tune.lint.json_lines import Member, Value, parse_json
+from chiplog.tune.lint.json_lines import JsonValue, Member, parse_json
 from chiplog.tune.lint.openmpi_release import OPERATIONS, OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, shown
 
@@ -38,7 +38,7 @@ class _Linter:
     def wrong(self, line: int, text: str, reason: str) -> None:
         self.rules.append(Rule(line, text, False, False, reason))
 
-    def unknown_keys(self, value: Value, known: Sequence[str]) -> None:
+    def unknown_keys(self, value: JsonValue, known: Sequence[str]) -> None:
         last = {member.key: member for member in value.members}
         for member in value.members:
             if member.key not in known:
@@ -47,7 +47,7 @@ class _Linter:
             elif last[member.key] is not member:
                 self.wrong(member.line, quoted(member.key), "the key stands there again below")
 
-    def file(self, root: Value) -> None:
+    def file(self, root: JsonValue) -> None:
         self.unknown_keys(root, TOP_KEYS)
         collectives = root.get("collectives")
         if collectives is None or collectives.kind != "object":
@@ -64,7 +64,7 @@ class _Linter:
         for one in member.value.members:
             self.entry(member.key, one.value, before)
 
-    def entry(self, operation: str, entry: Value, before: list[tuple[int, _Range]]) -> None:
+    def entry(self, operation: str, entry: JsonValue, before: list[tuple[int, _Range]]) -> None:
         if entry.kind != "object":
             raise FileIgnored(entry.line, "an entry for communicators must be an object")
         self.unknown_keys(entry, RANK_KEYS)
@@ -93,7 +93,7 @@ class _Linter:
         self,
         operation: str,
         ranks: _Range,
-        rule: Value,
+        rule: JsonValue,
         before: list[tuple[int, _Range]],
         hidden: str | None,
     ) -> None:
@@ -122,7 +122,7 @@ class _Linter:
             before.append((rule.line, sizes))
         self.rules.append(found)
 
-    def algorithm(self, operation: str, value: Value) -> tuple[bool | None, str | None]:
+    def algorithm(self, operation: str, value: JsonValue) -> tuple[bool | None, str | None]:
         if self.release.algorithms is None:
             return None, f"{self.release} is not here to ask for the algorithms of {operation}"
         known = self.release.algorithms.get(operation)
@@ -132,7 +132,7 @@ class _Linter:
             return True, None
         return False, f"{self.release} has no algorithm {quoted(value.text)} of {operation}"
 
-    def range(self, value: Value, name: str, most: int) -> _Range:
+    def range(self, value: JsonValue, name: str, most: int) -> _Range:
         first = self.number(value, f"{name}_min", 0)
         last = self.number(value, f"{name}_max", most)
         if first > last:
@@ -140,7 +140,7 @@ class _Linter:
             self.wrong(line, name, f"the range {first} to {last} is empty, so nothing gets here")
         return _Range(first, last)
 
-    def number(self, value: Value, key: str, default: int) -> int:
+    def number(self, value: JsonValue, key: str, default: int) -> int:
         found = value.get(key)
         if found is None:
             return default

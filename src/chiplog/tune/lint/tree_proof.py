@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from chiplog.tune.formats.mpich_json import VARIABLE
-from chiplog.tune.lint.calls import OK, SKIPPED, Call, Caller, Ended
-from chiplog.tune.lint.json_lines import Value
+from chiplog.tune.lint.calls import OK, SKIPPED, Call, Caller, CallsEnded
+from chiplog.tune.lint.json_lines import JsonValue
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.mpich_tree_rules import OF_THE_MACHINE, Leaf
 from chiplog.tune.lint.rule import Rule
@@ -74,7 +74,7 @@ def _in_words(call: Call) -> str:
 
 
 def prove_tree(
-    path: Path, root: Value, leaves: Sequence[Leaf], release: MpichRelease, caller: Caller
+    path: Path, root: JsonValue, leaves: Sequence[Leaf], release: MpichRelease, caller: Caller
 ) -> list[Rule]:
     """Each leaf's rule, with what the runs say."""
     return _Proof(path, root, leaves, release, caller).rules()
@@ -84,7 +84,7 @@ class _Proof:
     def __init__(
         self,
         path: Path,
-        root: Value,
+        root: JsonValue,
         leaves: Sequence[Leaf],
         release: MpichRelease,
         caller: Caller,
@@ -132,7 +132,7 @@ class _Proof:
                 self._outranked(at)
         return self.found
 
-    def _all_end_well(self, asked: Sequence[int], plain: Ended) -> bool:
+    def _all_end_well(self, asked: Sequence[int], plain: CallsEnded) -> bool:
         """Where calls fail with the file itself, its leaf is illegal, and nothing else is proved."""
         how_ended = {at: plain.calls.get(index, "") for index, at in enumerate(asked)}
         bad = {at: said for at, said in how_ended.items() if said not in (OK, SKIPPED)}
@@ -190,7 +190,7 @@ class _Proof:
         self.found[at] = replace(self.found[at], reason=f"not proved: {why}")
 
 
-def _own_operations(root: Value, release: MpichRelease) -> set[str]:
+def _own_operations(root: JsonValue, release: MpichRelease) -> set[str]:
     """The operations whose branches are as in the release's own tree."""
     plain = _plain(root, {})
     assert isinstance(plain, dict)
@@ -198,7 +198,7 @@ def _own_operations(root: Value, release: MpichRelease) -> set[str]:
     return {key.partition("=")[2] for key in same}
 
 
-def _plain(value: Value, places: Mapping[int, str]) -> object:
+def _plain(value: JsonValue, places: Mapping[int, str]) -> object:
     """The tree as Python's json writes it, with some leaves replaced; it is not deep."""
     if id(value) in places:
         return {places[id(value)]: {}}

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
-from chiplog.tune.measured.launch import Cell, Samples
+from chiplog.tune.measured.launch import CandidateSamples, Cell
 from chiplog.tune.measured.statistics import log_ratio
 
 WORTH = math.log(0.95)
@@ -45,7 +45,7 @@ class CellState:
     settled: bool = False
     """Nobody seems to be faster than the default."""
 
-    def learn(self, name: str, mine: Samples, default: Samples | None) -> None:
+    def learn(self, name: str, mine: CandidateSamples, default: CandidateSamples | None) -> None:
         """The samples of one launch."""
         if mine.size:
             self.seconds.setdefault(name, []).append(mine.typical)

@@ -12,20 +12,20 @@ from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
 from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
-from chiplog.tune.measured.race import Point, Raced
-from chiplog.tune.measured.statistics import LOOKS, RISK, Ratio, ratio_over_launches
+from chiplog.tune.measured.race import Raced, SizeToConfirm
+from chiplog.tune.measured.statistics import LOOKS, RISK, CandidateRatio, ratio_over_launches
 
 MEASURED = "measurement"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SizeVerdict:
     """What is known of one size in the end."""
 
     cell: Cell
     candidate: Candidate | None
     """Who was confirmed, or failed to be; None where nobody was worth it."""
-    ratio: Ratio | None
+    ratio: CandidateRatio | None
     """Candidate's time over the default's."""
     default_seconds: float
     is_held_out: bool
@@ -38,7 +38,7 @@ class Verdict:
         return 1 / self.ratio.value if self.is_changed and self.ratio is not None else 1.0
 
 
-def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
+def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
     """One a size, ascending by ranks, then by size; held-out ones among them."""
     points = list(raced.confirmed)
     statements = len(points) * len(LOOKS)
@@ -46,7 +46,7 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
     passed = [p for p in points if _passes(p, ratios[p], raced)]
     changed = set(_in_ranges(points, passed))
     found = [
-        Verdict(
+        SizeVerdict(
             p.cell,
             p.candidate,
             ratios[p],
@@ -58,19 +58,21 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[Verdict]:
     ]
     known = {verdict.cell for verdict in found}
     found += [
-        Verdict(cell, None, None, _default_seconds(raced, cell), False, False)
+        SizeVerdict(cell, None, None, _default_seconds(raced, cell), False, False)
         for cell in raced.cells
         if cell not in known
     ]
     return sorted(found, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
-def _passes(point: Point, ratio: Ratio, raced: Raced) -> bool:
+def _passes(point: SizeToConfirm, ratio: CandidateRatio, raced: Raced) -> bool:
     is_whole = ratio.launches >= LOOKS[0] and point.candidate.name not in raced.dropped
     return is_whole and ratio.high < point.limit
 
 
-def _in_ranges(points: Sequence[Point], passed: Sequence[Point]) -> Iterable[Point]:
+def _in_ranges(
+    points: Sequence[SizeToConfirm], passed: Sequence[SizeToConfirm]
+) -> Iterable[SizeToConfirm]:
     """Those that passed; a held-out size only as part of a range, both ends of which passed, too."""
     for ranks in {point.cell.ranks for point in points}:
         mine = sorted(
@@ -91,7 +93,7 @@ def _default_seconds(raced: Raced, cell: Cell) -> float:
     return float(np.median(medians)) if medians else math.nan
 
 
-def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
+def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
     """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only."""
     choices: list[Choice] = []
     for ranks in sorted({one.cell.ranks for one in found}):
@@ -111,7 +113,7 @@ def tuning_of(operation: str, found: Sequence[Verdict]) -> Tuning:
     return Tuning(operation, MEASURED, tuple(ordered))
 
 
-def _goes_on(mine: Sequence[Verdict], place: int) -> bool:
+def _goes_on(mine: Sequence[SizeVerdict], place: int) -> bool:
     """Whether the range of the choice at `place` reaches to the next size of the same choice.
 
     That is close, or a held-out one between them passed.
@@ -135,7 +137,7 @@ def _is_close(here: Cell, after: Cell) -> bool:
     return last - first < 2 or last < CLOSE * first
 
 
-def _choice(verdict: Verdict) -> Choice:
+def _choice(verdict: SizeVerdict) -> Choice:
     cell, candidate, ratio = verdict.cell, verdict.candidate, verdict.ratio
     value, low, high = (1.0, 1.0, 1.0) if ratio is None else (ratio.value, ratio.low, ratio.high)
     name = candidate.name if candidate else "default"
@@ -165,4 +167,4 @@ def _choice(verdict: Verdict) -> Choice:
 def _default_from(ranks: int, message_bytes: int) -> Choice:
     """Where nothing was measured, the MPI decides by itself."""
     cell = Cell("", ranks, message_bytes)
-    return _choice(Verdict(cell, None, None, math.nan, False, False))
+    return _choice(SizeVerdict(cell, None, None, math.nan, False, False))

@@ -25,7 +25,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RaceEntry:
     """A cell, and who races there; the default comes first."""
 
     cell: Cell
@@ -48,7 +48,7 @@ MODES = ("window", "barrier")
 
 
 @dataclass(frozen=True)
-class Samples:
+class CandidateSamples:
     """Seconds of one candidate in one cell of a launch, by mode; never without any mode."""
 
     by_mode: Mapping[str, NDArray[np.float64]]
@@ -73,7 +73,7 @@ class Samples:
 class Result:
     """What a launch found out; by cell and candidate."""
 
-    samples: Mapping[Key, Samples] = field(default_factory=dict)
+    samples: Mapping[Key, CandidateSamples] = field(default_factory=dict)
     slow: Mapping[Key, float] = field(default_factory=dict)
     """Seconds of one call of those that were too slow for more."""
     refused: Mapping[Key, str] = field(default_factory=dict)
@@ -101,6 +101,6 @@ class Launcher(Protocol):
     """Starts the ranks."""
 
     def launch(
-        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float
+        self, entries: Sequence[RaceEntry], effort: Effort, seed: int, limit_seconds: float
     ) -> Result:
         """One launch, which is ended at its limit; a failure is part of the result."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chiplog.tune.measured.candidate import Candidate
-from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.choices import SizeVerdict
 
 FAR = 1.5
 """The default is far behind where it surely takes at least this many times as long as the candidate."""
@@ -39,7 +39,7 @@ class Mistake:
     None where there is no neighbour. Near 1, the default crosses over at the wrong place."""
 
 
-def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
+def mistakes(found: Sequence[SizeVerdict]) -> list[Mistake]:
     """The farthest behind first; held-out sizes take part."""
     known = {(verdict.cell.ranks, verdict.cell.message_bytes): verdict for verdict in found}
     result = []
@@ -64,16 +64,16 @@ def mistakes(found: Sequence[Verdict]) -> list[Mistake]:
     return sorted(result, key=lambda mistake: -mistake.factor)
 
 
-def _bytes(verdict: Verdict) -> int:
+def _bytes(verdict: SizeVerdict) -> int:
     return verdict.cell.message_bytes
 
 
-def _is_far(verdict: Verdict) -> bool:
+def _is_far(verdict: SizeVerdict) -> bool:
     return verdict.is_changed and verdict.ratio is not None and verdict.ratio.high <= 1 / FAR
 
 
-def _runs(row: Sequence[Verdict]) -> list[list[Verdict]]:
-    runs: list[list[Verdict]] = []
+def _runs(row: Sequence[SizeVerdict]) -> list[list[SizeVerdict]]:
+    runs: list[list[SizeVerdict]] = []
     goes_on = False
     for verdict in row:
         if _is_far(verdict):
@@ -86,8 +86,10 @@ def _runs(row: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def _neighbours(
-    run: Sequence[Verdict], row: Sequence[Verdict], known: dict[tuple[int, int], Verdict]
-) -> list[Verdict]:
+    run: Sequence[SizeVerdict],
+    row: Sequence[SizeVerdict],
+    known: dict[tuple[int, int], SizeVerdict],
+) -> list[SizeVerdict]:
     first, last = row.index(run[0]), row.index(run[-1])
     found = [row[at] for at in (first - 1, last + 1) if 0 <= at < len(row)]
     ranks = run[0].cell.ranks

@@ -15,7 +15,7 @@ from chiplog.measure.first_words import first_words
 from chiplog.measure.launchers import launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.process import ProcessGroup
-from chiplog.tune.measured.launch import Effort, Entry, Result
+from chiplog.tune.measured.launch import Effort, RaceEntry, Result
 from chiplog.tune.measured.output import read_lines, read_result
 
 SILENT_SECONDS = 60.0
@@ -24,7 +24,7 @@ POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
-class Ended:
+class LaunchEnded:
     """What a launch printed, and how it failed, if it did."""
 
     output: str
@@ -55,7 +55,11 @@ class MpiLauncher:
     silent_seconds: float = SILENT_SECONDS
 
     def launch(
-        self, entries: Sequence[Entry], effort: Effort, seed: int, limit_seconds: float = math.inf
+        self,
+        entries: Sequence[RaceEntry],
+        effort: Effort,
+        seed: int,
+        limit_seconds: float = math.inf,
     ) -> Result:
         """One launch of the race."""
         arguments = [*self.options, *arguments_of(entries, effort, seed)]
@@ -82,7 +86,7 @@ class MpiLauncher:
         arguments: Sequence[str],
         environment: Mapping[str, str],
         limit_seconds: float = math.inf,
-    ) -> Ended:
+    ) -> LaunchEnded:
         if self.words:
             command, own = [*self.words, str(self.program.path), *arguments], {}
         else:
@@ -97,7 +101,7 @@ def run_watched(
     environment: Mapping[str, str],
     silent_seconds: float,
     limit_seconds: float = math.inf,
-) -> Ended:
+) -> LaunchEnded:
     """The command to its end, or to its limit.
 
     It and all it started are ended where it prints nothing for `silent_seconds`, too.
@@ -120,7 +124,7 @@ def run_watched(
         elif code is not None and code != 0:
             said = first_words(_text(stderr)) or first_words(_text(stdout))
             reason = f"it ends with code {code}: {said or 'it says nothing'}"
-        return Ended(_text(stdout), reason, seconds, is_cut)
+        return LaunchEnded(_text(stdout), reason, seconds, is_cut)
 
 
 def _wait(group: ProcessGroup, stdout: IO[bytes], silent_seconds: float, end: float) -> int | None:
@@ -143,7 +147,7 @@ def _text(stream: IO[bytes]) -> str:
     return stream.read().decode("utf-8", errors="replace")
 
 
-def arguments_of(entries: Sequence[Entry], effort: Effort, seed: int) -> list[str]:
+def arguments_of(entries: Sequence[RaceEntry], effort: Effort, seed: int) -> list[str]:
     """Those of the program: candidates, each once, then cells."""
     candidates = {candidate.name: candidate for entry in entries for candidate in entry.candidates}
     words = [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chiplog.errors import RunFailed
 from chiplog.outside import as_json
-from chiplog.tune.measured.launch import Entry, Failure, Key, Result, Samples
+from chiplog.tune.measured.launch import CandidateSamples, Failure, Key, RaceEntry, Result
 
 
 def read_lines(output: str) -> list[Mapping[str, Any]]:
@@ -28,7 +28,7 @@ def read_lines(output: str) -> list[Mapping[str, Any]]:
 
 def read_result(
     output: str,
-    entries: Sequence[Entry],
+    entries: Sequence[RaceEntry],
     reason: str | None,
     wall_seconds: float,
     *,
@@ -50,7 +50,7 @@ def read_result(
 
 def _result(
     lines: Sequence[Mapping[str, Any]],
-    entries: Sequence[Entry],
+    entries: Sequence[RaceEntry],
     reason: str | None,
     wall_seconds: float,
 ) -> Result:
@@ -64,7 +64,7 @@ def _result(
         seconds = np.array(one["seconds"], dtype=np.float64)
         samples.setdefault(_key(one), {})[str(one["mode"])] = seconds
     return Result(
-        samples={key: Samples(by_mode) for key, by_mode in samples.items()},
+        samples={key: CandidateSamples(by_mode) for key, by_mode in samples.items()},
         slow={_key(one): float(one["seconds"]) for one in by_type.get("slow", ())},
         refused={_key(one): str(one["reason"]) for one in by_type.get("refused", ())},
         failure=_failure(by_type.get("begin", ()), entries, reason) if reason else None,
@@ -76,7 +76,9 @@ def _key(one: Mapping[str, Any]) -> Key:
     return int(one["cell"]), str(one["variant"])
 
 
-def _failure(begun: Sequence[Mapping[str, Any]], entries: Sequence[Entry], reason: str) -> Failure:
+def _failure(
+    begun: Sequence[Mapping[str, Any]], entries: Sequence[RaceEntry], reason: str
+) -> Failure:
     if not begun:
         return Failure(0, None, reason, False)
     place, name = _key(begun[-1])

@@ -31,7 +31,7 @@ from chiplog.tune.measured.cells import (
     runs_of,
     sizes_between,
 )
-from chiplog.tune.measured.launch import Cell, Effort, Entry, Launcher, Result
+from chiplog.tune.measured.launch import Cell, Effort, Launcher, RaceEntry, Result
 from chiplog.tune.measured.statistics import (
     LOOKS,
     MARGIN,
@@ -58,7 +58,7 @@ SCREENING_SHARE = 0.5
 FAILURES_OF_DEFAULT = 2
 
 Tell = Callable[[str], None]
-Log = Callable[[str, Sequence[Entry], Result], None]
+Log = Callable[[str, Sequence[RaceEntry], Result], None]
 """Keeps what a launch measured; the first argument is `screen`, `confirm`, or `cut` for a confirmation that the end of
 the budget has cut, which does not count."""
 
@@ -76,7 +76,7 @@ class RaceOptions:
 
 
 @dataclass(frozen=True)
-class Point:
+class SizeToConfirm:
     """A size that confirmation measures."""
 
     cell: Cell
@@ -96,7 +96,7 @@ class Raced:
     options: RaceOptions
     cells: dict[Cell, CellState]
     runs: list[Run] = field(default_factory=list)
-    confirmed: dict[Point, list[float]] = field(default_factory=dict)
+    confirmed: dict[SizeToConfirm, list[float]] = field(default_factory=dict)
     """Each point's logarithms of ratios, one a launch."""
     default_seconds: dict[Cell, list[float]] = field(default_factory=dict)
     """Medians of the default in confirming launches."""
@@ -138,7 +138,7 @@ class Race:
         self._random = np.random.default_rng(options.seed)
         self._began = clock()
         self._default_failures = 0
-        self._costs: dict[Point, float] = {}
+        self._costs: dict[SizeToConfirm, float] = {}
         self.raced = Raced(options, {})
         for ranks in options.ranks:
             for size in options.sizes:
@@ -191,7 +191,7 @@ class Race:
             self.raced.cells[cell] for cell in cells if not self.raced.cells[cell].is_decided()
         ]
         entries = [
-            Entry(open_cell.cell, (DEFAULT, *open_cell.left))
+            RaceEntry(open_cell.cell, (DEFAULT, *open_cell.left))
             for open_cell in open_cells
             if open_cell.left
         ]
@@ -206,7 +206,7 @@ class Race:
             open_cell.drop(self.raced.dropped)
             open_cell.decide()
 
-    def _learn(self, entries: Sequence[Entry], result: Result) -> None:
+    def _learn(self, entries: Sequence[RaceEntry], result: Result) -> None:
         for place, entry in enumerate(entries):
             state = self.raced.cells[entry.cell]
             for candidate in entry.candidates:
@@ -286,24 +286,24 @@ class Race:
         )
         return turns * sum(typical) + sum(map(trial_seconds, typical))
 
-    def _expected_seconds(self, points: Sequence[Point]) -> float:
+    def _expected_seconds(self, points: Sequence[SizeToConfirm]) -> float:
         return self._start_seconds() + sum(self._costs[point] for point in points)
 
-    def _points(self) -> list[Point]:
+    def _points(self) -> list[SizeToConfirm]:
         found = []
         for run in self.raced.runs:
             for state in run.states:
-                found.append(Point(state.cell, run.candidate, False))
+                found.append(SizeToConfirm(state.cell, run.candidate, False))
                 self._costs[found[-1]] = self._seconds_at(state, run.candidate)
             for size in held_out_sizes(run, self._random):
                 after = next(one for one in run.states if one.cell.message_bytes > size)
                 cell = Cell(self._options.operation, after.cell.ranks, size)
-                found.append(Point(cell, run.candidate, True))
+                found.append(SizeToConfirm(cell, run.candidate, True))
                 self._costs[found[-1]] = self._seconds_at(after, run.candidate)
         return found
 
-    def _confirm_once(self, points: Sequence[Point], what: str) -> None:
-        entries = [Entry(point.cell, (DEFAULT, point.candidate)) for point in points]
+    def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
+        entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
         effort = replace(self._options.effort, cutoff=NO_CUTOFF)
         for used, result in self._launch("confirm", entries, effort, what):
             for place, entry in enumerate(used):
@@ -319,7 +319,7 @@ class Race:
                     median = result.samples[place, DEFAULT_NAME].typical
                     self.raced.default_seconds.setdefault(entry.cell, []).append(median)
 
-    def _is_open(self, point: Point, count: int) -> bool:
+    def _is_open(self, point: SizeToConfirm, count: int) -> bool:
         logs = self.raced.confirmed[point]
         statements = count * len(LOOKS)
         if point.candidate.name in self.raced.dropped or is_hopeless(logs, point.limit, statements):
@@ -336,14 +336,14 @@ class Race:
         return self._left(SCREENING_SHARE) <= 0
 
     def _launch(
-        self, stage: str, entries: Sequence[Entry], effort: Effort, what: str
-    ) -> list[tuple[Sequence[Entry], Result]]:
+        self, stage: str, entries: Sequence[RaceEntry], effort: Effort, what: str
+    ) -> list[tuple[Sequence[RaceEntry], Result]]:
         """One launch, and after a failure further ones with what is left; what each of them measured.
 
         Screening keeps what it has when the time is over. A confirmation that is cut does not count: who takes long
         would be measured less often.
         """
-        found: list[tuple[Sequence[Entry], Result]] = []
+        found: list[tuple[Sequence[RaceEntry], Result]] = []
         left = list(entries)
         is_screening = stage == "screen"
         while left:
@@ -367,7 +367,7 @@ class Race:
             left = self._after_failure(left, result)
         return found
 
-    def _after_failure(self, entries: Sequence[Entry], result: Result) -> list[Entry]:
+    def _after_failure(self, entries: Sequence[RaceEntry], result: Result) -> list[RaceEntry]:
         failure = result.failure
         assert failure is not None
         if failure.candidate in (None, DEFAULT_NAME):
@@ -386,9 +386,9 @@ class Race:
             self.raced.dropped.setdefault(name, failure.reason)
             self._tell(f"{name} is left out: {failure.reason}")
         else:  # any of them: each alone with the default
-            return [Entry(first.cell, (DEFAULT, other)) for other in others] + left[1:]
+            return [RaceEntry(first.cell, (DEFAULT, other)) for other in others] + left[1:]
         kept = [
-            Entry(
+            RaceEntry(
                 entry.cell, tuple(c for c in entry.candidates if c.name not in self.raced.dropped)
             )
             for entry in left

@@ -20,8 +20,15 @@ from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.launch import Cell, Entry, Result, Samples
-from chiplog.tune.measured.race import Point, Raced, RaceOptions, log_of, overhead_of, seconds_in
+from chiplog.tune.measured.launch import CandidateSamples, Cell, RaceEntry, Result
+from chiplog.tune.measured.race import (
+    Raced,
+    RaceOptions,
+    SizeToConfirm,
+    log_of,
+    overhead_of,
+    seconds_in,
+)
 
 SCHEMA = "chiplog.race-samples/2"
 FIRST_SCHEMA = "chiplog.race-samples/1"
@@ -58,7 +65,7 @@ class SamplesFile:
         }
         self._write(header)
 
-    def add(self, stage: str, entries: Sequence[Entry], result: Result) -> None:
+    def add(self, stage: str, entries: Sequence[RaceEntry], result: Result) -> None:
         """One launch."""
         cells = [
             {
@@ -182,7 +189,7 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     by_name = {candidate.name: candidate for candidate in about.candidates}
     for one in lines[-1]["points"]:
         cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
-        raced.confirmed[Point(cell, by_name[one["candidate"]], bool(one["held_out"]))] = []
+        raced.confirmed[SizeToConfirm(cell, by_name[one["candidate"]], bool(one["held_out"]))] = []
     for line in launches:
         for one in line["cells"]:
             cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
@@ -203,17 +210,19 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
             elif line["stage"] == "confirm":
                 name = next(n for n in one["candidates"] if n != DEFAULT_NAME)
                 held_out = cell not in raced.cells
-                _confirm(raced, Point(cell, by_name[name], held_out), samples)
+                _confirm(raced, SizeToConfirm(cell, by_name[name], held_out), samples)
     return raced
 
 
-def _samples(of: Any, cell: Mapping[str, Any]) -> Samples:
+def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:
     """Of one candidate; the first version of the schema had one mode for all of a cell."""
     by_mode = of if isinstance(of, dict) else {str(cell["mode"]): of}
-    return Samples({mode: np.array(one, dtype=np.float64) for mode, one in by_mode.items()})
+    return CandidateSamples(
+        {mode: np.array(one, dtype=np.float64) for mode, one in by_mode.items()}
+    )
 
 
-def _confirm(raced: Raced, point: Point, samples: Mapping[str, Samples]) -> None:
+def _confirm(raced: Raced, point: SizeToConfirm, samples: Mapping[str, CandidateSamples]) -> None:
     logs = raced.confirmed.setdefault(point, [])
     result = Result(samples={(0, name): mine for name, mine in samples.items()})
     if point.is_held_out:

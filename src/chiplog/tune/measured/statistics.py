@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
-from chiplog.tune.measured.launch import Samples
+from chiplog.tune.measured.launch import CandidateSamples
 
 LOOKS = (4, 6, 9, 14, 24)
 """Confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
@@ -31,7 +31,7 @@ MARGIN = 1.03
 
 
 @dataclass(frozen=True)
-class Ratio:
+class CandidateRatio:
     """Candidate's time over the default's, with its simultaneous 95 % interval."""
 
     value: float
@@ -40,7 +40,7 @@ class Ratio:
     launches: int
 
 
-def log_ratio(candidate: Samples, default: Samples) -> float | None:
+def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float | None:
     """Logarithm of the ratio of medians within one launch, in the mode that is worse for the candidate.
 
     Programs call an operation in any state of the network and of the other ranks. The greater of two ratios is at least
@@ -55,17 +55,19 @@ def log_ratio(candidate: Samples, default: Samples) -> float | None:
     return max(logs, default=None)
 
 
-def ratio_over_launches(logs: Sequence[float], statements: int, risk: float = RISK) -> Ratio:
+def ratio_over_launches(
+    logs: Sequence[float], statements: int, risk: float = RISK
+) -> CandidateRatio:
     """The typical ratio of a launch, with an interval that holds for all `statements` together.
 
     `statements` is the number of points times that of looks. Without two launches nothing bounds it.
     """
     if not logs:
-        return Ratio(math.nan, 0.0, math.inf, 0)
+        return CandidateRatio(math.nan, 0.0, math.inf, 0)
     each = risk / (4 * max(1, statements))
     by_mean, by_median = _of_mean(logs, each), _of_median(logs, each)
     value, low, high = by_mean if by_mean[2] <= by_median[2] else by_median
-    return Ratio(_exp(value), _exp(low), _exp(high), len(logs))
+    return CandidateRatio(_exp(value), _exp(low), _exp(high), len(logs))
 
 
 def _of_mean(logs: Sequence[float], risk: float) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from chiplog.tune.measured.candidate import DEFAULT_NAME
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.choices import Verdict
+from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.launch import Effort
 from chiplog.tune.measured.mistakes import Mistake, mistakes
 from chiplog.tune.measured.race import Raced, trial_seconds
@@ -39,7 +39,7 @@ class Summary:
     ended before."""
 
 
-def summarise(raced: Raced, found: Sequence[Verdict]) -> Summary:
+def summarise(raced: Raced, found: Sequence[SizeVerdict]) -> Summary:
     """The figures."""
     cells = [verdict for verdict in found if not verdict.is_held_out]
     held_out = [verdict for verdict in found if verdict.is_held_out]
@@ -107,7 +107,7 @@ def _seconds_at(raced: Raced, state: CellState, name: str) -> float:
 
 
 def measured_to_json(
-    operation: str, mpi: str, summary: Summary, found: Sequence[Verdict], raced: Raced
+    operation: str, mpi: str, summary: Summary, found: Sequence[SizeVerdict], raced: Raced
 ) -> dict[str, Any]:
     """The object of the schema; what is unknown is null."""
     return {
@@ -145,7 +145,7 @@ def _mistake(mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: SizeVerdict) -> dict[str, Any]:
     ratio = verdict.ratio
     return {
         "ranks": verdict.cell.ranks,

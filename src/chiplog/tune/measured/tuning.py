@@ -20,7 +20,7 @@ from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
-from chiplog.tune.measured.choices import Verdict, tuning_of, verdicts
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import Cell, Effort
 from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race, Raced, RaceOptions
@@ -67,12 +67,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTuning:
     """What was found out, and the file."""
 
     mpi: str
     raced: Raced
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[SizeVerdict]
     summary: Summary
     left_out: Mapping[str, str]
     """Algorithms that did not race, or lost for another reason than time."""
@@ -93,7 +93,7 @@ def parse_ranks(text: str | None) -> tuple[int, ...]:
     return found
 
 
-def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Measured:
+def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> MeasuredTuning:
     """Races the MPI's algorithms against its default; raw samples go to `samples_file`.
 
     Raises UsageError, and RunFailed where even the default fails.
@@ -128,7 +128,7 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     return _written(asked, about, raced, field.left_out)
 
 
-def choose_again(asked: Asked, samples_file: Path) -> Measured:
+def choose_again(asked: Asked, samples_file: Path) -> MeasuredTuning:
     """The same from a file of samples, without measuring."""
     about, raced = read_samples(samples_file)
     if (about.operation, about.program) != (asked.operation, asked.program):
@@ -139,11 +139,13 @@ def choose_again(asked: Asked, samples_file: Path) -> Measured:
     return _written(asked, about, raced, {})
 
 
-def _written(asked: Asked, about: About, raced: Raced, left_out: Mapping[str, str]) -> Measured:
+def _written(
+    asked: Asked, about: About, raced: Raced, left_out: Mapping[str, str]
+) -> MeasuredTuning:
     found = verdicts(raced)
     chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
     tuning = replace(tuning_of(asked.operation, found), is_of_one_host=about.hosts == 1)
-    return Measured(
+    return MeasuredTuning(
         about.mpi,
         raced,
         found,

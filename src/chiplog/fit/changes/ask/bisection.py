@@ -15,8 +15,8 @@ from chiplog.fit.changes.ask.halving import Halving, Interval
 from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.scanner import Scanner
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.plan.request import Request
@@ -32,7 +32,7 @@ class Bisection:
     def halve(
         self,
         index: int,
-        marks: Sequence[Mark],
+        marks: Sequence[ChangeMark],
         interval: Interval,
         narrowed: Callable[[Interval], None],
     ) -> Generator[Request, Record, int | None]:
@@ -63,9 +63,9 @@ class Bisection:
     def last_word(
         self,
         index: int,
-        marks: Sequence[Mark],
+        marks: Sequence[ChangeMark],
         last_before: int,
-        place: Place,
+        place: KnownPlace,
         least: float,
     ) -> Generator[Request, Record, Jump | None]:
         """What a jump between two neighbouring sizes looks like; None where the bytes don't suffice to ask.
@@ -73,9 +73,9 @@ class Bisection:
         All quantities are looked at: the one that jumps most need not be one that led here. At a named limit, those
         that the bytes did not allow for at first have a question of their own where the others don't jump.
         """
-        around = Surroundings.of(last_before, far=place is not Place.LIMIT)
+        around = Surroundings.of(last_before, far=place is not KnownPlace.LIMIT)
         led = {mark.quantity for mark in marks}
-        if place is not Place.LIMIT:
+        if place is not KnownPlace.LIMIT:
             others = self._scanner.quantities(around.sizes)
             jump = yield from self._jump(index, [*marks, *_flat(others, led)], around, place, least)
             return jump
@@ -94,9 +94,9 @@ class Bisection:
     def _jump(
         self,
         index: int,
-        marks: Sequence[Mark],
+        marks: Sequence[ChangeMark],
         around: Surroundings,
-        place: Place,
+        place: KnownPlace,
         least: float,
     ) -> Generator[Request, Record, Jump | None]:
         def jump(evidence: Evidence) -> Jump:
@@ -112,10 +112,12 @@ class Bisection:
         return None if evidence is None else jump(evidence)
 
 
-def _flat(quantities: Iterable[str], led: Set[str]) -> list[Mark]:
+def _flat(quantities: Iterable[str], led: Set[str]) -> list[ChangeMark]:
     """Marks without known lines, of the quantities that did not lead here."""
     return [
-        Mark(name, FLAT, FLAT, THRESHOLDS.first_rounds) for name in quantities if name not in led
+        ChangeMark(name, FLAT, FLAT, THRESHOLDS.first_rounds)
+        for name in quantities
+        if name not in led
     ]
 
 

@@ -11,7 +11,7 @@ from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes.ask.halving import Halving, Interval
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed, observe
@@ -53,7 +53,7 @@ def series_for(quantity: str, message_bytes: int) -> tuple[SeriesRequest, ...]:
 
 def marks_of(
     dataset: Dataset, change: Change, changes: Sequence[Change], round_bytes: float
-) -> tuple[Mark, ...]:
+) -> tuple[ChangeMark, ...]:
     """The quantities by which a size is told to be before or after `change`, one of `changes`, at the least cost.
 
     One round may put `round_bytes` on the wire. None where all quantities need more rounds than a question has.
@@ -74,20 +74,20 @@ def marks_of(
     interval = change.last_before_bytes, change.first_after_bytes
     marks = affordable(marks, known.values(), interval, round_bytes)
     if _synchronises(dataset) and "late_receiver" not in observed:
-        marks.append(Mark("late_receiver", FLAT, FLAT, THRESHOLDS.first_rounds, unknown=True))
+        marks.append(ChangeMark("late_receiver", FLAT, FLAT, THRESHOLDS.first_rounds, unknown=True))
     most = THRESHOLDS.first_rounds * 2**THRESHOLDS.records
     return () if all(mark.rounds >= most for mark in marks) else tuple(marks)
 
 
 def affordable(
-    marks: Sequence[Mark], known: Iterable[Mark], interval: Interval, round_bytes: float
-) -> list[Mark]:
+    marks: Sequence[ChangeMark], known: Iterable[ChangeMark], interval: Interval, round_bytes: float
+) -> list[ChangeMark]:
     """The mark that halves an interval at the least cost, and the next ones as far as `round_bytes` do for one round.
 
     The cheapest comes first. Those of all `known`
     marks that need no series beyond theirs follow: they cost nothing, and count for as much as they are certain.
     """
-    chosen: list[Mark] = []
+    chosen: list[ChangeMark] = []
     sizes = Halving(*interval).sizes
     left = round_bytes
     for mark in sorted(marks, key=lambda mark: mark.rounds * _round_cost(mark, sizes)):
@@ -97,7 +97,9 @@ def affordable(
     return _with_free(chosen[: THRESHOLDS.most_marks], known, interval[1])
 
 
-def _with_free(marks: list[Mark], known: Iterable[Mark], message_bytes: int) -> list[Mark]:
+def _with_free(
+    marks: list[ChangeMark], known: Iterable[ChangeMark], message_bytes: int
+) -> list[ChangeMark]:
     measured = {series for mark in marks for series in series_for(mark.quantity, message_bytes)}
     names = {mark.quantity for mark in marks}
     return marks + [
@@ -157,7 +159,7 @@ def _error(observed: Observed, change: Change) -> float:
     return MEDIAN_ERROR * math.hypot(1.0, 0.5, 0.5) * noise
 
 
-def _round_cost(mark: Mark, sizes: Sequence[int]) -> float:
+def _round_cost(mark: ChangeMark, sizes: Sequence[int]) -> float:
     """Bytes on the wire for one round, where a message counts as some bytes too."""
     series = [request for size in sizes for request in series_for(mark.quantity, size)]
     return sum(
@@ -171,7 +173,7 @@ def _jump(before: Line, after: Line, change: Change) -> float:
     return float(np.log(after(middle) / before(middle)))
 
 
-def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark:
+def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> ChangeMark:
     lower = max(
         (c.first_after_bytes for c in changes if c.first_after_bytes <= change.last_before_bytes),
         default=0,
@@ -183,7 +185,9 @@ def _mark(observed: Observed, change: Change, changes: Sequence[Change]) -> Mark
     before = _line(observed, lower, change.last_before_bytes)
     after = _line(observed, change.first_after_bytes, upper)
     jump = max(abs(_jump(before, after, change)), DECIDE.min_jump)
-    return Mark(observed.quantity, before, after, rounds_needed(jump, _error(observed, change)))
+    return ChangeMark(
+        observed.quantity, before, after, rounds_needed(jump, _error(observed, change))
+    )
 
 
 def _line(observed: Observed, first_bytes: int, last_bytes: int) -> Line:

@@ -17,7 +17,7 @@ from chiplog.fit.changes.ask.halving import Halving
 from chiplog.fit.changes.ask.marks import series_for
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.changes.decide.evidence import Evidence
-from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.decide.mark import ChangeMark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
@@ -73,7 +73,7 @@ class Questions:
         """Bytes for one round of one of so many questions, such that there are enough for `records` records."""
         return self._share(questions).bytes / (records * THRESHOLDS.first_rounds)
 
-    def affords_bisection(self, marks: Sequence[Mark], low: int, high: int) -> bool:
+    def affords_bisection(self, marks: Sequence[ChangeMark], low: int, high: int) -> bool:
         """Whether the bytes that are left may do for all questions from an interval to a place."""
         series = _series(marks, Halving(low, high).sizes)
         least = THRESHOLDS.least_rounds * sum(request.bytes for request in series)
@@ -82,7 +82,7 @@ class Questions:
     def ask(
         self,
         index: int,
-        marks: Sequence[Mark],
+        marks: Sequence[ChangeMark],
         sizes: Sequence[int],
         clear: Callable[[Evidence], bool],
         questions: float,
@@ -135,7 +135,7 @@ class Questions:
         )
 
 
-def _series(marks: Sequence[Mark], sizes: Sequence[int]) -> list[SeriesRequest]:
+def _series(marks: Sequence[ChangeMark], sizes: Sequence[int]) -> list[SeriesRequest]:
     """What one round takes: all that the marks need at each size, each series once."""
     needed = [
         series for size in sizes for mark in marks for series in series_for(mark.quantity, size)

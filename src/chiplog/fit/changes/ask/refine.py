@@ -22,8 +22,8 @@ from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.scanner import Scanner
 from chiplog.fit.changes.ask.step import Step
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
-from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
+from chiplog.fit.changes.decide.mark import ChangeMark
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.fit.changes.detect.observed import grid_of, observe
 from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
@@ -72,7 +72,7 @@ class Refiner:
         self._copy_limits = copy_limits(dataset.header)
         self._certain: set[int] = set()
         """Indices of the changes that are at a named limit."""
-        self._verified: dict[int, tuple[Sequence[Mark], float]] = {}
+        self._verified: dict[int, tuple[Sequence[ChangeMark], float]] = {}
         self._work = self._refine_all()
         self._pending = next(self._work, None)
 
@@ -146,7 +146,7 @@ class Refiner:
         index = len(self._known)
         self._known.append(None)
         low, high = limit.window
-        marks: Sequence[Mark] = ()
+        marks: Sequence[ChangeMark] = ()
         last_before: int | None = low
         if high - low > 1:
             sizes = [max(2 * low - high, 1), low, high, 2 * high - low]
@@ -162,7 +162,7 @@ class Refiner:
             )
         if last_before:
             jump = yield from self._bisection.last_word(
-                index, marks, last_before, Place.LIMIT, DECIDE.min_jump
+                index, marks, last_before, KnownPlace.LIMIT, DECIDE.min_jump
             )
             if jump is not None and jump.is_change:
                 self._known[index] = self._adopted(_change_at(last_before, jump))
@@ -205,7 +205,7 @@ class Refiner:
             else:
                 self._known[index] = None
 
-    def _refine(self, index: int, change: Change, marks: Sequence[Mark]) -> Asked:
+    def _refine(self, index: int, change: Change, marks: Sequence[ChangeMark]) -> Asked:
         interval = yield from self._bracket(index, change, marks)
         if interval is not None:
             confirmed = yield from self._bisect(index, change, marks, interval, DECIDE.min_jump)
@@ -295,7 +295,7 @@ class Refiner:
         self,
         index: int,
         change: Change,
-        marks: Sequence[Mark],
+        marks: Sequence[ChangeMark],
         interval: Interval,
         least_jump: float,
     ) -> Generator[Request, Record, bool | None]:
@@ -337,13 +337,13 @@ class Refiner:
             if change is not None
         )
 
-    def _place(self, last_before: int) -> Place:
+    def _place(self, last_before: int) -> KnownPlace:
         if any(limit.covers(last_before) for limit in self._limits):
-            return Place.LIMIT
-        return Place.ELSEWHERE if self._limits else Place.OPEN
+            return KnownPlace.LIMIT
+        return KnownPlace.ELSEWHERE if self._limits else KnownPlace.OPEN
 
     def _bracket(
-        self, index: int, change: Change, marks: Sequence[Mark]
+        self, index: int, change: Change, marks: Sequence[ChangeMark]
     ) -> Generator[Request, Record, Interval | None]:
         """The interval that measuring again confirms, or its neighbour; None where it shows no jump."""
         low, high = change.last_before_bytes, change.first_after_bytes

@@ -11,7 +11,7 @@ from chiplog.fit.changes.ask.marks import quantities_to_scan
 from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
 from chiplog.fit.changes.ask.step import Step, largest_steps, overlapping
 from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.fit.result import Change
 from chiplog.plan.request import Request
@@ -64,7 +64,7 @@ class Scanner:
             quantities = quantities_to_scan(
                 self._measured, together, self._questions.round_bytes(questions, records=1)
             )
-            marks = [Mark(name, FLAT, FLAT, THRESHOLDS.first_rounds) for name in quantities]
+            marks = [ChangeMark(name, FLAT, FLAT, THRESHOLDS.first_rounds) for name in quantities]
             if not marks:
                 continue
             evidence = yield from self._questions.ask(

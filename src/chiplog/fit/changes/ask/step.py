@@ -11,7 +11,7 @@ import numpy as np
 
 from chiplog.fit.changes.ask.marks import affordable, rounds_needed
 from chiplog.fit.changes.decide.evidence import Evidence, spread
-from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.decide.mark import ChangeMark
 from chiplog.fit.changes.detect.line import Line
 from chiplog.machine_state.noise import ERRORS
 
@@ -24,7 +24,7 @@ class Step:
     """Two neighbouring sizes in bytes, and the quantities that step between them."""
 
     interval: tuple[int, int]
-    marks: tuple[Mark, ...]
+    marks: tuple[ChangeMark, ...]
     relative_jump: float
     """Of the quantity that steps most, beyond what it rises beside it."""
     total: float
@@ -105,14 +105,14 @@ def _step(
     )
 
 
-def _mark(evidence: Evidence, shown: _Shown, sizes: Sequence[int], at: int) -> Mark:
+def _mark(evidence: Evidence, shown: _Shown, sizes: Sequence[int], at: int) -> ChangeMark:
     """The quantity with the lines through the two sizes on each side of the step."""
     seconds = evidence.seconds(shown.quantity)
     before = _through(sizes[at - 1], seconds[at - 1], sizes[at], seconds[at])
     after = _through(sizes[at + 1], seconds[at + 1], sizes[at + 2], seconds[at + 2])
     # A step differs three rises, and has twice the error of a middle beside two others.
     error = 0.5 * shown.error * math.sqrt(evidence.rounds(shown.quantity))
-    return Mark(shown.quantity, before, after, rounds_needed(abs(shown.step), error))
+    return ChangeMark(shown.quantity, before, after, rounds_needed(abs(shown.step), error))
 
 
 def _through(low: int, low_seconds: float, high: int, high_seconds: float) -> Line:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class AskThresholds:
     """Numbers of the room `ask`. Bytes are those on the wire, of a whole run.
 
     `docs/numbers/protocol-changes.md` has the derivations and the series that show what they give.
@@ -49,4 +49,4 @@ class Thresholds:
     """Given: no library spends more than an eighth of a limit on its header."""
 
 
-THRESHOLDS = Thresholds()
+THRESHOLDS = AskThresholds()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.decide.mark import Mark
+from chiplog.fit.changes.decide.mark import ChangeMark
 from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
 from chiplog.fit.changes.detect.observed import samples_of
@@ -21,7 +21,7 @@ from chiplog.statistics import MAD_TO_DEVIATION
 Floats = NDArray[np.float64]
 
 
-class Place(Enum):
+class KnownPlace(Enum):
     """What is known beforehand of the place of a supposed jump."""
 
     LIMIT = "the transport names a limit here"
@@ -42,7 +42,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class StepEstimate:
     """A value with its standard error."""
 
     value: float
@@ -62,7 +62,7 @@ class Evidence:
     """The rounds of one or more records at the same sizes, resampled jointly so that pairs stay pairs."""
 
     def __init__(
-        self, marks: Sequence[Mark], sizes: Sequence[int], random: np.random.Generator
+        self, marks: Sequence[ChangeMark], sizes: Sequence[int], random: np.random.Generator
     ) -> None:
         self._marks = marks
         self._sizes = tuple(sizes)
@@ -125,7 +125,7 @@ class Evidence:
             found.append((mark.quantity, own - np.where(to_left, left, right)))
         return found
 
-    def place(self, size: int, low: int, high: int) -> Estimate:
+    def place(self, size: int, low: int, high: int) -> StepEstimate:
         """Where `size` lies between the lines through `low` (0: before the change) and `high` (1: after it)."""
         return _combined([self._place(mark, size, low, high) for mark in self._usable()])
 
@@ -136,14 +136,14 @@ class Evidence:
         """
         return sum(self._log_odds(mark, size, low, high) for mark in self._usable())
 
-    def jump(self, size: float, low: int, high: int) -> Estimate:
+    def jump(self, size: float, low: int, high: int) -> StepEstimate:
         """Largest relative jump of a quantity at `size`, by the lines through `low` and `high`, in its errors."""
         estimates = [self._jump(mark, size, low, high) for mark in self._usable()]
         if not estimates:
-            return Estimate(0.0, np.inf)
+            return StepEstimate(0.0, np.inf)
         return max(estimates, key=lambda e: e.size / e.error)
 
-    def jump_at(self, around: Surroundings, place: Place, *, least: float) -> Jump:
+    def jump_at(self, around: Surroundings, place: KnownPlace, *, least: float) -> Jump:
         """Whether the time jumps from one byte to the next, by more than beside it, and stays there.
 
         One quantity must jump by the share `least`. At a named limit that one must last until a cache line further.
@@ -152,7 +152,7 @@ class Evidence:
         quantities show is the machine's.
         """
         usable = self._usable()
-        is_limit = place is Place.LIMIT
+        is_limit = place is KnownPlace.LIMIT
         errors = THRESHOLDS.limit_errors if is_limit else THRESHOLDS.jump_errors
         jumps = {mark: self._jump_beside(mark, around) for mark in usable}
         small = [
@@ -167,12 +167,12 @@ class Evidence:
             is_change = any(mark in lasting for mark in large)
         else:
             is_change = bool(large) and 2 * len(lasting) >= len(small)
-            if place is Place.ELSEWHERE:
+            if place is KnownPlace.ELSEWHERE:
                 is_change = is_change and 2 * len(lasting) > len(usable)
         relative = jumps[small[0]].value if small else 0.0
         return Jump(tuple(mark.quantity for mark in small), relative, is_change)
 
-    def _jump_beside(self, mark: Mark, around: Surroundings) -> Estimate:
+    def _jump_beside(self, mark: ChangeMark, around: Surroundings) -> StepEstimate:
         """The relative jump between the sizes just before a place and those just after it.
 
         Those a cache line away count where a line is so small a part of the message that no time is proportional to it.
@@ -181,14 +181,19 @@ class Evidence:
         if CACHE_LINE_BYTES <= THRESHOLDS.min_jump * around.low:
             before, after = [around.line_below, *before], [*after, around.line_above]
         ratio = self._mean(mark, after) / self._mean(mark, before) - 1.0
-        return Estimate(float(ratio[0]), spread(ratio))
+        return StepEstimate(float(ratio[0]), spread(ratio))
 
-    def _mean(self, mark: Mark, sizes: Sequence[int]) -> Floats:
+    def _mean(self, mark: ChangeMark, sizes: Sequence[int]) -> Floats:
         mean: Floats = np.mean([self._at(mark, size) for size in sizes], axis=0)
         return mean
 
     def _stands_out(
-        self, mark: Mark, jump: Estimate, around: Surroundings, errors: float, least: float
+        self,
+        mark: ChangeMark,
+        jump: StepEstimate,
+        around: Surroundings,
+        errors: float,
+        least: float,
     ) -> bool:
         beside = (
             self._jump(mark, around.low, around.below, around.low),
@@ -201,7 +206,7 @@ class Evidence:
             least, THRESHOLDS.contrast * disturbance
         )
 
-    def _lasts(self, mark: Mark, jump: Estimate, around: Surroundings) -> bool:
+    def _lasts(self, mark: ChangeMark, jump: StepEstimate, around: Surroundings) -> bool:
         sign = math.copysign(1.0, jump.value)
         afar = [
             self._jump(mark, around.high, around.low, around.line_above),
@@ -212,7 +217,7 @@ class Evidence:
             return False
         return not around.far_above or sign * self._step_between_lines(mark, around) > 0.0
 
-    def _step_between_lines(self, mark: Mark, around: Surroundings) -> float:
+    def _step_between_lines(self, mark: ChangeMark, around: Surroundings) -> float:
         """The relative step between lines through the sizes on each side; 0 where their scatter may be it.
 
         The two sizes at the jump are left out: the first one of a protocol may carry a fragment of one byte.
@@ -233,36 +238,36 @@ class Evidence:
         step = float(solution[2])
         return step if abs(step) >= THRESHOLDS.lasting_errors(freedom) * error else 0.0
 
-    def _usable(self) -> list[Mark]:
+    def _usable(self) -> list[ChangeMark]:
         return [
             m
             for m in self._marks
             if m.quantity in self._means and np.all(self._means[m.quantity][0] > 0.0)
         ]
 
-    def _at(self, mark: Mark, size: int) -> Floats:
+    def _at(self, mark: ChangeMark, size: int) -> Floats:
         means: Floats = self._means[mark.quantity][:, self._sizes.index(size)]
         return means
 
-    def _lines(self, mark: Mark, size: float, low: int, high: int) -> tuple[Floats, Floats]:
+    def _lines(self, mark: ChangeMark, size: float, low: int, high: int) -> tuple[Floats, Floats]:
         before = self._at(mark, low) * (mark.before(size) / mark.before(float(low)))
         after = self._at(mark, high) * (mark.after(size) / mark.after(float(high)))
         return before, after
 
-    def _place(self, mark: Mark, size: int, low: int, high: int) -> Estimate:
+    def _place(self, mark: ChangeMark, size: int, low: int, high: int) -> StepEstimate:
         if mark.unknown and not self._differs(mark, low, high):
-            return Estimate(0.5, np.inf)
+            return StepEstimate(0.5, np.inf)
         # Ratios, since one protocol may take twenty times as long as the other. Linear in the replicates: dividing
         # them by a distance near zero would have no spread to speak of.
         before, after = (_log(times) for times in self._lines(mark, size, low, high))
         own = _log(self._at(mark, size))
         apart = float(after[0] - before[0])
         if apart == 0.0:
-            return Estimate(0.5, np.inf)
+            return StepEstimate(0.5, np.inf)
         value = float(own[0] - before[0]) / apart
-        return Estimate(value, spread((own - before) - value * (after - before)) / abs(apart))
+        return StepEstimate(value, spread((own - before) - value * (after - before)) / abs(apart))
 
-    def _log_odds(self, mark: Mark, size: int, low: int, high: int) -> float:
+    def _log_odds(self, mark: ChangeMark, size: int, low: int, high: int) -> float:
         if mark.unknown and not self._differs(mark, low, high):
             return 0.0
         before, after = (_log(times) for times in self._lines(mark, size, low, high))
@@ -281,17 +286,17 @@ class Evidence:
         )
         return float(np.subtract(*np.log(list(densities))))
 
-    def _differs(self, mark: Mark, low: int, high: int) -> bool:
+    def _differs(self, mark: ChangeMark, low: int, high: int) -> bool:
         """Whether a quantity without known lines differs by more than any line through the origin would."""
         ratio = float(self._at(mark, high)[0] / self._at(mark, low)[0])
         return max(ratio, 1.0 / ratio) >= 2.0 * high / low
 
-    def _jump(self, mark: Mark, size: float, low: int, high: int) -> Estimate:
+    def _jump(self, mark: ChangeMark, size: float, low: int, high: int) -> StepEstimate:
         if mark.unknown and not self._differs(mark, low, high):
-            return Estimate(0.0, np.inf)
+            return StepEstimate(0.0, np.inf)
         before, after = self._lines(mark, size, low, high)
         ratio = after / before - 1.0
-        return Estimate(float(ratio[0]), spread(ratio))
+        return StepEstimate(float(ratio[0]), spread(ratio))
 
 
 def _trimmed_mean(rounds: Floats) -> Floats:
@@ -322,10 +327,10 @@ def spread(values: Floats) -> float:
     return max(deviation, 1e-9 * float(np.max(np.abs(values))), np.finfo(np.float64).tiny)
 
 
-def _combined(estimates: Sequence[Estimate]) -> Estimate:
+def _combined(estimates: Sequence[StepEstimate]) -> StepEstimate:
     known = [e for e in estimates if np.isfinite(e.error)]
     if not known:
-        return Estimate(0.5, np.inf)
+        return StepEstimate(0.5, np.inf)
     # Clipped, so that one quantity with a steep line can't outvote the others by an absurd place. And one that
     # lies beyond either line counts for the less beside the others the farther off it is.
     places = np.array([float(np.clip(e.value, -1.0, 2.0)) for e in known])
@@ -333,4 +338,4 @@ def _combined(estimates: Sequence[Estimate]) -> Estimate:
     beyond = np.maximum(-places, places - 1.0)
     weights = 1.0 / (errors**2 + np.maximum(beyond - THRESHOLDS.off_errors * errors, 0.0) ** 2)
     weights /= np.sum(weights)
-    return Estimate(float(weights @ places), float(np.linalg.norm(weights * errors)))
+    return StepEstimate(float(weights @ places), float(np.linalg.norm(weights * errors)))

@@ -10,7 +10,7 @@ FLAT = Line.flat()
 
 
 @dataclass(frozen=True)
-class Mark:
+class ChangeMark:
     """A quantity with the lines that it follows before and after the change; only their ratios are used."""
 
     quantity: str

@@ -15,11 +15,11 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes.ask.questions import BISECT
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, Place
-from chiplog.fit.changes.decide.mark import FLAT, Mark
+from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
+from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.fit.changes.decide.surroundings import Surroundings
 from chiplog.fit.changes.decide.thresholds import THRESHOLDS
-from chiplog.fit.changes.detect.consensus import Verdict
+from chiplog.fit.changes.detect.consensus import AgreedChanges
 from chiplog.fit.changes.result import (
     SCHEMA,
     ChangesResult,
@@ -96,7 +96,7 @@ def _changes_of(members: Iterable[Mapping[str, Any]]) -> tuple[Change, ...]:
     return tuple(change_from_json(member) for member in members)
 
 
-def refined(dataset: Dataset, verdict: Verdict) -> tuple[Change, ...]:
+def refined(dataset: Dataset, verdict: AgreedChanges) -> tuple[Change, ...]:
     """The verdict's changes as the bisections in the dataset narrow, refute or add to them; as they are without any."""
     records: dict[int, list[Series]] = {}
     for series in dataset.select(purpose=BISECT).series:
@@ -124,12 +124,12 @@ def _last_words(records: Mapping[int, Sequence[Series]]) -> dict[int, Jump]:
             continue
         low = around.low
         if low not in places or asked[low] != record[0].tag.get("change"):
-            marks = [Mark(name, FLAT, FLAT, 0.0) for name in QUANTITIES]
+            marks = [ChangeMark(name, FLAT, FLAT, 0.0) for name in QUANTITIES]
             places[low] = around, Evidence(marks, around.sizes, np.random.default_rng(0))
             asked[low] = record[0].tag.get("change")
         places[low][1].add(record)
     jumps = {
-        low: evidence.jump_at(around, Place.LIMIT, least=THRESHOLDS.min_jump)
+        low: evidence.jump_at(around, KnownPlace.LIMIT, least=THRESHOLDS.min_jump)
         for low, (around, evidence) in sorted(places.items())
         if evidence
     }
@@ -146,7 +146,7 @@ def _surroundings_of(sizes: Sequence[int]) -> Surroundings | None:
     return None
 
 
-def _of_grid(verdict: Verdict, last_before: int, jump: Jump) -> Change:
+def _of_grid(verdict: AgreedChanges, last_before: int, jump: Jump) -> Change:
     """The change at a place, with what the grid says of it."""
     found = Change(last_before, last_before + 1, "jump", jump.relative, jump.quantities)
     same = [

@@ -12,7 +12,7 @@ from chiplog.fit.changes.detect.thresholds import THRESHOLDS as DETECT
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class DecideThresholds:
     """Numbers of the room `decide`; those that errors allow are computed from how often a question is asked.
 
     `docs/numbers/protocol-changes.md` has the derivations and the series that show what they give.
@@ -79,4 +79,4 @@ def _quantile(probability: float) -> float:
     return -NormalDist().inv_cdf(probability)
 
 
-THRESHOLDS = Thresholds()
+THRESHOLDS = DecideThresholds()

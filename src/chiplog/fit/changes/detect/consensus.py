@@ -57,7 +57,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AgreedChanges:
     """What the witnesses of all series come to; both ascend in size."""
 
     changes: tuple[Change, ...]
@@ -65,7 +65,7 @@ class Verdict:
     """Where measuring again may find a jump."""
 
 
-def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
+def agree(witnesses: Sequence[Witness], series: int) -> AgreedChanges:
     """The protocol changes that the witnesses of `series` series testify to, and the suspects."""
     groups: list[list[Witness]] = []
     for witness in sorted(witnesses, key=lambda w: w.key, reverse=True):
@@ -76,7 +76,7 @@ def agree(witnesses: Sequence[Witness], series: int) -> Verdict:
             group.append(witness)
     changes = [_change(group) for group in groups if _credible(group, series)]
     suspects = [_suspect(group) for group in groups if _suspicious(group, series)]
-    return Verdict(_ascending(changes), _ascending(suspects))
+    return AgreedChanges(_ascending(changes), _ascending(suspects))
 
 
 def _is_one(group: Sequence[Witness], witness: Witness) -> bool:

@@ -15,7 +15,7 @@ CACHE_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class DetectThresholds:
     """What times over sizes must show to be evidence of a protocol change."""
 
     least_scatter: float = 0.002
@@ -85,4 +85,4 @@ class Thresholds:
         return 2.0 * math.log(odds * self.outlying / deviation)
 
 
-THRESHOLDS = Thresholds()
+THRESHOLDS = DetectThresholds()

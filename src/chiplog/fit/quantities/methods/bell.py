@@ -10,7 +10,7 @@ high-performance networks", IPDPS 2003, section 3.
 
 from __future__ import annotations
 
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.culler import remote_overhead
 from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
 from chiplog.fit.quantities.over_sizes import flood_gap, knee_send_overhead, ping_pong, train_gap
@@ -18,7 +18,7 @@ from chiplog.fit.quantities.over_sizes import flood_gap, knee_send_overhead, pin
 NO_LATENCY = "Bell et al. measure the end-to-end latency EEL only, not L."
 
 
-def bell(measured: Measured) -> MethodQuantities:
+def bell(measured: MeasuredSeries) -> MethodQuantities:
     """The quantities of LogGP from a ladder of delays, delayed ping-pongs and floods."""
     half = ping_pong(measured)
     flooded = flood_gap(measured)

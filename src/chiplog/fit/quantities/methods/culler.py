@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
 from chiplog.fit.quantities.over_sizes import (
     delayed_ping_pong_overhead,
@@ -43,13 +43,13 @@ def difference(name: str, minuend: Quantity, subtrahend: Quantity) -> Quantity:
     )
 
 
-def remote_overhead(measured: Measured, o_s: Quantity) -> Quantity:
+def remote_overhead(measured: MeasuredSeries, o_s: Quantity) -> Quantity:
     """o_r(s) from ping-pongs with a delay above the round trip; where there are none, from delayed receives."""
     both = delayed_ping_pong_overhead(measured)
     return difference("o_r", both, o_s) if both.value.size else receive_overhead(measured)
 
 
-def culler(measured: Measured) -> MethodQuantities:
+def culler(measured: MeasuredSeries) -> MethodQuantities:
     """The quantities of LogGP from sends, delayed ping-pongs and floods."""
     half = ping_pong(measured)
     gap = flood_gap(measured)

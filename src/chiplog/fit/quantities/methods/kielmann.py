@@ -9,7 +9,7 @@ IPDPS workshops 2000, section 3.
 
 from __future__ import annotations
 
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
 from chiplog.fit.quantities.over_sizes import (
     direct_send_overhead,
@@ -19,7 +19,7 @@ from chiplog.fit.quantities.over_sizes import (
 )
 
 
-def kielmann(measured: Measured) -> MethodQuantities:
+def kielmann(measured: MeasuredSeries) -> MethodQuantities:
     """The tables of pLogP from sends, receives and floods."""
     half = ping_pong(measured)
     gap = flood_gap(measured)

@@ -11,7 +11,7 @@ networks", PMEO-PDS 2007.
 
 from __future__ import annotations
 
-from chiplog.fit.quantities.measured import Measured
+from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.quantities import MethodQuantities, needed
 from chiplog.fit.quantities.over_sizes import (
     delayed_send_overhead,
@@ -21,7 +21,7 @@ from chiplog.fit.quantities.over_sizes import (
 )
 
 
-def prtt(measured: Measured) -> MethodQuantities:
+def prtt(measured: MeasuredSeries) -> MethodQuantities:
     """The quantities of LogGP from PRTT trains and from receives of messages that wait."""
     half = half_round_trip(measured)
     gap = train_gap(measured)
