@@ -132,8 +132,8 @@ class Rank:
 
 def latest(times: Sequence[Seconds]) -> Seconds:
     """The latest of several times, draw by draw."""
-    found: Seconds = np.maximum.reduce(times)
-    return found
+    maximum: Seconds = np.maximum.reduce(times)
+    return maximum
 
 
 ANY_SIZE = -1

@@ -55,9 +55,9 @@ def algorithms(operation: str) -> dict[str, Algorithm]:
 
 def load(operation: str, name: str) -> Algorithm:
     """One algorithm; UsageError says which there are."""
-    found = algorithms(operation)
-    if name not in found:
+    known = algorithms(operation)
+    if name not in known:
         raise UsageError(
-            f"--algorithm: '{name}' does no {operation}; there are {', '.join(found)}."
+            f"--algorithm: '{name}' does no {operation}; there are {', '.join(known)}."
         )
-    return found[name]
+    return known[name]

@@ -30,18 +30,18 @@ def without_cold_start(dataset: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     own, the first ones are marked as warm-up already, and the dataset comes back as it is; also where a number stands
     for many times, as a tool's mean or median does, which took its warm-up itself.
     """
-    series = dataset.series
+    all_series = dataset.series
     if (
         _is_summary(dataset)
-        or not series
-        or any(one.seconds.size > 1 or one.warmup_seconds.size for one in series)
+        or not all_series
+        or any(series.seconds.size > 1 or series.warmup_seconds.size for series in all_series)
     ):
         return dataset, ()
-    first = min(one.record_id for one in series)
-    kept = tuple(one for one in series if one.record_id != first)
+    first = min(series.record_id for series in all_series)
+    kept = tuple(series for series in all_series if series.record_id != first)
     if not kept:
         return dataset, ()
-    size = next(one.message_bytes for one in series if one.record_id == first)
+    size = next(series.message_bytes for series in all_series if series.record_id == first)
     sentence = (
         f"The first record ({size} B) is not used: its series have one sample each and no warm-up, "
         "so it was taken cold."
@@ -75,13 +75,13 @@ def few_means_in_regimes(dataset: Dataset, fit: Fit, scatter: float) -> tuple[st
     if not few:
         return ()
     where = ", ".join(sizes_text(segment.first_bytes, segment.last_bytes) for segment in few)
-    told = (
+    clause = (
         f"the intervals there are as wide as the {100 * scatter:.2g} % allow that the other sizes scatter by"
         if scatter > 0.0
         else "nothing tells what they scatter by, so there are no intervals"
     )
     return (
-        f"{FEWEST_MEANS} imported means or fewer in {where}: {told}. Import more sizes, or more launches.",
+        f"{FEWEST_MEANS} imported means or fewer in {where}: {clause}. Import more sizes, or more launches.",
     )
 
 
@@ -91,11 +91,11 @@ def scatter_elsewhere(dataset: Dataset, fits: Sequence[Fit]) -> float:
     A regime of a few means tells hardly any of it, so those of the others count for it. Of the fit that misses them
     least; 0 where no fit has several regimes, and where none tells it.
     """
-    told = []
+    scatters = []
     for fit in fits:
         if _is_summary(dataset) and len(fit.segments) > 1:
-            told += [_scatter(curve, fit) for curve in fit.curves if curve.quantity in PRINTED]
-    return min((one for one in told if one > 0.0), default=0.0)
+            scatters += [_scatter(curve, fit) for curve in fit.curves if curve.quantity in PRINTED]
+    return min((scatter for scatter in scatters if scatter > 0.0), default=0.0)
 
 
 def _scatter(curve: Curve, fit: Fit) -> float:

@@ -89,7 +89,7 @@ def fit(
         seed=seed,
         replicates=replicates,
     )
-    known = {one.model for one in fitted.fits}
+    known = {fit.model for fit in fitted.fits}
     for left_out in fitted.left_out:
         if left_out.model not in known and not (method == "all" and known):
             raise UsageError(left_out.sentence)
@@ -118,34 +118,34 @@ def fit_each(
         raise UsageError(f"{dataset.source}: there are no series to fit.")
     fits: list[Fit] = []
     reasons: dict[tuple[str, str], str] = {}
-    for mine in dataset.apart("operation", "posting", "placement").values():
-        chosen = with_receives(dataset, mine)
+    for part in dataset.apart("operation", "posting", "placement").values():
+        chosen = with_receives(dataset, part)
         jobs = [
             (loaded[name], by) for name in loaded for by in suited_methods(name, method, chosen)
         ]
         one_pair = [job for job in jobs if not of_pairs(job[0].name)]
         pairs = [job for job in jobs if of_pairs(job[0].name)]
-        found: list[Fit] = []
+        part_fits: list[Fit] = []
         if one_pair:
             operation = chosen.series[0].operation
-            found += _fit_one_pair(
+            part_fits += _fit_one_pair(
                 chosen, operation, one_pair, boundaries, statistic, seed, replicates, reasons
             )
         for alike in chosen.select(pattern="pairs").apart("between", "direction").values():
-            found += _fit_pairs(alike, pairs, boundaries, statistic, seed, reasons)
+            part_fits += _fit_pairs(alike, pairs, boundaries, statistic, seed, reasons)
         first = chosen.series[0]
         launches = len({series.launch for series in chosen.series})
         fits += [
-            replace(one, placement=first.placement, posting=first.posting, launches=launches)
-            for one in found
+            replace(fit, placement=first.placement, posting=first.posting, launches=launches)
+            for fit in part_fits
         ]
     found_out = (oversubscription(dataset.header), disturbance(dataset.series))
-    told = tuple(one.sentence() for one in found_out if one is not None)
+    sentences = tuple(finding.sentence() for finding in found_out if finding is not None)
     busy = busy_text(dataset)
     return FitsMade(
         with_origin(
             dataset.header,
-            [replace(one, warnings=(*told, *one.warnings), busy=busy) for one in fits],
+            [replace(fit, warnings=(*sentences, *fit.warnings), busy=busy) for fit in fits],
         ),
         _left_out(loaded, method, fits, reasons),
     )
@@ -158,13 +158,13 @@ def _left_out(
     reasons: Mapping[tuple[str, str], str],
 ) -> tuple[LeftOut, ...]:
     """What was refused and not fitted to another part either, and the models that no part was made for."""
-    known = {(one.model, one.method) for one in fits}
+    known = {(fit.model, fit.method) for fit in fits}
     left_out = [LeftOut(*key, reason) for key, reason in reasons.items() if key not in known]
-    told = {one.model for one in left_out} | {one.model for one in fits}
+    named = {refusal.model for refusal in left_out} | {fit.model for fit in fits}
     left_out += [
         LeftOut(name, by[0], lacks(name, by[0]))
         for name in models
-        if name not in told and (by := methods_of(name, method))
+        if name not in named and (by := methods_of(name, method))
     ]
     return tuple(left_out)
 
@@ -223,19 +223,19 @@ def _fit_one_pair(
     by_size = any(by != ONE_TO_MANY for _, by in jobs)
     changes, doubts = _changes(dataset, boundaries) if by_size else ((), ())
     chosen, placed, warnings = usable(dataset)
-    told = (*warnings, *doubts)
+    cautions = (*warnings, *doubts)
 
     def fitted(scatter: float) -> list[Fit]:
         measured = MeasuredSeries(placed.dataset, statistic, seed, replicates, scatter=scatter)
-        found = _fit_jobs(placed, measured, operation, jobs, changes, seed, told, reasons)
+        fits = _fit_jobs(placed, measured, operation, jobs, changes, seed, cautions, reasons)
         return [
-            replace(one, warnings=(*one.warnings, *few_means_in_regimes(chosen, one, scatter)))
-            for one in found
+            replace(fit, warnings=(*fit.warnings, *few_means_in_regimes(chosen, fit, scatter)))
+            for fit in fits
         ]
 
-    found = fitted(0.0)
-    scatter = scatter_elsewhere(chosen, found)
-    return fitted(scatter) if scatter > 0.0 else found
+    first_fits = fitted(0.0)
+    scatter = scatter_elsewhere(chosen, first_fits)
+    return fitted(scatter) if scatter > 0.0 else first_fits
 
 
 def _fit_jobs(
@@ -245,12 +245,12 @@ def _fit_jobs(
     jobs: Sequence[tuple[Model, str]],
     changes: tuple[Change, ...],
     seed: int,
-    told: Sequence[str],
+    warnings: Sequence[str],
     reasons: dict[tuple[str, str], str],
 ) -> list[Fit]:
     """The fit of each model by its method to what was measured; `reasons` gets why one refuses."""
     transport = str(placed.dataset.header.get("transport", "unknown"))
-    found: dict[str, MethodQuantities] = {}
+    quantities: dict[str, MethodQuantities] = {}
     known_lines: dict[str, RegimeLines] = {}
     fits = []
     for model, name in jobs:
@@ -262,17 +262,17 @@ def _fit_jobs(
                     operation=operation,
                     transport=transport,
                     seed=seed,
-                    warnings=told,
+                    warnings=warnings,
                 )
             )
             continue
-        if name not in found:
-            found[name] = METHODS[name](measured)
+        if name not in quantities:
+            quantities[name] = METHODS[name](measured)
         job = Job(
             model,
             name,
             measured,
-            found[name],
+            quantities[name],
             changes,
             seed,
             operation in ONE_SIDED,
@@ -280,7 +280,7 @@ def _fit_jobs(
             known_lines,
         )
         try:
-            fits.append(_fit_one(job, transport, operation, told))
+            fits.append(_fit_one(job, transport, operation, warnings))
         except UsageError as error:
             reasons[model.name, name] = str(error)
     return fits
@@ -296,8 +296,8 @@ def _changes(
     if boundaries == "auto":
         from chiplog.fit.changes import find_changes
 
-        found = find_changes(dataset)
-        boundaries, doubts = found.consensus, tuple(map(str, found.ends))
+        result = find_changes(dataset)
+        boundaries, doubts = result.consensus, tuple(map(str, result.ends))
     given = [boundary for boundary in boundaries if isinstance(boundary, Change)]
     if given:
         # A slope is the border of a regime.
@@ -312,19 +312,21 @@ def _changes(
 
 
 def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) -> Fit:
-    estimate: SizeEstimator = load_reference(job.model.estimators[job.method])
-    fitted = with_own_freedom(estimate(job), job.quantities_in_lines)
+    estimator: SizeEstimator = load_reference(job.model.estimators[job.method])
+    fitted = with_own_freedom(estimator(job), job.quantities_in_lines)
     parts = fitted.parts
     segments = tuple(
-        Segment(first, last, {s: one.parameter for s, one in found.items()}, border, form)
-        for (first, last), border, found, form in zip(
+        Segment(
+            first, last, {s: estimate.parameter for s, estimate in estimates.items()}, border, form
+        )
+        for (first, last), border, estimates, form in zip(
             parts.ranges, parts.borders, fitted.estimates, fitted.forms, strict=True
         )
     )
     last_bytes = parts.ranges[-1][1]
     single = job.model.single_messages
     used = job.quantities.half_round_trip.series if single else job.quantities.series
-    found = Fit(
+    unjudged = Fit(
         model=job.model.name,
         method=job.method,
         transport=transport,
@@ -340,14 +342,14 @@ def _fit_one(job: Job, transport: str, operation: str, warnings: Sequence[str]) 
         draws=_draws(fitted.estimates),
         other_state_bytes=job.other_state_bytes,
     )
-    predict = predictor(found)
+    predict = predictor(unjudged)
     judged = (HALF_ROUND_TRIP,) if single else (HALF_ROUND_TRIP, TRAIN)
     error = fit_error(job.measured, predict, judged, last_bytes)
     return replace(
-        found,
+        unjudged,
         error=error,
-        curves=tuple(_with_prediction(curve, predict) for curve in found.curves),
-        warnings=(*found.warnings, *bad_fit(error)),
+        curves=tuple(_with_prediction(curve, predict) for curve in unjudged.curves),
+        warnings=(*unjudged.warnings, *bad_fit(error)),
         bands=bands(parts.regimes, None if single else job.quantities.gap, predict, last_bytes),
     )
 
@@ -387,7 +389,7 @@ def _with_prediction(curve: Curve, predict: Predictor) -> Curve:
 def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
     return {
         f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
-        for number, found in enumerate(estimates)
-        for symbol, estimate in found.items()
+        for number, segment_estimates in enumerate(estimates)
+        for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }

@@ -45,10 +45,10 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> tuple[str, ...]:
     ('Left out: logp (prtt, bell): the run lacks round trips.',)
     """
     by_reason: dict[str, dict[str, list[str]]] = {}
-    for one in left_out:
-        methods = by_reason.setdefault(one.reason, {}).setdefault(one.model, [])
-        if one.method and one.method not in methods:
-            methods.append(one.method)
+    for refusal in left_out:
+        methods = by_reason.setdefault(refusal.reason, {}).setdefault(refusal.model, [])
+        if refusal.method and refusal.method not in methods:
+            methods.append(refusal.method)
     return tuple(
         f"Left out: {', '.join(_named(*model) for model in models.items())}: {reason}"
         for reason, models in by_reason.items()

@@ -49,12 +49,12 @@ def json_text(value: object, indent: str = "") -> str:
     inner = indent + "  "
     if isinstance(value, Mapping) and value:
         lines = [
-            f"{inner}{json.dumps(str(name))}: {json_text(one, inner)}"
-            for name, one in value.items()
+            f"{inner}{json.dumps(str(name))}: {json_text(member, inner)}"
+            for name, member in value.items()
         ]
         text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
-        lines = [inner + json_text(one, inner) for one in value]
+    elif isinstance(value, list) and any(isinstance(member, (dict, list)) for member in value):
+        lines = [inner + json_text(member, inner) for member in value]
         text = "[\n" + ",\n".join(lines) + f"\n{indent}]"
     else:
         text = json.dumps(value, allow_nan=False)
@@ -72,7 +72,7 @@ def fits_from_json(members: Mapping[str, object], *, source: str = "model") -> t
     schema = fields.text("schema")
     if schema != SCHEMA:
         raise fields.wrong("schema", f"is {schema[:40]!r}; this chiplog reads {SCHEMA!r}")
-    return tuple(_fit_from_json(one) for one in fields.objects("fits"))
+    return tuple(_fit_from_json(child) for child in fields.objects("fits"))
 
 
 def change_to_json(change: Change) -> dict[str, object]:
@@ -195,22 +195,22 @@ def _fit_from_json(fields: Fields) -> Fit:
         operation=fields.text("operation"),
         direction=fields.text("direction"),
         statistic=fields.text("statistic"),
-        segments=tuple(_segment_from_json(one) for one in fields.objects("segments")),
-        changes=tuple(_change_from_json(one) for one in fields.objects("changes")),
+        segments=tuple(_segment_from_json(child) for child in fields.objects("segments")),
+        changes=tuple(_change_from_json(child) for child in fields.objects("changes")),
         error=_error_from_json(fields.child("error")),
         cost=_cost_from_json(fields.child("cost")),
-        curves=tuple(_curve_from_json(one) for one in _objects_if_any(fields, "curves")),
+        curves=tuple(_curve_from_json(child) for child in _objects_if_any(fields, "curves")),
         warnings=fields.texts("warnings"),
         draws={
-            name: _array(fields, f"draws.{name}", one)
-            for name, one in fields.mapping("draws").items()
+            name: _array(fields, f"draws.{name}", numbers)
+            for name, numbers in fields.mapping("draws").items()
         },
         placement=fields.text_or_none("placement"),
         between=fields.two_texts_or_none("between"),
         convention=fields.text_or_none("convention"),
         advice=fields.texts("advice"),
         posting=fields.text_or_none("posting") or "normal",
-        bands=tuple(_band_from_json(one) for one in _objects_if_any(fields, "bands")),
+        bands=tuple(_band_from_json(child) for child in _objects_if_any(fields, "bands")),
         target=fields.text_or_none("target"),
         ranks=_count_or_none(fields, "ranks"),
         hosts=_count_or_none(fields, "hosts"),

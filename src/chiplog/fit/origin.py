@@ -51,16 +51,16 @@ def of_target(
                 f"{source} holds {len(parts)} parts: {', '.join(parts)}; say which one with --target NAME."
             )
         return tuple(fits)
-    found = [fit for fit in fits if target_of(fit) == target]
-    found = found or [fit for fit in fits if fit.transport == target]
-    found = found or [fit for fit in fits if fit.placement == target]
-    if not found:
+    chosen = [fit for fit in fits if target_of(fit) == target]
+    chosen = chosen or [fit for fit in fits if fit.transport == target]
+    chosen = chosen or [fit for fit in fits if fit.placement == target]
+    if not chosen:
         raise UsageError(f"--target {target}: {source} holds {listed or 'no target'}.")
-    if len({target_of(fit) for fit in found}) > 1:
+    if len({target_of(fit) for fit in chosen}) > 1:
         raise UsageError(
             f"--target {target}: {source} holds several of that transport; name one of {listed}."
         )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _parts(fits: Sequence[Fit]) -> list[str]:

@@ -15,8 +15,8 @@ def like_the_fit(dataset: Dataset, fit: Fit) -> Dataset:
     """The series that could have been fitted with those of `fit`: of its operation, posting, placement and groups."""
 
     def alike(series: Series) -> bool:
-        own = (series.operation, series.posting, series.placement)
-        if own != (fit.operation, fit.posting, fit.placement):
+        part = (series.operation, series.posting, series.placement)
+        if part != (fit.operation, fit.posting, fit.placement):
             return False
         return fit.convention is None or (series.between, series.direction) == (
             fit.between,

@@ -123,8 +123,8 @@ class Curve:
     @property
     def pairs(self) -> int | None:
         """The number of pairs whose half round trips the curve holds; None of other curves."""
-        found = _OF_PAIRS.fullmatch(self.quantity)
-        return int(found[1]) if found else None
+        match = _OF_PAIRS.fullmatch(self.quantity)
+        return int(match[1]) if match else None
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ class Band:
 
     def at(self, message_bytes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The relative half width at any sizes, shape of `message_bytes`."""
-        known, asked = (np.log(np.maximum(one, 1)) for one in (self.message_bytes, message_bytes))
+        known, asked = (
+            np.log(np.maximum(sizes, 1)) for sizes in (self.message_bytes, message_bytes)
+        )
         return np.asarray(np.exp(np.interp(asked, known, np.log(self.relative_half_width))))
 
 

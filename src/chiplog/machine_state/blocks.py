@@ -114,12 +114,12 @@ def _joined(
 
     def rises(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], float]:
         """Of the sum of squares, where the two blocks of each pair are joined."""
-        found = {}
+        by_pair = {}
         for pair in pairs:
             sizes = [np.count_nonzero(members[number]) for number in pair]
             distance = levels[pair[0]] - levels[pair[1]]
-            found[pair] = float(sizes[0] * sizes[1] / sum(sizes) * (distance @ distance))
-        return found
+            by_pair[pair] = float(sizes[0] * sizes[1] / sum(sizes) * (distance @ distance))
+        return by_pair
 
     to_join = rises(combinations(members, 2))
     while to_join:

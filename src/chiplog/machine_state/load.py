@@ -86,12 +86,12 @@ def _ranks_of_a_host(header: Mapping[str, object]) -> int | None:
     return max(Counter(map(str, header_list(header.get("hosts")))).values(), default=None)
 
 
-def _lost_share(series: Sequence[Series]) -> float:
+def _lost_share(all_series: Sequence[Series]) -> float:
     """The share of the samples' time by which interrupted samples exceed `INTERRUPTED` medians of their series."""
     total = lost = 0.0
-    for one in series:
-        if one.seconds.size and one.median > 0.0:
-            total += one.batch * float(one.seconds.sum())
-            beyond = np.maximum(one.seconds - INTERRUPTED * one.median, 0.0)
-            lost += one.batch * float(beyond.sum())
+    for series in all_series:
+        if series.seconds.size and series.median > 0.0:
+            total += series.batch * float(series.seconds.sum())
+            beyond = np.maximum(series.seconds - INTERRUPTED * series.median, 0.0)
+            lost += series.batch * float(beyond.sum())
     return lost / total if total > 0.0 else 0.0

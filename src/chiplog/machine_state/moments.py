@@ -148,8 +148,8 @@ def _slow_samples(
         change = _change_cost(before, levels, growth, error, len(logs))
         entered = totals[:, np.newaxis, :] + change[..., np.newaxis]
         paths = [
-            _path(values - one, step, noise, (float(costs[0]), float(costs[1])))
-            for one, costs in zip(levels, np.min(entered, axis=0), strict=True)
+            _path(values - candidate, step, noise, (float(costs[0]), float(costs[1])))
+            for candidate, costs in zip(levels, np.min(entered, axis=0), strict=True)
         ]
         kept.append((np.argmin(entered, axis=0), paths))
         totals = np.array([path.total for path in paths])

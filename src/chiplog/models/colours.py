@@ -23,9 +23,9 @@ class Colour:
 
     def __post_init__(self) -> None:
         """Accepts nothing that could end a rule of the page's style sheet."""
-        for one in (self.light, self.dark):
-            if not _HEX.fullmatch(one):
-                raise ValueError(f"colour {one!r} is not of the form #0b63b5")
+        for colour in (self.light, self.dark):
+            if not _HEX.fullmatch(colour):
+                raise ValueError(f"colour {colour!r} is not of the form #0b63b5")
         if not _DASHES.fullmatch(self.dashes):
             raise ValueError(f"dashes {self.dashes!r} are not lengths such as 9 4")
 

@@ -82,8 +82,8 @@ def _ping_pong(points: Points, theta: Theta) -> Seconds:
     if not np.any(points.delay_seconds > 0):
         return np.asarray(round_trip)
     received = receive_busy(points.message_bytes, theta)
-    own = send_busy(points.message_bytes, theta) + points.delay_seconds
-    return np.asarray(np.maximum(round_trip - received, own) + received)
+    sending = send_busy(points.message_bytes, theta) + points.delay_seconds
+    return np.asarray(np.maximum(round_trip - received, sending) + received)
 
 
 def _send_overhead(points: Points, theta: Theta) -> Seconds:

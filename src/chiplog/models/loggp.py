@@ -69,8 +69,8 @@ def _ping_pong(points: Points, theta: Theta) -> Seconds:
     round_trip = 2.0 * one_way(points.message_bytes, theta)
     if not np.any(points.delay_seconds > 0):
         return round_trip
-    own = _send(points.message_bytes, theta) + points.delay_seconds
-    return np.maximum(round_trip - theta["o_r"], own) + theta["o_r"]
+    sending = _send(points.message_bytes, theta) + points.delay_seconds
+    return np.maximum(round_trip - theta["o_r"], sending) + theta["o_r"]
 
 
 def _send_overhead(points: Points, theta: Theta) -> Seconds:

@@ -30,15 +30,15 @@ class LogGPS(Model):
 
     def seconds(self, points: Points, theta: Theta) -> NDArray[np.float64]:
         """Duration of one operation of the points' pattern in seconds, shape (points,)."""
-        found = super().seconds(points, theta)
+        seconds = super().seconds(points, theta)
         synchronised = points.message_bytes > theta.get("S", np.inf)
         if points.pattern == "late_receiver":
-            return np.where(synchronised, np.maximum(found, points.delay_seconds), found)
+            return np.where(synchronised, np.maximum(seconds, points.delay_seconds), seconds)
         if not self.sync_handshake:
-            return found
+            return seconds
         handshake = 2.0 * one_way(np.zeros_like(points.message_bytes), theta)
         messages = MESSAGES_WITH_HANDSHAKE.get(points.pattern, 0)
-        return np.asarray(found + np.where(synchronised, messages * handshake, 0.0))
+        return np.asarray(seconds + np.where(synchronised, messages * handshake, 0.0))
 
 
 LOGGPS = LogGPS(

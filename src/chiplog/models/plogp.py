@@ -26,16 +26,16 @@ _ENTRY = re.compile(r"(g|o_s|o_r)\(([0-9]{1,18})\)")
 
 def table(theta: Theta, symbol: str) -> tuple[NDArray[np.float64], Seconds]:
     """Sizes in bytes (ascending) and seconds of one table in `theta`, both of shape (entries,)."""
-    found = sorted(
+    entries = sorted(
         (int(match[2]), value)
         for name, value in theta.items()
         if (match := _ENTRY.fullmatch(name)) and match[1] == symbol
     )
-    if not found:
+    if not entries:
         raise UsageError(
             f"pLogP needs a table of {symbol}(s); there is no entry such as {symbol}(1)."
         )
-    rows = np.array(found, dtype=np.float64)
+    rows = np.array(entries, dtype=np.float64)
     return rows[:, 0], rows[:, 1]
 
 

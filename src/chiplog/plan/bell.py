@@ -52,10 +52,10 @@ class BellLadders:
         if dataset.select(purpose=BELL).series:
             return ()
         gaps = {size: _gap_seconds(dataset, size) for size in self._sizes}
-        found = [(size, gap) for size, gap in gaps.items() if gap is not None]
+        measured_gaps = [(size, gap) for size, gap in gaps.items() if gap is not None]
         return [
             ladder(next_id + index, size, gap, self._stop)
-            for index, (size, gap) in enumerate(found)
+            for index, (size, gap) in enumerate(measured_gaps)
         ]
 
 

@@ -122,7 +122,7 @@ class PlanOptions:
     def ways(self) -> Ways:
         """Each operation with each posting that it has; all that was asked for where it has none of these."""
         asked = [(operation, posting) for operation in self.operations for posting in self.postings]
-        return [one for one in asked if one not in UNKNOWN_WAYS] or asked
+        return [way for way in asked if way not in UNKNOWN_WAYS] or asked
 
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them."""
@@ -173,10 +173,10 @@ def make_plan(options: PlanOptions) -> Plan:
     records: dict[tuple[str, int], Sequence[_Series]] = {}
     count = 0
     for pattern, size in product(options.patterns, options.sizes):
-        found = records_of(pattern, size, options.ranks, options.direction, options.ways)
-        count += len(found) * visits_of(options, size) * options.all_launches
+        point_records = records_of(pattern, size, options.ranks, options.direction, options.ways)
+        count += len(point_records) * visits_of(options, size) * options.all_launches
         refuse_more("records of the run", count, MOST, "take fewer --visits, --launches or --sizes")
-        records[pattern, size] = found
+        records[pattern, size] = point_records
     orders = [_order(options, records, shuffle) for _ in range(options.all_launches)]
     # Requests for the same series have the same stopping rule and the same cost, and launches differ in order only.
     rules = _rules([series for _, series, _ in orders[0]], options, nominal)
@@ -265,15 +265,15 @@ def _rules(
         least, list(counts.values()), options.budget_bytes / options.all_launches
     )
     all_seconds = sum(
-        one.seconds * count for one, count in zip(least, counts.values(), strict=True)
+        minimum.seconds * count for minimum, count in zip(least, counts.values(), strict=True)
     )
 
     def budget_ns(seconds: float) -> int:
         return round(budget_seconds * (0.5 / len(records) + 0.5 * seconds / all_seconds) * 1e9)
 
     return {
-        series: replace(one.rule(allowance), budget_ns=budget_ns(one.seconds))
-        for series, one in zip(counts, least, strict=True)
+        series: replace(minimum.rule(allowance), budget_ns=budget_ns(minimum.seconds))
+        for series, minimum in zip(counts, least, strict=True)
     }
 
 

@@ -41,18 +41,18 @@ MOST_KEPT = 64
 """Networks that are kept: of the points that every search begins with, and a few more."""
 
 
-def message_of(found: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:
+def message_of(vectors: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:
     """The costs of a message under parameter vectors as of `Regime`; one of 0 bytes counts as one of 1."""
     further = max(message_bytes, 1) - 1
-    one_way = found["L_half"] + further * found["G_half"]
-    send = found["o_s"] + further * found["O_s"]
-    gap = found["g"] + further * found["G"]
-    receive = found["o_r"] + further * found["O_r"]
+    one_way = vectors["L_half"] + further * vectors["G_half"]
+    send = vectors["o_s"] + further * vectors["O_s"]
+    gap = vectors["g"] + further * vectors["G"]
+    receive = vectors["o_r"] + further * vectors["O_r"]
     if receiver_keeps_up:
         receive = np.minimum(receive, np.maximum(send, gap))
     receive = np.minimum(receive, one_way)
     way = one_way - receive
-    lead = np.minimum(further * found["G"], way)
+    lead = np.minimum(further * vectors["G"], way)
     return Message(send_busy=send, gap=gap, way=way, receive_busy=receive, lead=lead)
 
 
@@ -148,7 +148,9 @@ class LogGPSpeaker:
 
     def space(self, asked: Sequence[Asked]) -> Space:
         """The vectors of those regimes whose sizes the tasks send."""
-        used = sorted({segment_of(self.fit, size) for one in asked for size in self.sizes(*one)})
+        used = sorted(
+            {segment_of(self.fit, size) for question in asked for size in self.sizes(*question)}
+        )
         return self.space_of(tuple(used) or (0,))
 
     def space_of(self, used: tuple[int, ...]) -> Space:
@@ -158,16 +160,18 @@ class LogGPSpeaker:
         return self._spaces[used]
 
     def _new_space(self, used: tuple[int, ...]) -> Space:
-        symbols = tuple((one, symbol) for one in used for symbol in self.regimes[one].free)
+        symbols = tuple(
+            (segment, symbol) for segment in used for symbol in self.regimes[segment].free
+        )
         unlimited = frozenset(
             place
-            for place, (one, symbol) in enumerate(symbols)
-            if self.regimes[one].is_unlimited(symbol)
+            for place, (segment, symbol) in enumerate(symbols)
+            if self.regimes[segment].is_unlimited(symbol)
         )
 
         def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
-            found = algorithm.seconds(task, self.network(used, fractions, whole))
-            return by_points(found, len(fractions), whole)
+            times = algorithm.seconds(task, self.network(used, fractions, whole))
+            return by_points(times, len(fractions), whole)
 
         return Space(self.fit, symbols, used, unlimited, seconds)
 
@@ -183,13 +187,13 @@ class LogGPSpeaker:
 
     def vectors(self, used: Sequence[int], fractions: Array, whole: bool) -> dict[int, Vectors]:
         """The parameter vectors of the regimes `used`; their free parameters stand side by side in `fractions`."""
-        found, first = {}, 0
-        for one in used:
-            regime = self.regimes[one]
-            mine = fractions[:, first : first + len(regime.free)]
-            found[one] = regime.at(mine, whole=whole)
+        vectors, first = {}, 0
+        for segment in used:
+            regime = self.regimes[segment]
+            regime_fractions = fractions[:, first : first + len(regime.free)]
+            vectors[segment] = regime.at(regime_fractions, whole=whole)
             first += len(regime.free)
-        return found
+        return vectors
 
     def seconds(self, algorithm: Algorithm, task: Task) -> Seconds:
         """The algorithm's closed form in the middle of the set."""
@@ -264,8 +268,8 @@ def latency_is_unlimited(regime: Regime) -> bool:
     return bool(regime.at(corner)["L_half"][0] >= REFUSED)
 
 
-def by_points(found: Seconds, points: int, whole: bool) -> Seconds:
+def by_points(times: Seconds, points: int, whole: bool) -> Seconds:
     """Times of flat vectors as (points, rows)."""
     rows = 1 + DRAWS if whole else 1
-    flat = found if found.size == points * rows else np.broadcast_to(found, (points * rows,))
+    flat = times if times.size == points * rows else np.broadcast_to(times, (points * rows,))
     return flat.reshape(points, rows)

@@ -61,10 +61,16 @@ class MaxRateSpeaker:
     def _given(self, segment: int, rate: str) -> dict[str, Bounds]:
         """R_N >= k R_C for the most pairs k that were measured, where the fit gives no bound."""
         parameters = self.fit.segments[segment].parameters
-        node, own = parameters.get("R_N"), parameters.get(rate)
-        if node is None or node.value is not None or node.low or own is None or own.value is None:
+        node, process = parameters.get("R_N"), parameters.get(rate)
+        if (
+            node is None
+            or node.value is not None
+            or node.low
+            or process is None
+            or process.value is None
+        ):
             return {}
-        least = own.value
+        least = process.value
         if rate == "R_C":
             least *= self.most_pairs
         return {"R_N": Bounds(least, node.high)}
@@ -86,11 +92,13 @@ class MaxRateSpeaker:
         return self._space(sorted({segment_of(self.fit, size) for size in sizes}))
 
     def _space(self, used: Sequence[int]) -> Space:
-        symbols = tuple((one, symbol) for one in used for symbol in self._ranges[one].free)
+        symbols = tuple(
+            (segment, symbol) for segment in used for symbol in self._ranges[segment].free
+        )
 
         def seconds(algorithm: Algorithm, task: Task, fractions: Array, whole: bool) -> Seconds:
-            found = algorithm.seconds(task, self._network(used, fractions, whole))
-            return by_points(found, len(fractions), whole)
+            times = algorithm.seconds(task, self._network(used, fractions, whole))
+            return by_points(times, len(fractions), whole)
 
         unlimited = frozenset(range(len(symbols)))
         return Space(self.fit, symbols, tuple(used), unlimited, seconds)
@@ -101,13 +109,13 @@ class MaxRateSpeaker:
         if key not in self._networks:
             if len(self._networks) >= MOST_KEPT:
                 self._networks.clear()
-            found, first = {}, 0
-            for one in used:
-                free = len(self._ranges[one].free)
-                mine = fractions[:, first : first + free]
-                found[one] = self._ranges[one].at(mine, whole=whole)
+            vectors, first = {}, 0
+            for segment in used:
+                free = len(self._ranges[segment].free)
+                segment_fractions = fractions[:, first : first + free]
+                vectors[segment] = self._ranges[segment].at(segment_fractions, whole=whole)
                 first += free
-            self._networks[key] = _Network(self, found)
+            self._networks[key] = _Network(self, vectors)
         return self._networks[key]
 
     def _middle(self, *, whole: bool) -> _Network:
@@ -157,7 +165,9 @@ class _Network:
     def __init__(self, speaker: MaxRateSpeaker, vectors: dict[int, Vectors]) -> None:
         self._fit, self._per_node = speaker.fit, speaker.per_node
         self._model = load_model(speaker.fit.model)
-        self._rows = {segment: list(rows_of(found)) for segment, found in vectors.items()}
+        self._rows = {
+            segment: list(rows_of(segment_vectors)) for segment, segment_vectors in vectors.items()
+        }
         self._known: dict[tuple[int, int], Message] = {}
 
     def message(self, message_bytes: int) -> Message:
@@ -168,8 +178,8 @@ class _Network:
 
     def fastest(self, message_bytes: int) -> Message:
         """The costs under the protocol that is fastest by the first vector."""
-        found = [self._message(segment, message_bytes) for segment in self._rows]
-        return min(found, key=lambda message: float(message.one_way[0]))
+        messages = [self._message(segment, message_bytes) for segment in self._rows]
+        return min(messages, key=lambda message: float(message.one_way[0]))
 
     def _message(self, segment: int, message_bytes: int) -> Message:
         if (segment, message_bytes) not in self._known:

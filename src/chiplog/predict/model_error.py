@@ -32,14 +32,14 @@ def model_error(fit: Fit, sizes: Iterable[int]) -> float:
     return max(_residual(fit), _known_factor(fit))
 
 
-def with_model_error(found: AnswerSpan, width: float) -> AnswerSpan:
+def with_model_error(span: AnswerSpan, width: float) -> AnswerSpan:
     """The span, whose ends get a `width`, a logarithm, in quadrature with what the parameters leave."""
-    if not (width > 0.0 and found.value > 0.0):
-        return found
-    low = max(found.low, 0.0)
-    below = math.inf if low == 0.0 else math.hypot(math.log(found.value / low), width)
-    above = math.hypot(math.log(max(found.high, found.value) / found.value), width)
-    return AnswerSpan(found.value, found.value * math.exp(-below), found.value * math.exp(above))
+    if not (width > 0.0 and span.value > 0.0):
+        return span
+    low = max(span.low, 0.0)
+    below = math.inf if low == 0.0 else math.hypot(math.log(span.value / low), width)
+    above = math.hypot(math.log(max(span.high, span.value) / span.value), width)
+    return AnswerSpan(span.value, span.value * math.exp(-below), span.value * math.exp(above))
 
 
 def _residual(fit: Fit) -> float:

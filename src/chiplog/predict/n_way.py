@@ -41,13 +41,13 @@ def ragged_candidates(ranks: int) -> list[int]:
     >>> ragged_candidates(13)
     [1, 2, 3, 4, 6, 12]
     """
-    found = set(candidates(ranks))
+    numbers = set(candidates(ranks))
     for peers in candidates(ranks):
         rounds = round_count(ranks, peers)
         while rounds > 1 and round_count(ranks, peers) == rounds:
-            found.add(peers)
+            numbers.add(peers)
             peers = _least_base((ranks - 1) // last_peers(ranks, peers) + 1, rounds - 1) - 1
-    return sorted(found)
+    return sorted(numbers)
 
 
 def _least_base(number: int, exponent: int) -> int:
@@ -78,8 +78,8 @@ class BarrierTimes:
         shape = shape_of(ranks, peers)
         if shape not in self._known:
             task = Task(ranks, self._message_bytes, peers=peers)
-            found = self.space.seconds(self._algorithm, task, self._middle, False)
-            self._known[shape] = float(found[0, 0])
+            times = self.space.seconds(self._algorithm, task, self._middle, False)
+            self._known[shape] = float(times[0, 0])
         return self._known[shape]
 
     def fastest(self, ranks: int) -> int:
@@ -89,14 +89,14 @@ class BarrierTimes:
         followed.
         """
         least = {n: self._least_seconds(ranks, n) for n in ragged_candidates(ranks)}
-        found: dict[int, float] = {}
+        times: dict[int, float] = {}
         best = np.inf
         for n in sorted(least, key=lambda n: (least[n], n)):
             if least[n] > best * (1 + SAME):
                 break
-            found[n] = self.seconds(ranks, n)
-            best = min(best, found[n])
-        return min(n for n, time in found.items() if time <= best * (1 + SAME))
+            times[n] = self.seconds(ranks, n)
+            best = min(best, times[n])
+        return min(n for n, time in times.items() if time <= best * (1 + SAME))
 
     def _least_seconds(self, ranks: int, peers: int) -> float:
         rounds, _, last = shape_of(ranks, peers)
@@ -127,6 +127,6 @@ def best_peers_exhaustively(ranks: int, seconds: Callable[[int], float]) -> int:
 
 
 def _least(peers: Iterable[int], seconds: Callable[[int], float]) -> int:
-    found = {n: seconds(n) for n in peers}
-    bound = min(found.values()) * (1 + SAME)
-    return next(n for n, time in found.items() if time <= bound)
+    times = {n: seconds(n) for n in peers}
+    bound = min(times.values()) * (1 + SAME)
+    return next(n for n, time in times.items() if time <= bound)

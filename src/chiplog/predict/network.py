@@ -39,12 +39,12 @@ class Space:
     def span(self, evaluate: Evaluate, *, refuse: bool = True) -> AnswerSpan:
         """The least and the largest of what `evaluate` says; UsageError where a parameter without bound decides it."""
         kinds = list(dict.fromkeys(symbol for _, symbol in self.symbols))
-        found = span(
+        answer = span(
             evaluate, len(self.symbols), [kinds.index(symbol) for _, symbol in self.symbols]
         )
-        if refuse and not found.high < REFUSED:
+        if refuse and not answer.high < REFUSED:
             raise self._refused(evaluate)
-        return found
+        return answer
 
     def _refused(self, evaluate: Evaluate) -> UsageError:
         """Names the parameter without bound that alone makes the answer endless."""
@@ -147,5 +147,5 @@ def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
 def beyond_all(fit: Fit, task: Task, per_node: int, reasons: Sequence[str | None]) -> str | None:
     """The reasons, and how far the number of ranks or nodes lies beyond what was measured."""
     nodes = -(-task.ranks // per_node) if per_node > 1 else None
-    found = [beyond_measured(fit, task.ranks, nodes), *reasons]
-    return "; ".join(reason for reason in found if reason) or None
+    all_reasons = [beyond_measured(fit, task.ranks, nodes), *reasons]
+    return "; ".join(reason for reason in all_reasons if reason) or None

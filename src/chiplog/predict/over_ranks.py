@@ -50,11 +50,11 @@ def reigns(rows: Sequence[Prediction]) -> tuple[Reign, ...]:
     for row in rows:
         if row.algorithm != LOWER_BOUND and row.verdict in ("fastest", "unclear"):
             winners.setdefault(row.ranks, set()).add(row.algorithm)
-    found: list[Reign] = []
+    all_reigns: list[Reign] = []
     for ranks, names in winners.items():
         algorithms = tuple(sorted(names))
-        if found and found[-1].algorithms == algorithms:
-            found[-1] = replace(found[-1], last_ranks=ranks)
+        if all_reigns and all_reigns[-1].algorithms == algorithms:
+            all_reigns[-1] = replace(all_reigns[-1], last_ranks=ranks)
         else:
-            found.append(Reign(ranks, ranks, algorithms))
-    return tuple(found)
+            all_reigns.append(Reign(ranks, ranks, algorithms))
+    return tuple(all_reigns)

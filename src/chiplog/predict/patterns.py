@@ -64,22 +64,22 @@ def pattern_times(fit: Fit, asked: Points) -> PatternTimes:
     """
     measured = measured_residuals(fit, asked.pattern)
     extrapolated = _is_extrapolated(fit, asked, measured)
-    found = np.full((3, asked.message_bytes.size), np.nan)
+    times = np.full((3, asked.message_bytes.size), np.nan)
     for size in np.unique(asked.message_bytes).tolist():
         chosen = asked.message_bytes == size
-        found[:, chosen] = _at_size(fit, asked.subset(chosen), measured, extrapolated[chosen])
-    return PatternTimes(found[0], found[1], found[2], extrapolated)
+        times[:, chosen] = _at_size(fit, asked.subset(chosen), measured, extrapolated[chosen])
+    return PatternTimes(times[0], times[1], times[2], extrapolated)
 
 
 def _at_size(
     fit: Fit, asked: Points, measured: MeasuredResiduals, extrapolated: NDArray[np.bool_]
 ) -> Array:
     """Value and interval of points of one size, shape (3, points)."""
-    found = np.zeros((3, asked.message_bytes.size))
+    times = np.zeros((3, asked.message_bytes.size))
     for place in places(fit, int(asked.message_bytes[0]), interpolates=asked.pattern != PAIRS):
         moved = _moved_to(asked, place.message_bytes)
-        found += place.share * _in_segment(fit, place.segment, moved, measured, extrapolated)
-    return found
+        times += place.share * _in_segment(fit, place.segment, moved, measured, extrapolated)
+    return times
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ def _parameter_span(fit: Fit, segment: int, asked: Points) -> Array:
         return answers
 
     if free:
-        found = [span(evaluate(place), len(free)) for place in range(per.size)]
+        spans = [span(evaluate(place), len(free)) for place in range(per.size)]
     else:
         table = evaluate(slice(None))(np.zeros((1, 0)), True)[0]
-        found = [_of_draws(column) for column in table.T]
-    if not all(one.high < REFUSED for one in found):
-        lacking = next((one for one in free), "L")
+        spans = [_of_draws(column) for column in table.T]
+    if not all(answer.high < REFUSED for answer in spans):
+        lacking = next((symbol for symbol in free), "L")
         raise refusal(fit, segment, lacking)
-    return np.array([(one.value, one.low, one.high) for one in found]).T
+    return np.array([(answer.value, answer.low, answer.high) for answer in spans]).T
 
 
 def _of_draws(values: Array) -> AnswerSpan:

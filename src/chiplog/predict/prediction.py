@@ -64,13 +64,15 @@ def predict(
     within("--per-node", per_node, 1, MOST_RANKS)
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
     asked = {
-        one.name: (one, _with_peers(speaker, one, task, peers))
-        for one in wanted
-        if speaker.speaks_about(one) and (algorithm or one.accepts(task))
+        candidate.name: (candidate, _with_peers(speaker, candidate, task, peers))
+        for candidate in wanted
+        if speaker.speaks_about(candidate) and (algorithm or candidate.accepts(task))
     }
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = sorted((_row(speaker, *one) for one in asked.values()), key=lambda row: row.seconds)
+    rows = sorted(
+        (_row(speaker, *question) for question in asked.values()), key=lambda row: row.seconds
+    )
     return (*_judged(speaker, asked, rows), _bound(speaker, operation, wanted[0], task))
 
 
@@ -121,8 +123,10 @@ def speaker_for(
     if per_node > 1:
         order.sort(key=lambda name: not known[name].knows_nodes)
     speakable = [name for name in order if name in models_of(wanted[0].operation)]
-    found = [fit for fit in fits if fit.model in ((model,) if model else order) and fit.segments]
-    found.sort(
+    candidates = [
+        fit for fit in fits if fit.model in ((model,) if model else order) and fit.segments
+    ]
+    candidates.sort(
         key=lambda fit: (
             rejection(fit) is not None,
             order.index(fit.model),
@@ -130,7 +134,7 @@ def speaker_for(
         )
     )
     refused: UsageError | None = None
-    for fit in found:
+    for fit in candidates:
         try:
             require_usable(fit, anyway=anyway)
             speaker = known[fit.model](fit, task, per_node)
@@ -212,15 +216,15 @@ def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
 
 def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
     space = speaker.space([(algorithm, task)])
-    found = answer(speaker, space, algorithm, task)
+    times = answer(speaker, space, algorithm, task)
     return _prediction(
         speaker,
         algorithm.operation,
         algorithm.name,
         task,
-        space.span(found.evaluate),
+        space.span(times.evaluate),
         speaker.beyond(algorithm, task),
-        found.method,
+        times.method,
         task.peers if algorithm.takes_peers else None,
         sizes_of(speaker, algorithm, task),
     )
@@ -229,9 +233,9 @@ def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
 def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -> Prediction:
     space, evaluate = speaker.lower_bound(operation, task)
     reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
-    found = space.span(evaluate)
+    bound = space.span(evaluate)
     sizes = {task.message_bytes}
-    row = _prediction(speaker, operation, LOWER_BOUND, task, found, reason, "bound", None, sizes)
+    row = _prediction(speaker, operation, LOWER_BOUND, task, bound, reason, "bound", None, sizes)
     return replace(row, verdict="bound")
 
 
@@ -247,22 +251,22 @@ def _prediction(
     operation: str,
     name: str,
     task: Task,
-    found: AnswerSpan,
+    span: AnswerSpan,
     reason: str | None,
     method: str,
     peers: int | None,
     sizes: set[int],
 ) -> Prediction:
-    found = with_model_error(found, model_error(speaker.fit, sizes))
+    span = with_model_error(span, model_error(speaker.fit, sizes))
     return Prediction(
         operation=operation,
         algorithm=name,
         ranks=task.ranks,
         bytes=task.message_bytes,
         peers=peers,
-        seconds=found.value,
-        low=found.low,
-        high=found.high,
+        seconds=span.value,
+        low=span.low,
+        high=span.high,
         extrapolated=reason is not None,
         reason=reason,
         model=speaker.fit.model,
@@ -298,11 +302,11 @@ def _is_slower(
     if row.seconds <= best.seconds * (1 + SAME):
         return False
     space = speaker.space([wanted[row.algorithm], wanted[best.algorithm]])
-    mine, other = (
+    row_times, best_times = (
         answer(speaker, space, *wanted[prediction.algorithm]) for prediction in (row, best)
     )
 
     def longer(fractions: Array, whole: bool) -> Seconds:
-        return mine.evaluate(fractions, whole) - other.evaluate(fractions, whole)
+        return row_times.evaluate(fractions, whole) - best_times.evaluate(fractions, whole)
 
     return space.span(longer, refuse=False).low > SAME * best.seconds

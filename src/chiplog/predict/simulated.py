@@ -70,14 +70,14 @@ class ScheduleTimes:
         rows: list[list[MessageTimes]] = []
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
-            found = network.at(segment, size)
+            costs = network.at(segment, size)
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
-            columns = zip(*(one.tolist() for one in found.values()), strict=True)
+            columns = zip(*(values.tolist() for values in costs.values()), strict=True)
             first = size if rows else 0
             rows.append(
                 [
                     MessageTimes.from_seconds(
-                        first, dict(zip(found, row, strict=True)), receiver_keeps_up=keeps_up
+                        first, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
                     )
                     for row in columns
                 ]
@@ -89,13 +89,13 @@ class ScheduleTimes:
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
         """Makespans in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
-        found = []
+        makespans = []
         for point in fractions:
             vectors = self.parameters(point[np.newaxis], whole=whole)
             if whole and self.is_long:
                 vectors = [vectors[place] for place in (0, *self._ends(point))]
-            found.append([self._makespan(vector) for vector in vectors])
-        return np.array(found)
+            makespans.append([self._makespan(vector) for vector in vectors])
+        return np.array(makespans)
 
     def _ends(self, point: Array) -> tuple[int, int]:
         """The draws in which messages take least and longest, all but the tails of an interval."""
@@ -110,9 +110,9 @@ class ScheduleTimes:
     def _makespan(self, parameters: LogGOPS) -> float:
         """In seconds; endless where it is beyond the simulator's clock."""
         try:
-            found = simulate(self.schedule, parameters, conditions=self.conditions)
+            simulation = simulate(self.schedule, parameters, conditions=self.conditions)
         except RunFailed as error:
             if "106 days" in str(error):
                 return float("inf")
             raise
-        return found.makespan_ps / PS_PER_SECOND
+        return simulation.makespan_ps / PS_PER_SECOND

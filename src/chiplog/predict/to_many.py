@@ -205,15 +205,15 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
         if fit.method == "one-to-many" and fit.segments:
             key = (fit.operation, fit.posting, fit.placement)
             alike.setdefault(key, {}).setdefault(fit.model, fit)
-    found = [
-        _Source(tuple(group[one] for one in kind.models), kind.seconds)
+    sources = [
+        _Source(tuple(group[name] for name in kind.models), kind.seconds)
         for kind in (KINDS.values() if model is None else (KINDS[model],))
         for group in alike.values()
-        if all(one in group for one in kind.models)
+        if all(name in group for name in kind.models)
     ]
-    if found:
+    if sources:
         best = min(
-            found,
+            sources,
             key=lambda source: (
                 source.rejected is not None,
                 source.posting != NORMAL,
@@ -221,13 +221,13 @@ def _sources(fits: Sequence[Fit], model: str | None, message_bytes: int) -> list
             ),
         )
         same = (best.fits[0].model, best.fits[0].operation)
-        mine = [
+        chosen = [
             source
-            for source in found
+            for source in sources
             if (source.fits[0].model, source.fits[0].operation) == same
             and (source.rejected is None or best.rejected is not None)
         ]
-        return sorted(mine, key=lambda source: source.posting != NORMAL)
+        return sorted(chosen, key=lambda source: source.posting != NORMAL)
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     raise UsageError(
         f"no model in the file predicts {OPERATION}: it holds {held}; predictions need "
@@ -278,14 +278,14 @@ def _row(
 def _times(source: _Source, request: _Request, *, is_beyond: bool) -> list[float]:
     """The time with its interval, in seconds."""
     fit, residuals = source.fits[0], measured_residuals(source.fits[0], ROUND_TRIPS)
-    found = np.zeros(3)
+    times = np.zeros(3)
     for place in places(fit, request.message_bytes, interpolates=True):
         moved = replace(request, message_bytes=place.message_bytes)
         answer = _span(source, moved, is_beyond=is_beyond)
         width = misfit(fit.segments[place.segment], residuals)
         spans = np.array([[answer.value], [answer.low], [answer.high]])
-        found += place.share * widened(spans, width if np.isfinite(width) else 0.0)[:, 0]
-    return [float(one) for one in found]
+        times += place.share * widened(spans, width if np.isfinite(width) else 0.0)[:, 0]
+    return [float(seconds) for seconds in times]
 
 
 def _span(source: _Source, request: _Request, *, is_beyond: bool) -> AnswerSpan:
@@ -296,32 +296,34 @@ def _span(source: _Source, request: _Request, *, is_beyond: bool) -> AnswerSpan:
         for fit, segment in pairs:
             refuse_unbounded(fit, segment)
     sets = [parameter_sets(fit, segment) for fit, segment in pairs]
-    ends = np.cumsum([len(one.free) for one in sets])[:-1].tolist()
+    ends = np.cumsum([len(parameter_set.free) for parameter_set in sets])[:-1].tolist()
 
     def evaluate(fractions: Array, whole: bool) -> Array:
         parts = np.split(fractions, ends, axis=1)
-        rows = [one.at(part, whole) for one, part in zip(sets, parts, strict=True)]
+        rows = [
+            parameter_set.at(part, whole) for parameter_set, part in zip(sets, parts, strict=True)
+        ]
         seconds = [source.seconds(request, thetas) for thetas in zip(*rows, strict=True)]
         return np.reshape(seconds, (len(fractions), -1))
 
     try:
-        found = span(evaluate, sum(len(one.free) for one in sets))
+        answer = span(evaluate, sum(len(parameter_set.free) for parameter_set in sets))
     except KeyError as error:
         fit, segment = next((pair for pair in pairs if _has(pair[0], error.args[0])), pairs[0])
         raise refusal(fit, segment, str(error.args[0])) from None
-    if not found.high < REFUSED:
+    if not answer.high < REFUSED:
         fit, segment = pairs[0]
         raise refusal(fit, segment, next(iter(sets[0].free), "L"))
-    return found
+    return answer
 
 
 def _negative(fit: Fit, peers: int, seconds: float, *, paper_literal: bool) -> str:
     """The sentence on a model's time that is none."""
-    told = f"{load_model(fit.model).label} gives {1e6 * seconds:.3g} us for {peers} peers"
+    statement = f"{load_model(fit.model).label} gives {1e6 * seconds:.3g} us for {peers} peers"
     if not paper_literal:
-        return f"{told}: its posts take longer than half its round trip. Try another --model."
+        return f"{statement}: its posts take longer than half its round trip. Try another --model."
     return (
-        f"{told}: as printed, it takes the overheads of whole posts off the round trip of one message. "
+        f"{statement}: as printed, it takes the overheads of whole posts off the round trip of one message. "
         "Leave out --paper-literal."
     )
 

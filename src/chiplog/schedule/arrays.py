@@ -57,13 +57,15 @@ class Schedule:
         >>> builder.build().describe(0)
         'rank 0: send 8b to 1 tag 0'
         """
-        one = self.operations[operation]
+        record = self.operations[operation]
         line = "" if self.lines is None else f", line {self.lines[operation]}"
-        if one["kind"] == CALC:
-            return f"rank {one['rank']}{line}: calc {one['amount']}"
-        verb, preposition = ("send", "to") if one["kind"] == SEND else ("recv", "from")
-        peer, tag = (-1 if value == ANY else int(value) for value in (one["peer"], one["tag"]))
-        return f"rank {one['rank']}{line}: {verb} {one['amount']}b {preposition} {peer} tag {tag}"
+        if record["kind"] == CALC:
+            return f"rank {record['rank']}{line}: calc {record['amount']}"
+        verb, preposition = ("send", "to") if record["kind"] == SEND else ("recv", "from")
+        peer, tag = (
+            -1 if value == ANY else int(value) for value in (record["peer"], record["tag"])
+        )
+        return f"rank {record['rank']}{line}: {verb} {record['amount']}b {preposition} {peer} tag {tag}"
 
 
 def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -19,11 +19,11 @@ from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
 
 def _read(descriptor: int, path: str | os.PathLike[str]) -> tuple[Any, ...]:
     try:
-        found: tuple[Any, ...] = _native.read_goal(descriptor)
+        arrays: tuple[Any, ...] = _native.read_goal(descriptor)
     except ValueError as error:
         line, sentence = error.args
         raise CorruptFile(f"{os.fspath(path)}: line {line}: {sentence}.") from error
-    return found
+    return arrays
 
 
 def read_goal(path: str | os.PathLike[str]) -> Schedule:

@@ -33,12 +33,12 @@ class Noise:
 
     def for_native(self) -> _native.Noise:
         """As the native simulator takes it."""
-        found = _native.Noise()
-        found.distribution = getattr(_native.Distribution, self.distribution.replace("-", "_"))
-        found.mean_ps, found.mean_share = self.mean_ps, self.mean_share
-        found.probability, found.seed = self.probability, self.seed
-        found.detours = [_native.Detour(start, length) for start, length in self.detours_ps]
-        return found
+        noise = _native.Noise()
+        noise.distribution = getattr(_native.Distribution, self.distribution.replace("-", "_"))
+        noise.mean_ps, noise.mean_share = self.mean_ps, self.mean_share
+        noise.probability, noise.seed = self.probability, self.seed
+        noise.detours = [_native.Detour(start, length) for start, length in self.detours_ps]
+        return noise
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,13 @@ class PairClasses:
 
     def for_native(self) -> _native.PairClasses:
         """As the native simulator takes them."""
-        found = _native.PairClasses()
-        found.classes = [[protocol.for_native() for protocol in one] for one in self.classes]
-        found.group_of_rank = list(self.group_of_rank)
-        found.class_of_groups = [number for row in self.class_of_groups for number in row]
-        return found
+        pair_classes = _native.PairClasses()
+        pair_classes.classes = [
+            [protocol.for_native() for protocol in protocols] for protocols in self.classes
+        ]
+        pair_classes.group_of_rank = list(self.group_of_rank)
+        pair_classes.class_of_groups = [number for row in self.class_of_groups for number in row]
+        return pair_classes
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,16 @@ def parse_noise(text: str, *, seed: int = 0) -> Noise:
         f"--noise: '{text}' is no noise; it accepts KIND:MEAN[@PROBABILITY], where KIND is one of "
         f"{', '.join(DISTRIBUTIONS[1:])}, e.g. exponential:5us@10% or pareto:2%."
     )
-    found = _NOISE.fullmatch(text)
-    if found is None or found["kind"] not in DISTRIBUTIONS[1:]:
+    match = _NOISE.fullmatch(text)
+    if match is None or match["kind"] not in DISTRIBUTIONS[1:]:
         raise wrong
-    mean, percent = as_float(found["mean"]), as_float(found["percent"] or "100")
+    mean, percent = as_float(match["mean"]), as_float(match["percent"] or "100")
     if mean is None or percent is None or mean < 0 or not 0 <= percent <= 100:
         raise wrong
-    share = found["unit"] == "%"
+    share = match["unit"] == "%"
     return Noise(
-        found["kind"],
-        mean_ps=0.0 if share else mean * PS_PER_UNIT[found["unit"]],
+        match["kind"],
+        mean_ps=0.0 if share else mean * PS_PER_UNIT[match["unit"]],
         mean_share=mean / 100 if share else 0.0,
         probability=percent / 100,
         seed=seed,
@@ -57,7 +57,7 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
     be opened.
     """
     lines = read_text(path, MOST_DATA_BYTES).splitlines()
-    found: list[tuple[int, int]] = []
+    detours: list[tuple[int, int]] = []
     end = begin = run_end = 0
     is_header = False
     for number, line in enumerate(lines, 1):
@@ -79,17 +79,17 @@ def read_detours(path: str | os.PathLike[str]) -> tuple[tuple[int, int], ...]:
                 f"{path}, line {number}: lost times must ascend, lie apart and be longer than 0."
             )
         end = start + length
-        found.append((start, length))
-    if not found or sum(length for _, length in found) == end:
+        detours.append((start, length))
+    if not detours or sum(length for _, length in detours) == end:
         raise CorruptFile(f"{path}: names no lost time, or leaves no time for work.")
-    return tuple(found)
+    return tuple(detours)
 
 
 def _picoseconds(word: str, factor: float, path: str | os.PathLike[str], number: int) -> int:
-    found = as_float(word)
-    if found is None or abs(found) * factor > LARGEST_INTEGER:
+    value = as_float(word)
+    if value is None or abs(value) * factor > LARGEST_INTEGER:
         raise _no_lost_time(path, number)
-    return round(found * factor)
+    return round(value * factor)
 
 
 def _no_lost_time(path: str | os.PathLike[str], number: int) -> CorruptFile:

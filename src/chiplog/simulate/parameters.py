@@ -155,10 +155,10 @@ class LogGOPS:
 
     def for_native(self) -> _native.Parameters:
         """As the native simulator takes them, without further conditions."""
-        found = _native.Parameters()
-        found.protocols = [protocol.for_native() for protocol in self.protocols]
-        found.S_bytes = self.S_bytes
-        return found
+        parameters = _native.Parameters()
+        parameters.protocols = [protocol.for_native() for protocol in self.protocols]
+        parameters.S_bytes = self.S_bytes
+        return parameters
 
 
 def _scaled(name: str, value: float | str, scale: int) -> int:

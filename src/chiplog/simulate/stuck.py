@@ -19,12 +19,12 @@ def stuck_sentence(
     nobody received, each of shape (operations,).
     """
     open_requirements = _open_requirements(schedule, unfinished)
-    roots = [int(one) for one in unfinished if int(one) not in open_requirements]
+    roots = [int(operation) for operation in unfinished if int(operation) not in open_requirements]
     waiting = [f"{schedule.describe(root)} ({_awaited(schedule, root)})" for root in roots]
-    waiting += [f"{schedule.describe(int(one))} (nobody receives it)" for one in unreceived]
+    waiting += [f"{schedule.describe(int(send))} (nobody receives it)" for send in unreceived]
     waiting += [
-        f"{schedule.describe(one)} (waits for {schedule.describe(on)})"
-        for one, on in open_requirements.items()
+        f"{schedule.describe(operation)} (waits for {schedule.describe(on)})"
+        for operation, on in open_requirements.items()
     ]
     named = "; ".join(waiting[:MOST_NAMED])
     more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
@@ -40,12 +40,12 @@ def _open_requirements(schedule: Schedule, unfinished: NDArray[np.uint32]) -> di
     """For each operation that waits for another one which never ends (or starts): that one."""
     is_open = np.zeros(schedule.operations.size, bool)
     is_open[unfinished] = True
-    found: dict[int, int] = {}
+    requirements: dict[int, int] = {}
     for dependencies in (schedule.requires_end, schedule.requires_start):
         both = is_open[dependencies["operation"]] & is_open[dependencies["on"]]
         for operation, on in dependencies[both].tolist():
-            found.setdefault(operation, on)
-    return found
+            requirements.setdefault(operation, on)
+    return requirements
 
 
 def _awaited(schedule: Schedule, operation: int) -> str:

@@ -85,9 +85,9 @@ def subtrees(ranks: int, children: int) -> list[tuple[int, int]]:
         full, width = full + width, width * children
     deep, rest = divmod(ranks - full, width // children)
     each = (full - 1) // children
-    found = [(deep, each + width // children), (1 if rest else 0, each + rest)]
-    found.append((children - deep - (1 if rest else 0), each))
-    return [(count, size) for count, size in found if count and size]
+    groups = [(deep, each + width // children), (1 if rest else 0, each + rest)]
+    groups.append((children - deep - (1 if rest else 0), each))
+    return [(count, size) for count, size in groups if count and size]
 
 
 class _Trees:

@@ -72,8 +72,10 @@ def seconds(task: Task, network: Network) -> Seconds:
     """
     message = network.message(task.message_bytes)
     rank = Rank()
-    for left in range(round_count(task.ranks, task.peers), 0, -1):
-        rank = burst(message, task.peers if left > 1 else last_peers(task.ranks, task.peers), rank)
+    for rounds_left in range(round_count(task.ranks, task.peers), 0, -1):
+        rank = burst(
+            message, task.peers if rounds_left > 1 else last_peers(task.ranks, task.peers), rank
+        )
     return rank.free + nothing(network)
 
 

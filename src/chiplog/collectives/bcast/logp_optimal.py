@@ -26,14 +26,14 @@ def parents(ranks: int, costs: TreeCosts) -> Ranks:
     >>> parents(6, TreeCosts(between_sends=1.0, until_received=1.0)).tolist()
     [0, 0, 1, 0, 1]
     """
-    found = []
+    parent_of = []
     offers = [(costs.until_received, 0)]
     for child in range(1, ranks):
         arrival, parent = heapq.heappop(offers)
-        found.append(parent)
+        parent_of.append(parent)
         heapq.heappush(offers, (arrival + costs.between_sends, parent))
         heapq.heappush(offers, (arrival + costs.until_received, child))
-    return np.array(found, dtype=np.int64)
+    return np.array(parent_of, dtype=np.int64)
 
 
 def schedule(task: Task) -> Schedule:

@@ -28,15 +28,15 @@ def find_changes(dataset: Dataset) -> ChangesResult:
         lines = Lines.of(observed)
         breaks = find_breaks(lines)
         end = None if lines is None else unexplained_end(lines)
-        mine = [Witness(observed, found) for found in breaks]
-        witnesses += mine
+        series_witnesses = [Witness(observed, break_) for break_ in breaks]
+        witnesses += series_witnesses
         series.append(
             SeriesChanges(
                 quantity=observed.quantity,
                 pattern=observed.pattern,
                 operation=observed.operation,
                 transport=observed.transport,
-                changes=tuple(change_of(witness) for witness in mine),
+                changes=tuple(change_of(witness) for witness in series_witnesses),
                 would_tell=would_tell(lines, breaks),
                 end=end,
                 pairs=observed.pairs,

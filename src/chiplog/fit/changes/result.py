@@ -93,12 +93,12 @@ class ChangesResult:
     @property
     def ends(self) -> tuple[UnexplainedEnd, ...]:
         """What the series leave unexplained at their ends, each size once."""
-        found = {
+        by_size = {
             series.end.first_bytes: series.end
             for series in reversed(self.series)
             if series.end is not None
         }
-        return tuple(found[size] for size in sorted(found))
+        return tuple(by_size[size] for size in sorted(by_size))
 
     def __repr__(self) -> str:
         lines = [f"{len(self.consensus)} protocol changes in {len(self.series)} series"]
@@ -153,12 +153,12 @@ def series_to_json(series: SeriesChanges) -> dict[str, Any]:
     }
 
 
-def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
+def changes_to_json(results: Mapping[tuple[str, str], ChangesResult]) -> dict[str, Any]:
     """The document that `chiplog changes --json` writes, from the changes of each operation and posting.
 
     Where there are several, each change of the consensus says whose it is.
     """
-    several = len(found) > 1
+    several = len(results) > 1
 
     def named(operation: str, posting: str) -> dict[str, str]:
         return {"operation": operation, "posting": posting} if several else {}
@@ -171,12 +171,12 @@ def changes_to_json(found: Mapping[tuple[str, str], ChangesResult]) -> dict[str,
                 "would_tell": list(series.would_tell),
                 "unexplained_end": end_to_json(series.end),
             }
-            for result in found.values()
+            for result in results.values()
             for series in result.series
         ],
         "consensus": [
             {**change_to_json(change), **named(*way)}
-            for way, result in found.items()
+            for way, result in results.items()
             for change in result.consensus
         ],
     }

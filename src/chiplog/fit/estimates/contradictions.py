@@ -22,16 +22,16 @@ ERRORS = 3.0
 TOO_FAST = "trains go faster than the overheads of their messages allow"
 
 
-def do_overheads_exceed_half(found: OverheadLines) -> bool:
+def do_overheads_exceed_half(overhead_lines: OverheadLines) -> bool:
     """Do o_s + o_r exceed L_half beyond doubt, so that no L explains them?"""
-    half, o_s, o_r = found.half, found.o_s, found.o_r
+    half, o_s, o_r = overhead_lines.half, overhead_lines.o_s, overhead_lines.o_r
     if half is None or o_s is None or o_r is None:
         return False
     if any(line.only_bytes is not None for line in (half, o_s, o_r)):
         return False
     both = o_s.intercept + o_r.intercept
-    left = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
-    return both > (1.0 + TOLERANCE) * half.intercept and interval(left)[1] < 0.0
+    rest = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
+    return both > (1.0 + TOLERANCE) * half.intercept and interval(rest)[1] < 0.0
 
 
 def overheads_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:
@@ -62,16 +62,16 @@ def too_fast_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:
 
 
 def prices_of_a_byte(
-    found: Estimates, half: RegimeLine | None, last_step: float
+    estimates: Estimates, half: RegimeLine | None, last_step: float
 ) -> tuple[float, float] | None:
     """What a byte costs in a round trip and in a train, where that differs: LogGP has one G for both.
 
     It differs where the intervals exclude each other and T(s) of `last_step` + 1 bytes is off by more than `TOLERANCE`.
     """
-    G = found["G"].parameter
+    G = estimates["G"].parameter
     if G.value is None or half is None or G.reason is not None or half.only_bytes is not None:
         return None
-    low, high = interval(half.slope_draws - found["G"].draws)
+    low, high = interval(half.slope_draws - estimates["G"].draws)
     missed = abs(half.slope - G.value) * last_step
     if low <= 0.0 <= high or missed <= TOLERANCE * float(half.at(np.array([last_step]))[0]):
         return None
@@ -89,7 +89,7 @@ def prices_sentence(prices: dict[Range, tuple[float, float]], ranges: Sequence[R
 
 
 def _sizes(places: Sequence[Range], ranges: Sequence[Range]) -> str:
-    return ", from ".join(sizes_text(*one) for one in joined(places, ranges))
+    return ", from ".join(sizes_text(*place) for place in joined(places, ranges))
 
 
 def _span(values: Sequence[float]) -> str:

@@ -36,14 +36,14 @@ NOT_READ = "S"
 def with_own_freedom(fitted: SegmentEstimates, quantities: MethodQuantities) -> SegmentEstimates:
     """The estimates with intervals for the degrees of freedom that there are; without any, values with the reason."""
     estimates = [
-        _of_segment(found, number, fitted.parts, quantities)
-        for number, found in enumerate(fitted.estimates)
+        _of_segment(segment_estimates, number, fitted.parts, quantities)
+        for number, segment_estimates in enumerate(fitted.estimates)
     ]
     return replace(fitted, estimates=estimates)
 
 
 def _of_segment(
-    found: Estimates, number: int, parts: Partition, quantities: MethodQuantities
+    estimates: Estimates, number: int, parts: Partition, quantities: MethodQuantities
 ) -> Estimates:
     why: dict[str, str] = {}
     factor: dict[str, float] = {}
@@ -53,9 +53,9 @@ def _of_segment(
         (RECEIVE, quantities.o_r),
         (GAP, quantities.gap),
     ):
-        own = quantity.within(*parts.own.get(name, parts.ranges)[number])
-        reason, wider = no_freedom(own), wider_than_normal(own)
-        for symbol in READ_FROM.get(name, tuple(found)):
+        inside = quantity.within(*parts.own.get(name, parts.ranges)[number])
+        reason, wider = no_freedom(inside), wider_than_normal(inside)
+        for symbol in READ_FROM.get(name, tuple(estimates)):
             if reason is not None:
                 why.setdefault(symbol, reason)
             factor[symbol] = max(factor.get(symbol, 1.0), wider)
@@ -63,7 +63,7 @@ def _of_segment(
         symbol: without_interval(estimate, why[symbol])
         if symbol in why and symbol != NOT_READ
         else widened(estimate, factor.get(symbol, 1.0))
-        for symbol, estimate in found.items()
+        for symbol, estimate in estimates.items()
     }
 
 
@@ -118,7 +118,7 @@ def without_interval(estimate: Estimate, why: str) -> Estimate:
         or (parameter.reason or "").startswith(NO_INTERVAL)
     ):
         return estimate
-    told = NO_INTERVAL + (
+    reason = NO_INTERVAL + (
         why if parameter.reason is None else f"{why.rstrip('.')}; {parameter.reason}"
     )
-    return Estimate(replace(parameter, low=None, high=None, reason=told), np.empty(0))
+    return Estimate(replace(parameter, low=None, high=None, reason=reason), np.empty(0))

@@ -63,11 +63,11 @@ def loggops(job: Job) -> SegmentEstimates:
     """LogGOPS in each regime of each protocol."""
     lines = job.lines
     parts = lines.parts
-    found = [
+    segments = [
         loggops_estimates(job.quantities, lines, number, one_sided=job.one_sided)
         for number in range(len(parts.ranges))
     ]
-    why = tuple(log_g_o_p_s_estimates.why_free for log_g_o_p_s_estimates in found)
+    why = tuple(estimates.why_free for estimates in segments)
     exceeding = [
         place
         for number, place in enumerate(parts.ranges)
@@ -76,46 +76,46 @@ def loggops(job: Job) -> SegmentEstimates:
     cautions = free_slopes(parts.ranges, why)
     if exceeding:
         cautions = (overheads_sentence(exceeding, parts.ranges), *cautions)
-    forms = tuple(None if one is None else FREE for one in why)
-    return SegmentEstimates(
-        parts, [log_g_o_p_s_estimates.found for log_g_o_p_s_estimates in found], cautions, forms
-    )
+    forms = tuple(None if reason is None else FREE for reason in why)
+    return SegmentEstimates(parts, [estimates.found for estimates in segments], cautions, forms)
 
 
 def loggops_estimates(
     quantities: MethodQuantities, lines: RegimeLines, segment: int, *, one_sided: bool = False
 ) -> LogGOPSEstimates:
     """L, L_half, o_s, o_r, g, G, O_s, O_r and G_half of one segment."""
-    own = OverheadLines.of(lines, segment, one_sided=one_sided)
-    half, o_s, o_r = own.half, own.o_s, own.o_r
+    overhead_lines = OverheadLines.of(lines, segment, one_sided=one_sided)
+    half, o_s, o_r = overhead_lines.half, overhead_lines.o_s, overhead_lines.o_r
     hidden_by = (SEND,) if one_sided else (SEND, RECEIVE)
     gap = gap_of(lines, segment, hidden_by)
     most = _longest_step(lines, segment, half)
-    found = overhead_estimates(quantities, own, lines.parts.ranges[segment], most=most)
+    estimates = overhead_estimates(
+        quantities, overhead_lines, lines.parts.ranges[segment], most=most
+    )
     last = float(payload_steps(lines.parts.ranges[segment][1]))
     why = train_misses_overheads(lines, segment, hidden_by) or _sum_missed(
         gap, half, o_s, o_r, last
     )
     if why is None:
-        found["g"] = least_gap(gap)
+        estimates["g"] = least_gap(gap)
         sloping = _any_gap(lines, segment).line or half
-        found.update(_tied(gap, half, o_s, o_r, steepest(sloping)))
+        estimates.update(_tied(gap, half, o_s, o_r, steepest(sloping)))
     else:
         free = _any_gap(lines, segment)
-        found["g"] = least_gap(free)
-        found["G"] = _per_byte("G", free.line, _slope_draws(free.line), None)
-        found["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), steepest(half))
-        found["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), steepest(half))
-    found["G_half"] = _per_byte("G_half", half, _slope_draws(half), None)
-    return LogGOPSEstimates(found, why)
+        estimates["g"] = least_gap(free)
+        estimates["G"] = _per_byte("G", free.line, _slope_draws(free.line), None)
+        estimates["O_s"] = _per_byte("O_s", o_s, _slope_draws(o_s), steepest(half))
+        estimates["O_r"] = _per_byte("O_r", o_r, _slope_draws(o_r), steepest(half))
+    estimates["G_half"] = _per_byte("G_half", half, _slope_draws(half), None)
+    return LogGOPSEstimates(estimates, why)
 
 
 def free_slopes(ranges: Sequence[Range], why: Sequence[str | None]) -> tuple[str, ...]:
     """One sentence for each reason for which slopes are free, with the sizes."""
     sentences = []
-    for reason in dict.fromkeys(one for one in why if one is not None):
-        found = [one for one, own in zip(ranges, why, strict=True) if own == reason]
-        sizes = ", ".join(sizes_text(*one) for one in joined(found, ranges))
+    for reason in dict.fromkeys(cause for cause in why if cause is not None):
+        free = [place for place, cause in zip(ranges, why, strict=True) if cause == reason]
+        sizes = ", ".join(sizes_text(*place) for place in joined(free, ranges))
         sentences.append(
             f"The slopes of loggops are free for {sizes}: {reason}. There, g and G are what a further message of a "
             "train takes, whatever bounds it."
@@ -172,9 +172,9 @@ def _tied(
         return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
     if missing:
         assert o_s is not None and o_r is not None
-        left = half.slope_draws - o_s.slope_draws - o_r.slope_draws
+        rest_draws = half.slope_draws - o_s.slope_draws - o_r.slope_draws
         rest = max(half.slope - o_s.slope - o_r.slope, 0.0)
-        hidden = RegimeLine(0.0, rest, left, np.maximum(left, 0.0), 0.0, half.sizes)
+        hidden = RegimeLine(0.0, rest, rest_draws, np.maximum(rest_draws, 0.0), 0.0, half.sizes)
         given = {"G": hidden, "O_s": o_s, "O_r": o_r}
         return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
     lines = [line for line in given.values() if line is not None]
@@ -185,8 +185,8 @@ def _tied(
         half.slope_draws,
     )
     tied = [
-        RegimeLine(0.0, float(one), drawn, drawn, 0.0, half.sizes)
-        for one, drawn in zip(value, draws, strict=True)
+        RegimeLine(0.0, float(slope), drawn, drawn, 0.0, half.sizes)
+        for slope, drawn in zip(value, draws, strict=True)
     ]
     return {
         symbol: _per_byte(symbol, line, line.slope_draws, most)

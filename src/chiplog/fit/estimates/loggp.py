@@ -43,16 +43,16 @@ GROWTH_ERRORS = 3.0
 """An overhead is said to grow with the size if its slope is above 0 by so many standard errors."""
 
 
-def least_gap(found: GapFit) -> Estimate:
+def least_gap(gap: GapFit) -> Estimate:
     """g, or the most that trains leave of it."""
-    line = found.line
+    line = gap.line
     if line is None:
-        return unidentified("g", "s", found.reason or "", high=found.most_seconds)
+        return unidentified("g", "s", gap.reason or "", high=gap.most_seconds)
     low, high = interval(line.intercept_draws)
     if line.intercept <= 0 or low <= 0:
         reason = (
             f"g is between {seconds_text(max(low, 0.0))} and {seconds_text(high)} by the gaps from "
-            f"{found.first_bytes} B on: too small to measure here."
+            f"{gap.first_bytes} B on: too small to measure here."
         )
         return unidentified("g", "s", reason, high=max(high, 0.0))
     return identified("g", "s", line.intercept, line.intercept_draws)
@@ -62,10 +62,10 @@ def _grows(line: RegimeLine | None) -> bool:
     return line is not None and line.slope > 0 and interval(line.slope_draws)[0] > 0
 
 
-def _gap_per_byte(found: GapFit, half: RegimeLine | None) -> Estimate:
-    if found.line is not None and _grows(found.line):
-        return identified("G", "s/B", found.line.slope, found.line.slope_draws)
-    why = "the gaps are hidden" if found.line is None else "the gaps do not grow beyond doubt"
+def _gap_per_byte(gap: GapFit, half: RegimeLine | None) -> Estimate:
+    if gap.line is not None and _grows(gap.line):
+        return identified("G", "s/B", gap.line.slope, gap.line.slope_draws)
+    why = "the gaps are hidden" if gap.line is None else "the gaps do not grow beyond doubt"
     if half is not None and _grows(half):
         note = f"from the half round trips, as {why}."
         return identified("G", "s/B", half.slope, half.slope_draws, note)
@@ -98,15 +98,15 @@ def each_segment(job: Job, lines: RegimeLines) -> SegmentEstimates:
     """The estimates of every segment of `lines`, its form, and what they contradict each other in."""
     numbers = range(len(lines.parts.ranges))
     one_sided = job.one_sided
-    found = [
+    estimates = [
         segment_estimates(job.quantities, lines, number, one_sided=one_sided) for number in numbers
     ]
     forms = tuple(
         RECEIVER if not one_sided and receives_bound_trains(lines, number) else None
         for number in numbers
     )
-    told = contradictions(lines, found, one_sided=one_sided)
-    return SegmentEstimates(lines.parts, found, told, forms)
+    sentences = contradictions(lines, estimates, one_sided=one_sided)
+    return SegmentEstimates(lines.parts, estimates, sentences, forms)
 
 
 def segment_estimates(
@@ -120,33 +120,35 @@ def segment_estimates(
 
     Flat `lines` make it LogP: nothing depends on the size. `one_sided` operations have o_r = 0 by their nature.
     """
-    own = OverheadLines.of(lines, segment, one_sided=one_sided)
+    overhead_lines = OverheadLines.of(lines, segment, one_sided=one_sided)
     hidden_by = (
         (SEND,) if one_sided or not receives_bound_trains(lines, segment) else (SEND, RECEIVE)
     )
     gap = gap_of(lines, segment, hidden_by, flat_receives=True)
-    found = overhead_estimates(quantities, own, lines.parts.ranges[segment])
-    found["g"] = least_gap(gap)
+    estimates = overhead_estimates(quantities, overhead_lines, lines.parts.ranges[segment])
+    estimates["g"] = least_gap(gap)
     if not lines.flat:
-        found["G"] = _gap_per_byte(gap, own.half)
-        found.update(_growth(own.o_s))
-    return found
+        estimates["G"] = _gap_per_byte(gap, overhead_lines.half)
+        estimates.update(_growth(overhead_lines.o_s))
+    return estimates
 
 
 def contradictions(
-    lines: RegimeLines, found: Sequence[Estimates], *, one_sided: bool
+    lines: RegimeLines, segments: Sequence[Estimates], *, one_sided: bool
 ) -> tuple[str, ...]:
     """What the estimates of the segments contradict each other in, a sentence each."""
     ranges = lines.parts.ranges
-    own = [OverheadLines.of(lines, number, one_sided=one_sided) for number in range(len(ranges))]
+    overheads = [
+        OverheadLines.of(lines, number, one_sided=one_sided) for number in range(len(ranges))
+    ]
     exceeding = [
         place
-        for place, overhead_lines in zip(ranges, own, strict=True)
+        for place, overhead_lines in zip(ranges, overheads, strict=True)
         if do_overheads_exceed_half(overhead_lines)
     ]
     prices = {
         place: pair
-        for place, overhead_lines, estimates in zip(ranges, own, found, strict=True)
+        for place, overhead_lines, estimates in zip(ranges, overheads, segments, strict=True)
         if not lines.flat
         and (
             pair := prices_of_a_byte(estimates, overhead_lines.half, float(payload_steps(place[1])))

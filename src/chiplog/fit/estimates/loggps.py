@@ -21,7 +21,9 @@ def loggps(job: Job) -> SegmentEstimates:
     """LogGP with one S for all segments."""
     threshold = synchronisation_estimate(job.measured, job.limits)
     fitted = loggp(job)
-    return replace(fitted, estimates=[{**found, "S": threshold} for found in fitted.estimates])
+    return replace(
+        fitted, estimates=[{**estimates, "S": threshold} for estimates in fitted.estimates]
+    )
 
 
 def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]) -> Estimate:

@@ -32,10 +32,10 @@ def non_negative(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:
     count = moment.shape[-1]
     for size in range(count, 0, -1):
         for chosen in combinations(range(count), size):
-            found, more = _unconstrained(unit, right, chosen)
+            coefficients, more = _unconstrained(unit, right, chosen)
             better = more > gain
             gain = np.where(better, more, gain)
-            best = np.where(better[..., None], found, best)
+            best = np.where(better[..., None], coefficients, best)
     return best / length, gain
 
 
@@ -49,7 +49,7 @@ def _unconstrained(gram: Floats, moment: Floats, chosen: tuple[int, ...]) -> tup
     regular = np.linalg.det(part) > SINGULAR
     safe = np.where(regular[..., None, None], part, np.eye(len(chosen)))
     solved = np.linalg.solve(safe, right[..., None])[..., 0]
-    found = np.zeros(moment.shape)
-    found[..., chosen] = solved
+    coefficients = np.zeros(moment.shape)
+    coefficients[..., chosen] = solved
     feasible = regular & np.all(solved >= 0.0, axis=-1)
-    return found, np.where(feasible, (solved * right).sum(axis=-1), -np.inf)
+    return coefficients, np.where(feasible, (solved * right).sum(axis=-1), -np.inf)

@@ -52,7 +52,7 @@ class OverheadLines:
 
 def overhead_estimates(
     quantities: MethodQuantities,
-    found: OverheadLines,
+    overhead_lines: OverheadLines,
     sizes: tuple[int, int],
     *,
     most: float | None = None,
@@ -61,18 +61,18 @@ def overhead_estimates(
 
     An overhead that was not measured is at most `most` seconds, by default the half round trip.
     """
-    half = found.half
+    half = overhead_lines.half
     most = most_seconds(half) if most is None else most
     short = {
         name: upper_bound.within(*sizes) for name, upper_bound in quantities.upper_bounds.items()
     }
-    o_s = _overhead("o_s", found.o_s, SEND, short.get(SEND), most)
-    if found.is_one_sided:
+    o_s = _overhead("o_s", overhead_lines.o_s, SEND, short.get(SEND), most)
+    if overhead_lines.is_one_sided:
         o_r = fixed_at_zero("o_r", "s", 0 if half is None else half.intercept_draws.size)
     else:
-        o_r = _overhead("o_r", found.o_r, RECEIVE, short.get(RECEIVE), most)
+        o_r = _overhead("o_r", overhead_lines.o_r, RECEIVE, short.get(RECEIVE), most)
     o_s, o_r = _within_half(o_s, o_r, half), _within_half(o_r, o_s, half)
-    estimates = {"L": _latency(quantities, found, o_s.parameter, o_r.parameter)}
+    estimates = {"L": _latency(quantities, overhead_lines, o_s.parameter, o_r.parameter)}
     estimates["L_half"] = _half(half)
     estimates["o_s"], estimates["o_r"] = o_s, o_r
     if quantities.reports_round_trip and half is not None and half.only_bytes is None:
@@ -143,34 +143,38 @@ def _within_half(estimate: Estimate, other: Estimate, half: RegimeLine | None) -
     parameter, whole = estimate.parameter, most_seconds(half)
     if parameter.identified or whole is None or half is None or half.only_bytes is not None:
         return estimate
-    left = whole - (other.parameter.low or 0.0)
-    if parameter.high is not None and (parameter.high <= left or left <= 0.0):
+    rest = whole - (other.parameter.low or 0.0)
+    if parameter.high is not None and (parameter.high <= rest or rest <= 0.0):
         return estimate
     reason = parameter.reason or ""
-    return unidentified(parameter.symbol, "s", reason, high=left if left > 0.0 else whole)
+    return unidentified(parameter.symbol, "s", reason, high=rest if rest > 0.0 else whole)
 
 
 def _latency(
-    quantities: MethodQuantities, found: OverheadLines, o_s: Parameter, o_r: Parameter
+    quantities: MethodQuantities, overhead_lines: OverheadLines, o_s: Parameter, o_r: Parameter
 ) -> Estimate:
-    half = found.half
+    half = overhead_lines.half
     if quantities.latency_reason is not None:
         return unidentified("L", "s", quantities.latency_reason, high=most_seconds(half))
     if half is None:
         return unidentified("L", "s", "there are no round trips in this segment.")
     bounds = _left_for_latency(half, o_s, o_r)
-    if found.o_s is None or found.o_r is None:
-        missing = "o_s" if found.o_s is None else "o_r"
+    if overhead_lines.o_s is None or overhead_lines.o_r is None:
+        missing = "o_s" if overhead_lines.o_s is None else "o_r"
         known = quantities.upper_bounds.get(missing)
         why = "was not measured" if known is None or not known.value.size else "is not identified"
         return unidentified("L", "s", f"L = L_half - o_s - o_r, and {missing} {why}.", *bounds)
-    lines = {HALF: half, SEND: found.o_s, RECEIVE: found.o_r}
+    lines = {HALF: half, SEND: overhead_lines.o_s, RECEIVE: overhead_lines.o_r}
     for name, line in lines.items():
         if line.only_bytes is not None:
             return unidentified("L", "s", one_size_alone(line, SOURCES[name]), *bounds)
-    overheads = found.o_s.intercept + found.o_r.intercept
+    overheads = overhead_lines.o_s.intercept + overhead_lines.o_r.intercept
     value = half.intercept - overheads
-    draws = half.intercept_draws - found.o_s.intercept_draws - found.o_r.intercept_draws
+    draws = (
+        half.intercept_draws
+        - overhead_lines.o_s.intercept_draws
+        - overhead_lines.o_r.intercept_draws
+    )
     low, high = interval(draws)
     if value <= 0 or low <= 0:
         reason = (

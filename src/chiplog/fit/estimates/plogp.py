@@ -33,9 +33,9 @@ def _latency(quantities: MethodQuantities) -> Estimate:
             f"{seconds_text(low)} to {seconds_text(high)}."
         )
         return unidentified("L", "s", reason, high=max(high, 0.0))
-    found = identified("L", "s", value, half.draws[0] - gap.draws[0])
+    estimate = identified("L", "s", value, half.draws[0] - gap.draws[0])
     why = few_samples(half) or few_samples(gap)
-    return found if why is None else without_interval(found, why)
+    return estimate if why is None else without_interval(estimate, why)
 
 
 def _first(symbol: str, quantity: Quantity) -> Estimate:
@@ -50,9 +50,9 @@ def _first(symbol: str, quantity: Quantity) -> Estimate:
             high=max(interval(quantity.draws[0])[1], 0.0),
         )
     note = f"the table's entry for {quantity.message_bytes[0]} B."
-    found = identified(symbol, "s", value, quantity.draws[0], note)
+    estimate = identified(symbol, "s", value, quantity.draws[0], note)
     why = few_samples(quantity)
-    return found if why is None else without_interval(found, why)
+    return estimate if why is None else without_interval(estimate, why)
 
 
 def plogp_estimates(quantities: MethodQuantities) -> Estimates:

@@ -28,14 +28,14 @@ def without_unlike(
     sizes = quantities.half_round_trip.message_bytes
     left_out: set[int] = set()
     for first, last in ranges:
-        mine = sizes[(sizes >= first) & (sizes <= last)]
-        of_range = unlike.intersection(mine.tolist())
-        if of_range and _enough(np.setdiff1d(mine, list(of_range)), mine):
+        range_sizes = sizes[(sizes >= first) & (sizes <= last)]
+        of_range = unlike.intersection(range_sizes.tolist())
+        if of_range and _enough(np.setdiff1d(range_sizes, list(of_range)), range_sizes):
             left_out |= of_range
     return quantities.without(left_out) if left_out else quantities
 
 
-def _enough(left: NDArray[np.int64], sizes: NDArray[np.int64]) -> bool:
-    if left.size < max(MIN_SIZES, MIN_SHARE * sizes.size):
+def _enough(kept: NDArray[np.int64], sizes: NDArray[np.int64]) -> bool:
+    if kept.size < max(MIN_SIZES, MIN_SHARE * sizes.size):
         return False
-    return bool(left[0] <= MAX_FACTOR * sizes[0] and sizes[-1] <= MAX_FACTOR * left[-1])
+    return bool(kept[0] <= MAX_FACTOR * sizes[0] and sizes[-1] <= MAX_FACTOR * kept[-1])

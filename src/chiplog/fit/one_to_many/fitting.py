@@ -78,29 +78,35 @@ def fit_one_to_many(
     """
     pattern = judged_pattern(model)
     observed = observe_all(measured, operation, pattern)
-    sizes = [one.message_bytes for one in observed]
+    sizes = [observation.message_bytes for observation in observed]
     rng = np.random.default_rng([seed, 2])
-    estimate: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
+    estimator: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
     together = fit_sizes_together(model, observed, pattern, rng)
     estimates: list[Mapping[str, Estimate]]
     if together.estimates is not None:
         ranges, estimates = [(sizes[0], sizes[-1])], [together.estimates]
     else:
         ranges = [(size, size) for size in sizes]
-        estimates = [estimate(model, one, rng) for one in observed]
+        estimates = [estimator(model, observation, rng) for observation in observed]
     segments = tuple(
-        Segment(*limits, {symbol: one.parameter for symbol, one in found.items()})
-        for limits, found in zip(ranges, estimates, strict=True)
+        Segment(
+            *limits, {symbol: estimate.parameter for symbol, estimate in segment_estimates.items()}
+        )
+        for limits, segment_estimates in zip(ranges, estimates, strict=True)
     )
     warnings = (*warnings, *together.sentences)
     used = frozenset(
         index
-        for one in observed
-        for part in (one.round_trips.quantity, one.overheads.quantity, one.receive)
+        for observation in observed
+        for part in (
+            observation.round_trips.quantity,
+            observation.overheads.quantity,
+            observation.receive,
+        )
         for index in part.series
-        if pattern == ROUND_TRIPS or part is one.overheads.quantity
+        if pattern == ROUND_TRIPS or part is observation.overheads.quantity
     )
-    found = Fit(
+    unjudged = Fit(
         model=model.name,
         method=ONE_TO_MANY,
         transport=transport,
@@ -114,20 +120,23 @@ def fit_one_to_many(
         warnings=tuple(warnings),
         draws=_draws(estimates),
     )
-    predict = predictor(found)
-    judged = [one.overheads if pattern == POSTS else one.round_trips for one in observed]
+    predict = predictor(unjudged)
+    judged = [
+        observation.overheads if pattern == POSTS else observation.round_trips
+        for observation in observed
+    ]
     errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
     error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
     return replace(
-        found,
+        unjudged,
         error=error,
         curves=(
             *(_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)),
             *(
                 curve
-                for one in observed
+                for observation in observed
                 if pattern == ROUND_TRIPS
-                for curve in latency_curves(model, one, predict)
+                for curve in latency_curves(model, observation, predict)
             ),
         ),
         warnings=(*warnings, *bad_fit(error)),
@@ -137,11 +146,11 @@ def fit_one_to_many(
 def round_trip_points(measured: MeasuredSeries, operation: str) -> MeasuredPoints:
     """RTT(p) at every message size and number of peers; there must be some."""
     observed = observe_all(measured, operation, "one_to_many")
-    found = [one.round_trips for one in observed]
-    sizes = [one.message_bytes for one in observed]
-    peers = np.concatenate([over_peers.peers for over_peers in found])
-    repeated = np.repeat(sizes, [over_peers.peers.size for over_peers in found])
-    seconds = np.concatenate([over_peers.quantity.value for over_peers in found])
+    round_trips = [observation.round_trips for observation in observed]
+    sizes = [observation.message_bytes for observation in observed]
+    peers = np.concatenate([over_peers.peers for over_peers in round_trips])
+    repeated = np.repeat(sizes, [over_peers.peers.size for over_peers in round_trips])
+    seconds = np.concatenate([over_peers.quantity.value for over_peers in round_trips])
     return MeasuredPoints(points("one_to_many", repeated, peers=peers), seconds)
 
 
@@ -156,10 +165,16 @@ def _shown(
     model: Model, observed: Sequence[ObservedToMany], pattern: str
 ) -> list[tuple[str, OverPeers]]:
     """The patterns and what was measured of them that the model describes: first what it is judged on."""
-    found = [(ROUND_TRIPS, one.round_trips) for one in observed if pattern == ROUND_TRIPS]
+    shown = [
+        (ROUND_TRIPS, observation.round_trips) for observation in observed if pattern == ROUND_TRIPS
+    ]
     if POSTS in model.patterns:
-        found += [(POSTS, one.overheads) for one in observed if one.overheads.peers.size]
-    return found
+        shown += [
+            (POSTS, observation.overheads)
+            for observation in observed
+            if observation.overheads.peers.size
+        ]
+    return shown
 
 
 def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
@@ -172,7 +187,7 @@ def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
 def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.float64]]:
     return {
         f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
-        for number, found in enumerate(estimates)
-        for symbol, estimate in found.items()
+        for number, segment_estimates in enumerate(estimates)
+        for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }

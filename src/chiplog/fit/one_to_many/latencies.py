@@ -56,7 +56,7 @@ def latency_curves(model: Model, observed: ObservedToMany, predict: Predictor) -
     samples = np.minimum(totals.quantity.samples[of_trips], posts.quantity.samples[of_posts])
     for name, derive in LATENCIES.items():
         table = derive(p[:, None], trips / p[:, None], overheads, first)
-        found = Quantity(
+        measured = Quantity(
             name,
             np.full(peers.shape, size, dtype=np.int64),
             table[:, 0],
@@ -67,7 +67,7 @@ def latency_curves(model: Model, observed: ObservedToMany, predict: Predictor) -
             is_difference=True,
         )
         predicted = derive(p, predicted_trips, predicted_overheads, predicted_first)
-        yield replace(measured_curve(found), predicted_seconds=predicted, peers=peers)
+        yield replace(measured_curve(measured), predicted_seconds=predicted, peers=peers)
 
 
 def _with_draws(quantity: Quantity) -> Array:

@@ -60,23 +60,23 @@ def logfp_estimates(model: Model, observed: ObservedToMany, rng: np.random.Gener
     """L, o_min, o_max, o_r (of send and receive), g, f and f_argmin at one message size."""
     del model
     totals, posts = observed.round_trips, observed.overheads
-    found = {"f_argmin": _argmin(observed)} if totals.peers.size else {}
+    argmin = {"f_argmin": _argmin(observed)} if totals.peers.size else {}
     if posts.peers.size < 2 or totals.peers.size < FEWEST_PEERS:
         reason = _what_is_missing(observed)
         return {
             **{name: unidentified(name, UNITS[name], reason) for name in UNITS if name != "o_r"},
-            **found,
+            **argmin,
         }
     line = fit_line(posts.quantity, 1.0 / posts.peers, rng)
     problem = _problem(observed, line)
-    found_f = profiled(problem, rng)
+    fit = profiled(problem, rng)
     return {
-        "L": latency_estimate(observed, found_f),
+        "L": latency_estimate(observed, fit),
         "o_min": overhead_estimate("o_min", line.intercept, line.intercept_draws),
         "o_max": overhead_estimate("o_max", line.slope, line.slope_draws),
         **_receive(observed),
-        **gap_and_f(problem, found_f, line),
-        **found,
+        **gap_and_f(problem, fit, line),
+        **argmin,
     }
 
 
@@ -113,8 +113,8 @@ def _problem(observed: ObservedToMany, line: RegimeLine) -> Problem:
         receive = observed.receive
         rest -= 2.0 * np.concatenate((receive.value[:1], receive.draws[0]))
     posting = (p[:, None] - 1.0) * o
-    own = (o + o_min + o_max + posting)[:, 1:].std(axis=1)
-    error = np.sqrt(totals.sigma**2 + own**2 + (LEAST_ERROR * totals.value) ** 2)
+    overheads_spread = (o + o_min + o_max + posting)[:, 1:].std(axis=1)
+    error = np.sqrt(totals.sigma**2 + overheads_spread**2 + (LEAST_ERROR * totals.value) ** 2)
     return Problem(p, error**-2.0, rest, posting)
 
 
@@ -143,16 +143,16 @@ def profiled(
     return ProfiledFit(whole, share[kept] / share.sum(), gap_shows, best)
 
 
-def at_best_f(found: ProfiledFit, part: NDArray[np.float64] | NDArray[np.int64]) -> Array:
+def at_best_f(fit: ProfiledFit, part: NDArray[np.float64] | NDArray[np.int64]) -> Array:
     """Of `part`, shape (F, 1 + B), the value at each column's best f; the last f means none with a gap."""
-    row = np.argmin(found.whole.squares, axis=0) if found.gap_shows else np.array([len(part) - 1])
+    row = np.argmin(fit.whole.squares, axis=0) if fit.gap_shows else np.array([len(part) - 1])
     row = np.broadcast_to(row, part.shape[1:])
     return np.asarray(np.take_along_axis(part, row[None, :], axis=0)[0], dtype=np.float64)
 
 
-def latency_estimate(observed: ObservedToMany, found: ProfiledFit) -> Estimate:
+def latency_estimate(observed: ObservedToMany, fit: ProfiledFit) -> Estimate:
     """L, half of what the round trips leave beside overheads, posting and gaps."""
-    values = at_best_f(found, found.whole.c) / 2.0
+    values = at_best_f(fit, fit.whole.c) / 2.0
     low, high = interval(values[1:])
     if values[0] <= 0 or low <= 0:
         reason = (
@@ -174,26 +174,24 @@ def overhead_estimate(symbol: str, value: float, draws: Array) -> Estimate:
     return identified(symbol, "s", value, draws)
 
 
-def gap_and_f(problem: Problem, found: ProfiledFit, line: RegimeLine) -> Estimates:
+def gap_and_f(problem: Problem, fit: ProfiledFit, line: RegimeLine) -> Estimates:
     """The gap and f; where one p shows a gap, but not which, both are kept as draws for predictions."""
-    g = at_best_f(found, found.whole.g)
-    f = at_best_f(found, np.broadcast_to(found.whole.f[:, None], found.whole.squares.shape))
-    waiting = int(found.whole.waiting[found.share > PLAUSIBLE, 0].min())
-    if not found.gap_shows or waiting < 2:
-        reason = _no_gap(problem, found, line)
-        drawn = (
-            {"g": g[1:], "f": f[1:]} if found.gap_shows else {"g": np.empty(0), "f": np.empty(0)}
-        )
+    g = at_best_f(fit, fit.whole.g)
+    f = at_best_f(fit, np.broadcast_to(fit.whole.f[:, None], fit.whole.squares.shape))
+    waiting = int(fit.whole.waiting[fit.share > PLAUSIBLE, 0].min())
+    if not fit.gap_shows or waiting < 2:
+        reason = _no_gap(problem, fit, line)
+        drawn = {"g": g[1:], "f": f[1:]} if fit.gap_shows else {"g": np.empty(0), "f": np.empty(0)}
         return {
             name: Estimate(unidentified(name, UNITS[name], reason).parameter, draws)
             for name, draws in drawn.items()
         }
-    return {"g": identified("g", "s", float(g[0]), g[1:]), "f": _f(found, f[0], f[1:])}
+    return {"g": identified("g", "s", float(g[0]), g[1:]), "f": _f(fit, f[0], f[1:])}
 
 
-def _no_gap(problem: Problem, found: ProfiledFit, line: RegimeLine) -> str:
+def _no_gap(problem: Problem, fit: ProfiledFit, line: RegimeLine) -> str:
     last = int(problem.peers.max())
-    if found.gap_shows:
+    if fit.gap_shows:
         return (
             f"beyond doubt, only one measured p, {last}, lies beyond P*, from where on messages wait for the gap: "
             "f and g can't be told apart."
@@ -204,12 +202,12 @@ def _no_gap(problem: Problem, found: ProfiledFit, line: RegimeLine) -> str:
     )
 
 
-def _f(found: ProfiledFit, best: float, draws: Array) -> Estimate:
+def _f(fit: ProfiledFit, best: float, draws: Array) -> Estimate:
     low, high = np.quantile(draws, TAILS, method="inverted_cdf")
-    cumulative = np.cumsum(found.share)
-    low = min(low, found.whole.f[int(np.searchsorted(cumulative, TAILS[0]))])
-    high = max(high, found.whole.f[int(np.searchsorted(cumulative, min(TAILS[1], cumulative[-1])))])
-    share = min(float(found.share[found.best]), float(np.mean(draws == best)))
+    cumulative = np.cumsum(fit.share)
+    low = min(low, fit.whole.f[int(np.searchsorted(cumulative, TAILS[0]))])
+    high = max(high, fit.whole.f[int(np.searchsorted(cumulative, min(TAILS[1], cumulative[-1])))])
+    share = min(float(fit.share[fit.best]), float(np.mean(draws == best)))
     if share < CONFIDENCE:
         reason = (
             f"RTT(p) fits f = {low:.0f} to {high:.0f}: f = {best:.0f} fits best, but holds only {100 * share:.0f} % of "

@@ -60,24 +60,28 @@ def logfp_size_estimates(
     None where some size lacks round trips, post times or the receive overhead that others have.
     """
     del model
-    has_receive = {bool(one.receive.value.size) for one in observed}
-    few_trips = any(one.round_trips.peers.size < FEWEST_PEERS for one in observed)
-    if few_trips or any(one.overheads.peers.size < 2 for one in observed) or len(has_receive) > 1:
+    has_receive = {bool(observation.receive.value.size) for observation in observed}
+    few_trips = any(observation.round_trips.peers.size < FEWEST_PEERS for observation in observed)
+    if (
+        few_trips
+        or any(observation.overheads.peers.size < 2 for observation in observed)
+        or len(has_receive) > 1
+    ):
         return None
     overheads = _overheads(observed, rng)
     problem = _problem(observed, overheads)
-    found = profiled(problem, rng, sizes_profile, FITTED)
-    assert isinstance(found.whole, SizesProfile)
-    per_byte = at_best_f(found, found.whole.G)
+    fit = profiled(problem, rng, sizes_profile, FITTED)
+    assert isinstance(fit.whole, SizesProfile)
+    per_byte = at_best_f(fit, fit.whole.G)
     o_min, o_max, O_s = overheads
     line = RegimeLine(float(o_min[0]), float(o_max[0]), o_min[1:], o_max[1:], 0.0, len(observed))
     return {
-        "L": latency_estimate(observed[0], found),
+        "L": latency_estimate(observed[0], fit),
         "o_min": overhead_estimate("o_min", line.intercept, line.intercept_draws),
         "o_max": overhead_estimate("o_max", line.slope, line.slope_draws),
         "O_s": identified("O_s", "s/B", float(O_s[0]), O_s[1:]),
         **_receive(observed),
-        **gap_and_f(problem, found, line),
+        **gap_and_f(problem, fit, line),
         "G": identified("G", "s/B", float(per_byte[0]), per_byte[1:]),
     }
 
@@ -86,13 +90,13 @@ def _solved(columns: Array, weight: Array, target: Array) -> Array:
     """Non-negative coefficients of the `columns`, shape (P, C), for targets of shape (P, B): shape (C, B)."""
     weighted = columns * weight[:, None]
     gram = np.broadcast_to(weighted.T @ columns, (target.shape[1], *[columns.shape[1]] * 2))
-    found, _ = non_negative(gram, (weighted.T @ target).T)
-    return np.asarray(found.T)
+    coefficients, _ = non_negative(gram, (weighted.T @ target).T)
+    return np.asarray(coefficients.T)
 
 
 def _overheads(observed: Sequence[ObservedToMany], rng: np.random.Generator) -> Array:
     """o_min, o_max and O_s, shape (3, 1 + B), the fit first; the replicates get as much noise as residuals show."""
-    posts = stacked([one.overheads for one in observed])
+    posts = stacked([observation.overheads for observation in observed])
     quantity, p = posts.quantity, posts.peers.astype(np.float64)
     error = relative_errors(quantity.value, quantity.sigma)
     columns = np.stack([np.ones(p.size), 1.0 / p, payload_steps(quantity.message_bytes)], axis=1)
@@ -106,7 +110,7 @@ def _overheads(observed: Sequence[ObservedToMany], rng: np.random.Generator) -> 
 
 def _problem(observed: Sequence[ObservedToMany], overheads: Array) -> SizesProblem:
     """The fit in the first column, then the replicates."""
-    totals = stacked([one.round_trips for one in observed])
+    totals = stacked([observation.round_trips for observation in observed])
     quantity, p = totals.quantity, totals.peers.astype(np.float64)
     steps = payload_steps(quantity.message_bytes)
     o_min, o_max, O_s = overheads
@@ -115,18 +119,21 @@ def _problem(observed: Sequence[ObservedToMany], overheads: Array) -> SizesProbl
     first = o_min + o_max + per_byte
     rest = np.column_stack((quantity.value, quantity.draws)) - o - first
     if observed[0].receive.value.size and not observed[0].one_sided:
-        counts = [one.round_trips.peers.size for one in observed]
+        counts = [observation.round_trips.peers.size for observation in observed]
         rest -= 2.0 * np.repeat(_receives(observed), counts, axis=0)
     posting = (p[:, None] - 1.0) * o
-    own = (o + first + posting)[:, 1:].std(axis=1)
-    error = np.sqrt(quantity.sigma**2 + own**2 + (LEAST_ERROR * quantity.value) ** 2)
+    overheads_spread = (o + first + posting)[:, 1:].std(axis=1)
+    error = np.sqrt(quantity.sigma**2 + overheads_spread**2 + (LEAST_ERROR * quantity.value) ** 2)
     return SizesProblem(p, error**-2.0, rest, posting, steps)
 
 
 def _receives(observed: Sequence[ObservedToMany]) -> Array:
     """o_r at each size, shape (sizes, 1 + B)."""
     return np.stack(
-        [np.concatenate((one.receive.value[:1], one.receive.draws[0])) for one in observed]
+        [
+            np.concatenate((observation.receive.value[:1], observation.receive.draws[0]))
+            for observation in observed
+        ]
     )
 
 
@@ -136,7 +143,7 @@ def _receive(observed: Sequence[ObservedToMany]) -> Estimates:
         return {"o_r": fixed_at_zero("o_r", "s", observed[0].receive.draws.shape[1])}
     if not observed[0].receive.value.size:
         return {}
-    steps = payload_steps([one.message_bytes for one in observed])
+    steps = payload_steps([observation.message_bytes for observation in observed])
     table = _receives(observed)
     weight = 1.0 / (table[:, 1:].var(axis=1) + (LEAST_ERROR * table[:, 0]) ** 2)
     o_r, O_r = _solved(np.stack([np.ones(steps.size), steps], axis=1), weight, table)
@@ -150,12 +157,12 @@ def sizes_profile(problem: SizesProblem, f: NDArray[np.int64]) -> SizesProfile:
     """The best fit for each of the integers `f`, each search from the set that waits at the f before, too."""
     first = replace(problem, rest=problem.rest[:, :1], posting=problem.posting[:, :1])
     waits = np.zeros(problem.peers.shape, dtype=np.bool_)
-    found = []
-    for one in f.tolist():
-        gap_peers = np.maximum(problem.peers - one, 0.0)
+    fits = []
+    for candidate in f.tolist():
+        gap_peers = np.maximum(problem.peers - candidate, 0.0)
         waits = _best_set(first, gap_peers, (waits & (gap_peers > 0), gap_peers > 0))
-        found.append(_at_set(problem, gap_peers, waits))
-    squares, c, g, per_byte, waiting = (np.array(part) for part in zip(*found, strict=True))
+        fits.append(_at_set(problem, gap_peers, waits))
+    squares, c, g, per_byte, waiting = (np.array(part) for part in zip(*fits, strict=True))
     return SizesProfile(f, squares, c, g, waiting.astype(np.int64), per_byte)
 
 
@@ -165,19 +172,19 @@ def _best_set(
     """Which points wait for the gap where the sum of squares of the fit, the first column, is least."""
     settled = [_settled(problem, gap_peers, start) for start in starts]
     squares = [
-        float(_evaluate(problem, gap_peers, _of_set(problem, gap_peers, one))[0][0])
-        for one in settled
+        float(_evaluate(problem, gap_peers, _of_set(problem, gap_peers, waits))[0][0])
+        for waits in settled
     ]
     return settled[int(np.argmin(squares))]
 
 
 def _at_set(problem: SizesProblem, gap_peers: Array, waits: NDArray[np.bool_]) -> tuple[Array, ...]:
     """Squares, c, g and G, each of shape (B,), and how many numbers of peers wait."""
-    found = _of_set(problem, gap_peers, waits)
-    squares, waiting = _evaluate(problem, gap_peers, found)
+    solution = _of_set(problem, gap_peers, waits)
+    squares, waiting = _evaluate(problem, gap_peers, solution)
     peers = np.unique(problem.peers)
     counts = np.sum([np.any(waiting[problem.peers == p], axis=0) for p in peers], axis=0)
-    return squares, *found, counts
+    return squares, *solution, counts
 
 
 def _of_set(problem: SizesProblem, gap_peers: Array, waits: NDArray[np.bool_]) -> Array:
@@ -188,10 +195,10 @@ def _of_set(problem: SizesProblem, gap_peers: Array, waits: NDArray[np.bool_]) -
 
 
 def _evaluate(
-    problem: SizesProblem, gap_peers: Array, found: Array
+    problem: SizesProblem, gap_peers: Array, solution: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The sums of squares, shape (B,), and which points wait, shape (P, B)."""
-    c, g, per_byte = found
+    c, g, per_byte = solution
     bytes_time = problem.steps[:, None] * per_byte
     gaps = gap_peers[:, None] * (g + bytes_time)
     residual = problem.rest - c - 2.0 * bytes_time - np.maximum(problem.posting, gaps)

@@ -41,20 +41,20 @@ def logp_estimates(model: Model, observed: ObservedToMany, rng: np.random.Genera
         draws = totals.draws - steps[:, None] * o_s.intercept_draws
         rest = replace(totals, value=totals.value - posting, draws=draws)
         line = fit_line(rest, np.zeros(steps.size), rng, flat=True)
-    found = {
+    estimates = {
         "L": _latency(observed, line, o_s),
         "L_half": identified("L_half", "s", line.intercept / 2.0, line.intercept_draws / 2.0),
         "o_s": _not_posted(line),
         "g": gap,
     }
     if o_s is not None:
-        found["o_s"] = identified("o_s", "s", o_s.intercept, o_s.intercept_draws)
+        estimates["o_s"] = identified("o_s", "s", o_s.intercept, o_s.intercept_draws)
     if observed.one_sided:
-        found["o_r"] = fixed_at_zero("o_r", "s", line.intercept_draws.size)
+        estimates["o_r"] = fixed_at_zero("o_r", "s", line.intercept_draws.size)
     elif observed.receive.value.size:
         receive = observed.receive
-        found["o_r"] = identified("o_r", "s", float(receive.value[0]), receive.draws[0])
-    return found
+        estimates["o_r"] = identified("o_r", "s", float(receive.value[0]), receive.draws[0])
+    return estimates
 
 
 def _not_posted(line: RegimeLine) -> Estimate:

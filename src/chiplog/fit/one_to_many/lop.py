@@ -55,7 +55,7 @@ def lop_size_estimates(
 def _lop(
     specs: Sequence[ParameterSpec], observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
-    totals = stacked([one.round_trips for one in observed])
+    totals = stacked([observation.round_trips for observation in observed])
     p = totals.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "RTT(p)", totals)
@@ -104,7 +104,7 @@ def lop_overhead_size_estimates(
 def _lop_overhead(
     specs: Sequence[ParameterSpec], observed: Sequence[ObservedToMany], rng: np.random.Generator
 ) -> Estimates:
-    posts = stacked([one.overheads for one in observed])
+    posts = stacked([observation.overheads for observation in observed])
     p = posts.peers.astype(np.float64)
     if p.size <= len(specs):
         return _too_few(specs, "the time to post p sends", posts)
@@ -149,9 +149,9 @@ def _scaled(quantity: Quantity, factor: NDArray[np.float64]) -> Quantity:
     )
 
 
-def _too_few(specs: Sequence[ParameterSpec], what: str, found: OverPeers) -> Estimates:
+def _too_few(specs: Sequence[ParameterSpec], what: str, measured: OverPeers) -> Estimates:
     reason = (
-        f"{what} was measured for {found.peers.size} values of p; "
+        f"{what} was measured for {measured.peers.size} values of p; "
         f"a curve of {len(specs)} parameters needs at least {len(specs) + 1}."
     )
     return {spec.symbol: unidentified(spec.symbol, spec.unit, reason) for spec in specs}
@@ -164,16 +164,16 @@ def _named(
     scale_of: dict[str, str],
 ) -> Estimates:
     """Each value, first of its array, with its draws; a term that is 0 identifies neither of its parameters."""
-    found: Estimates = {}
+    estimates: Estimates = {}
     for spec in specs:
         term = scale_of.get(spec.symbol, spec.symbol)
         if term in absent:
             reason = f"the curve shows no term with {term}: the best fit has {term} = 0."
-            found[spec.symbol] = unidentified(spec.symbol, spec.unit, reason)
+            estimates[spec.symbol] = unidentified(spec.symbol, spec.unit, reason)
             continue
         value, draws = float(values[spec.symbol][0]), values[spec.symbol][1:]
-        found[spec.symbol] = _estimate(spec, value, draws)
-    return found
+        estimates[spec.symbol] = _estimate(spec, value, draws)
+    return estimates
 
 
 def _estimate(spec: ParameterSpec, value: float, draws: NDArray[np.float64]) -> Estimate:

@@ -88,10 +88,10 @@ def _over_peers(
         )
         for index, factor in factors.items()
     ]
-    found = measured.quantity(name, entries)
-    peers = found.message_bytes
+    quantity = measured.quantity(name, entries)
+    peers = quantity.message_bytes
     sizes = np.full(peers.size, message_bytes, dtype=np.int64)
-    return OverPeers(peers, replace(found, message_bytes=sizes))
+    return OverPeers(peers, replace(quantity, message_bytes=sizes))
 
 
 def observe(measured: MeasuredSeries, operation: str, message_bytes: int) -> ObservedToMany:

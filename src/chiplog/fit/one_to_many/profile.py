@@ -81,8 +81,8 @@ def _candidates(problem: Problem, gap_peers: Array) -> Iterator[Array]:
 
 def profile(problem: Problem, f: NDArray[np.int64]) -> Profile:
     """The best fit for each of the integers `f`."""
-    found = [_best(problem, np.maximum(problem.peers - one, 0.0)) for one in f.tolist()]
-    squares, c, g, waiting = (np.array(part) for part in zip(*found, strict=True))
+    fits = [_best(problem, np.maximum(problem.peers - candidate, 0.0)) for candidate in f.tolist()]
+    squares, c, g, waiting = (np.array(part) for part in zip(*fits, strict=True))
     return Profile(f, squares, c, g, waiting.astype(np.int64))
 
 

@@ -65,8 +65,8 @@ def _linear(
     scale = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
     from scipy.optimize import nnls  # loads in 0.25 s; only runs of one to many need it
 
-    found, _ = nnls(columns / scale, target)
-    linear: Array = found / scale
+    coefficients, _ = nnls(columns / scale, target)
+    linear: Array = coefficients / scale
     return linear, np.asarray(columns @ linear - target)
 
 
@@ -83,18 +83,18 @@ def solve(
 
     costs = np.array([float(np.sum(residual(start) ** 2)) for start in curve.starts])
     best: Solution | None = None
-    for one in curve.starts[np.argsort(costs, kind="stable")[:POLISHED]]:
-        found = least_squares(
+    for start in curve.starts[np.argsort(costs, kind="stable")[:POLISHED]]:
+        optimum = least_squares(
             residual,
-            one,
+            start,
             bounds=(curve.lower, curve.upper),
             x_scale="jac",
             ftol=EXACT,
             xtol=EXACT,
         )
-        if best is None or 2.0 * found.cost < best.squares:
-            linear, _ = _linear(curve, found.x, value, error)
-            best = Solution(found.x, linear, 2.0 * float(found.cost))
+        if best is None or 2.0 * optimum.cost < best.squares:
+            linear, _ = _linear(curve, optimum.x, value, error)
+            best = Solution(optimum.x, linear, 2.0 * float(optimum.cost))
     if best is None:
         raise ValueError("a curve needs at least one start")
     return best

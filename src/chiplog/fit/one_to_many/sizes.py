@@ -69,7 +69,7 @@ def fit_sizes_together(
         return SizesTogether(None)
     together: SizesEstimator = load_reference(model.sizes_estimator)
     by_size: PeersEstimator = load_reference(model.estimators["one-to-many"])
-    few = [_with_draws(one, FEW_REPLICATES) for one in observed]
+    few = [_with_draws(observation, FEW_REPLICATES) for observation in observed]
     judged = [_held_out_peers(model, few, pattern, by_size, together, rng)]
     if len(few) >= FEWEST_SIZES:
         errors = _held_out_sizes(model, few, pattern, together, rng)
@@ -86,7 +86,7 @@ def _reason(model: Model, errors: HeldOutErrors) -> tuple[str, ...]:
     if errors.by_size.size < 2:
         return ()
     together, by_size = (
-        100.0 * np.expm1(np.median(one)) for one in (errors.together, errors.by_size)
+        100.0 * np.expm1(np.median(misses)) for misses in (errors.together, errors.by_size)
     )
     return (
         f"No cost per byte joins the sizes: one {model.label} for all of them misses held-out times by "
@@ -109,20 +109,24 @@ def _held_out_peers(
     rng: np.random.Generator,
 ) -> HeldOutErrors:
     """Each number of peers is predicted by fits without it; NaN where there is no prediction."""
-    peers = np.unique(np.concatenate([_judged(one, pattern).peers for one in observed]))
-    errors = [np.full((2, _judged(one, pattern).peers.size), np.nan) for one in observed]
+    peers = np.unique(
+        np.concatenate([_judged(observation, pattern).peers for observation in observed])
+    )
+    errors = [
+        np.full((2, _judged(observation, pattern).peers.size), np.nan) for observation in observed
+    ]
     for fold in range(FOLDS):
         held_out = peers[fold::FOLDS]
-        kept = [_without(one, held_out) for one in observed]
-        if any(not _judged(one, pattern).peers.size for one in kept):
+        kept = [_without(observation, held_out) for observation in observed]
+        if any(not _judged(observation, pattern).peers.size for observation in kept):
             continue
         joined = together(model, kept, rng)
-        for number, one in enumerate(observed):
-            chosen = np.isin(_judged(one, pattern).peers, held_out)
-            found = (by_size(model, kept[number], rng), joined)
-            for row, estimates in enumerate(found):
+        for number, observation in enumerate(observed):
+            chosen = np.isin(_judged(observation, pattern).peers, held_out)
+            rivals = (by_size(model, kept[number], rng), joined)
+            for row, estimates in enumerate(rivals):
                 if estimates is not None:
-                    missed = _errors(model, pattern, one, estimates)
+                    missed = _errors(model, pattern, observation, estimates)
                     errors[number][row, chosen] = missed[chosen]
     whole = np.concatenate(errors, axis=1)
     return HeldOutErrors(whole[0], whole[1])
@@ -137,11 +141,13 @@ def _held_out_sizes(
 ) -> Array:
     """The errors of the one set at each size, fitted to all others."""
     errors = []
-    for number, one in enumerate(observed):
+    for number, observation in enumerate(observed):
         others = [*observed[:number], *observed[number + 1 :]]
         estimates = together(model, others, rng)
-        unknown = np.full(_judged(one, pattern).peers.size, np.nan)
-        errors.append(unknown if estimates is None else _errors(model, pattern, one, estimates))
+        unknown = np.full(_judged(observation, pattern).peers.size, np.nan)
+        errors.append(
+            unknown if estimates is None else _errors(model, pattern, observation, estimates)
+        )
     return np.concatenate(errors)
 
 

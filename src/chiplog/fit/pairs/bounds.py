@@ -84,7 +84,7 @@ def fitted_times(
     model: Model, table: PairTable, value: Solution, draws: Mapping[str, Floats]
 ) -> BoundedTimes:
     """What the fit `value` of `table`, with its bootstrap replicates `draws`, bounds parameters by."""
-    finite = {symbol: one for symbol, one in value.items() if np.isfinite(one)}
+    finite = {symbol: number for symbol, number in value.items() if np.isfinite(number)}
     seconds = np.maximum(model.seconds(table.points, finite) / 2.0, 1e-15)
     scatter = float(np.sqrt(np.mean(np.log(table.seconds / seconds) ** 2)))
     longest = seconds * np.exp(MARGIN * scatter)
@@ -103,22 +103,22 @@ def fitted_times(
 
 def _adds_start_up(model: Model) -> bool:
     """Does s0 come on top of the time that the node's rate takes?"""
-    one = points("pairs", np.ones(1, dtype=np.int64))
-    return bool(model.seconds(one, {"s0": 1.0, "R_N": 1.0})[0] > 2.0)
+    point = points("pairs", np.ones(1, dtype=np.int64))
+    return bool(model.seconds(point, {"s0": 1.0, "R_N": 1.0})[0] > 2.0)
 
 
-def saturation_bounds(found: Mapping[str, Parameter]) -> Bounds:
+def saturation_bounds(parameters: Mapping[str, Parameter]) -> Bounds:
     """Bounds of k_sat from those of the rates; at least one pair saturates a node."""
-    first = "R_Cb" if "R_Cb" in found else "R_C"
-    node, alone = found["R_N"], found[first]
-    if "G_k" in found:
+    first = "R_Cb" if "R_Cb" in parameters else "R_C"
+    node, alone = parameters["R_N"], parameters[first]
+    if "G_k" in parameters:
         return 1.0, None
     if first == "R_C":
         return (
             max(1.0, _ratio(node.low, alone.high) or 1.0),
             _at_least_one(_ratio(node.high, alone.low)),
         )
-    further = found["R_Ci"]
+    further = parameters["R_Ci"]
     least = _ratio(_less(node.low, alone.high), further.high)
     return 1.0 + max(0.0, least or 0.0), _one_more(_ratio(_less(node.high, alone.low), further.low))
 

@@ -70,17 +70,17 @@ def pair_estimates(
         errors = _errors(model, table, value)
     draws = _with_spread(value, draws, errors)
     fitted = fitted_times(model, table, value, draws)
-    found = {
+    estimates = {
         spec.symbol: _estimate(spec.symbol, spec.unit, value, fitted, table, errors)
         for spec in (*model.parameters, *DELAY_PARAMETERS)
         if spec.symbol in value
     }
     if "R_Ci" in value:
-        told = {symbol for symbol, estimate in found.items() if estimate.parameter.identified}
-        _refuse_free_processes(model, table, told)
+        known = {symbol for symbol, estimate in estimates.items() if estimate.parameter.identified}
+        _refuse_free_processes(model, table, known)
     if "R_N" in value and ("R_C" in value or {"R_Cb", "R_Ci"} <= value.keys()):
-        found["k_sat"] = _saturation(value, draws, found)
-    return found
+        estimates["k_sat"] = _saturation(value, draws, estimates)
+    return estimates
 
 
 def _solved(
@@ -95,7 +95,9 @@ def _solved(
 def _errors(model: Model, table: PairTable, value: Solution) -> Mapping[str, float]:
     """The relative standard errors of the parameters that are finite and above 0."""
     if "R_Ci" in value:
-        _refuse_free_processes(model, table, {one for one in value if np.isfinite(value[one])})
+        _refuse_free_processes(
+            model, table, {symbol for symbol in value if np.isfinite(value[symbol])}
+        )
     return standard_errors(model, table, _finite(value))
 
 
@@ -110,7 +112,7 @@ def _refuse_free_processes(model: Model, table: PairTable, known: Collection[str
 
 
 def _finite(value: Solution) -> Solution:
-    return {symbol: one for symbol, one in value.items() if np.isfinite(one)}
+    return {symbol: number for symbol, number in value.items() if np.isfinite(number)}
 
 
 def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> Draws:
@@ -269,17 +271,17 @@ _REASONS: Mapping[str, Callable[[Solution, Draws, PairTable], str]] = {
 }
 
 
-def _saturation(value: Solution, draws: Draws, found: Mapping[str, Estimate]) -> Estimate:
+def _saturation(value: Solution, draws: Draws, estimates: Mapping[str, Estimate]) -> Estimate:
     """The number of pairs from which R_N binds; at least 1."""
-    rates = [symbol for symbol in found if symbol.startswith("R_")]
+    rates = [symbol for symbol in estimates if symbol.startswith("R_")]
     for symbol in rates:
-        if not found[symbol].parameter.identified:
+        if not estimates[symbol].parameter.identified:
             bounds = saturation_bounds(
-                {name: estimate.parameter for name, estimate in found.items()}
+                {name: estimate.parameter for name, estimate in estimates.items()}
             )
             return unidentified("k_sat", "", f"{symbol} is not identified.", *bounds)
     replicates = _saturating_pairs(draws)
-    point = _saturating_pairs({symbol: np.array([one]) for symbol, one in value.items()})
+    point = _saturating_pairs({symbol: np.array([number]) for symbol, number in value.items()})
     return identified("k_sat", "", float(point[0]), replicates[np.isfinite(replicates)])
 
 

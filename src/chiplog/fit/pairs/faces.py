@@ -71,16 +71,16 @@ def two_faces(
         better = problem.told(squares, less)
         coefficients[better], node[better] = both[better], limited[better]
     return [
-        _solution(mine, of_node, n, k, alone, shared)
-        for mine, of_node in zip(coefficients, node, strict=True)
+        _solution(of_pair, of_node, n, k, alone, shared)
+        for of_pair, of_node in zip(coefficients, node, strict=True)
     ]
 
 
 def _columns(n: Floats, k: Floats, *, delays: bool) -> tuple[Floats, Floats]:
-    one = np.ones_like(n)
+    ones = np.ones_like(n)
     if not delays:
-        return np.stack([one, n]), (k * n)[None]
-    return np.stack([one, n, k - 1.0, (k - 1.0) * n]), np.stack([k * n, k])
+        return np.stack([ones, n]), (k * n)[None]
+    return np.stack([ones, n, k - 1.0, (k - 1.0) * n]), np.stack([k * n, k])
 
 
 class _Problem:
@@ -96,8 +96,8 @@ class _Problem:
 
     def without_node(self) -> tuple[Floats, Floats]:
         """Coefficients of the pair alone and the squares that are left."""
-        found = self._solved(self._alone, np.ones(self._square.shape))
-        return found, self._cost(found @ self._alone)
+        coefficients = self._solved(self._alone, np.ones(self._square.shape))
+        return coefficients, self._cost(coefficients @ self._alone)
 
     def with_node(self, sent: Floats) -> tuple[Floats, Floats, Floats]:
         """Coefficients of the pair alone, of the node, and the squares; `sent` is k n of each cell."""
@@ -141,23 +141,23 @@ class _Problem:
         return non_negative(gram.reshape(-1, count, count), (self._linear * chosen) @ columns.T)[0]
 
     def _cost(self, seconds: Floats) -> Floats:
-        left = self._square * seconds**2 - 2.0 * self._linear * seconds + self._weight
-        return np.asarray(np.maximum(left.sum(axis=1), 0.0))
+        squares = self._square * seconds**2 - 2.0 * self._linear * seconds + self._weight
+        return np.asarray(np.maximum(squares.sum(axis=1), 0.0))
 
 
 def _solution(
     alone: Floats, node: Floats, n: Floats, k: Floats, columns: Floats, shared: Floats
 ) -> Solution:
     binds = node @ shared > (1.0 + BINDS) * (alone @ columns)
-    found = {
+    solution = {
         "s0": float(alone[0]),
         "R_C": np.inf if np.all(binds) else _rate(alone[1]),
         "R_N": _rate(node[0]) if np.any(binds) else np.inf,
     }
     if alone.size == 2:
-        return found
+        return solution
     more = (alone[2], alone[3], node[1])
-    return found | dict(zip(DELAYS, map(float, more), strict=True))
+    return solution | dict(zip(DELAYS, map(float, more), strict=True))
 
 
 def _rate(seconds_per_byte: float) -> float:

@@ -120,21 +120,21 @@ def _fit_one(
         Segment(
             piece.first_bytes,
             piece.last_bytes,
-            {symbol: estimate.parameter for symbol, estimate in found.items()},
+            {symbol: estimate.parameter for symbol, estimate in segment_estimates.items()},
             piece.border,
         )
-        for piece, found in zip(pieces, estimates, strict=True)
+        for piece, segment_estimates in zip(pieces, estimates, strict=True)
     )
     limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
     draws = {
         f"{number}/{symbol}": estimate.draws
-        for number, found in enumerate(estimates)
-        for symbol, estimate in found.items()
+        for number, segment_estimates in enumerate(estimates)
+        for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }
     indices = {id(series): index for index, series in enumerate(dataset.series)}
     fitted = [series for series, chosen in zip(table.series, used, strict=True) if chosen]
-    found = Fit(
+    unjudged = Fit(
         model=model.name,
         method=method,
         transport=dataset.transport,
@@ -159,13 +159,13 @@ def _fit_one(
             )
         ),
     )
-    predict = predictor(found)
+    predict = predictor(unjudged)
     error = summarise(*relative_errors(predict, round_trips(table)))
     return replace(
-        found,
+        unjudged,
         error=error,
         curves=_curves(MeasuredSeries(dataset, statistic, seed), predict),
-        warnings=(*found.warnings, *bad_fit(error)),
+        warnings=(*unjudged.warnings, *bad_fit(error)),
     )
 
 
@@ -183,18 +183,18 @@ def _estimates(
     model: Model, method: str, table: PairTable, piece: PairsPiece, rng: np.random.Generator
 ) -> Estimates:
     first, last = piece.first_bytes, piece.last_bytes
-    mine = table.within(first, last)
-    if mine.sizes.size < 2:
+    part = table.within(first, last)
+    if part.sizes.size < 2:
         raise UsageError(
-            f"from {first} to {last} B pairs series of two sizes or more are needed; the run has {mine.sizes.size}."
+            f"from {first} to {last} B pairs series of two sizes or more are needed; the run has {part.sizes.size}."
         )
-    cells = mine.cells().message_bytes.size
-    if cells < len(model.parameters) or mine.seconds.size <= len(model.parameters):
+    cells = part.cells().message_bytes.size
+    if cells < len(model.parameters) or part.seconds.size <= len(model.parameters):
         raise UsageError(
-            f"from {first} to {last} B the run has {cells} points (size, pairs), {mine.seconds.size} over all "
+            f"from {first} to {last} B the run has {cells} points (size, pairs), {part.seconds.size} over all "
             f"launches; {len(model.parameters)} parameters and their intervals need more."
         )
-    numbers = np.unique(mine.pairs)
+    numbers = np.unique(part.pairs)
     if (
         any(parameter.symbol == "R_Ci" for parameter in model.parameters)
         and numbers.size == 1 < numbers[0]
@@ -203,7 +203,7 @@ def _estimates(
             f"from {first} to {last} B the run has series of {numbers[0]} pairs alone, which cannot tell the rate of "
             "the first process from that of further ones."
         )
-    return pair_estimates(model, mine, rng, method=method, delays=piece.delays)
+    return pair_estimates(model, part, rng, method=method, delays=piece.delays)
 
 
 def round_trips(table: PairTable) -> MeasuredPoints:

@@ -88,9 +88,17 @@ class JudgedForm:
         kinds = ((self.by_size, other.by_size), (self.by_pairs, other.by_pairs))
         if errors[0] > (1.0 - GAIN) * errors[1]:
             return False
-        if any(mine.size and mine.mean() > (1.0 + WORSE) * theirs.mean() for mine, theirs in kinds):
+        if any(
+            self_errors.size and self_errors.mean() > (1.0 + WORSE) * other_errors.mean()
+            for self_errors, other_errors in kinds
+        ):
             return False
-        gains = np.concatenate([theirs - mine for mine, theirs in kinds[: 1 if regimes else 2]])
+        gains = np.concatenate(
+            [
+                other_errors - self_errors
+                for self_errors, other_errors in kinds[: 1 if regimes else 2]
+            ]
+        )
         least = SIGNIFICANT_BORDER if regimes else SIGNIFICANT
         if gains.mean() < least * gains.std() / np.sqrt(gains.size):
             return False
@@ -133,7 +141,7 @@ class HeldOut:
         piece = np.searchsorted(np.array(limits, dtype=np.float64), self.cells.message_bytes)
         pieces = [piece == number for number in range(len(limits) + 1)]
         solutions = iter(
-            form.solve([self.cells.only(own & ~held) for held in masks for own in pieces])
+            form.solve([self.cells.only(inside & ~held) for held in masks for inside in pieces])
         )
         seconds = []
         for _ in masks:

@@ -49,12 +49,12 @@ def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
     if sizes < 2 * FEWEST_SIZES:
         return []
     most = min(MOST_REGIMES, sizes // FEWEST_SIZES)
-    found = _segmentations(table.sizes.astype(np.float64), centres, most)
+    segmentations = _segmentations(table.sizes.astype(np.float64), centres, most)
     points = int(np.isfinite(centres[0]).sum())
     best: NDArray[np.int64] = np.empty(0, dtype=np.int64)
     deviation = np.inf
     exact = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
-    for count, (cost, starts) in enumerate(found, start=1):
+    for count, (cost, starts) in enumerate(segmentations, start=1):
         freedom = points - 2 * pairs * count
         if freedom <= 0:
             break
@@ -109,9 +109,9 @@ def _cells(sizes: Floats, pairs: Floats, times: Floats) -> Cells:
 
 
 def _modified_seconds(cells: Cells) -> Floats:
-    found = two_faces([cells])[0]
-    alone = found["s0"] + cells.message_bytes / found["R_C"]
-    return np.asarray(np.maximum(cells.pairs * cells.message_bytes / found["R_N"], alone))
+    parameters = two_faces([cells])[0]
+    alone = parameters["s0"] + cells.message_bytes / parameters["R_C"]
+    return np.asarray(np.maximum(cells.pairs * cells.message_bytes / parameters["R_N"], alone))
 
 
 def _line_costs(sizes: Floats, seconds: Floats) -> Floats:
@@ -151,13 +151,13 @@ def _segmentations(
                 continue
             costs[first, end] = _line_costs(sizes[first:end], centres[:, first:end])
     best, came_from = costs[0], []
-    found = [(best[count], np.empty((replicates, 0), dtype=np.int64))]
+    segmentations = [(best[count], np.empty((replicates, 0), dtype=np.int64))]
     for _ in range(1, most):
         sums = best[:, None, :] + costs
         came_from.append(np.argmin(sums, axis=0))
         best = np.min(sums, axis=0)
-        found.append((best[count], _trace(came_from, count, replicates)))
-    return found
+        segmentations.append((best[count], _trace(came_from, count, replicates)))
+    return segmentations
 
 
 def _trace(
@@ -201,7 +201,7 @@ def jumps(before: PairTable, after: PairTable) -> bool:
     where the cost of a byte changes. Many pairs don't tell: they show the node's rate, too, and that may change alone.
     """
     last, first = float(before.sizes[-1]), float(after.sizes[0])
-    found = []
+    by_pairs = []
     for pairs in np.intersect1d(before.pairs, after.pairs)[:FEW_PAIRS].tolist():
         lines = [_Line(side.subset(side.pairs == pairs)) for side in (before, after)]
         steps = [
@@ -209,13 +209,13 @@ def jumps(before: PairTable, after: PairTable) -> bool:
             for size in (last, first)
         ]
         step, size = min(steps, key=lambda step: abs(step[0]))
-        apart = steps[0][0] * steps[1][0] > 0.0
+        stay_apart = steps[0][0] * steps[1][0] > 0.0
         error = float(np.linalg.norm([line.relative_error(size) for line in lines]))
-        found.append((abs(step) if apart else 0.0, error))
-    if not found:
+        by_pairs.append((abs(step) if stay_apart else 0.0, error))
+    if not by_pairs:
         return True
-    step, error = np.median(found, axis=0).tolist()
-    return bool(step > max(np.log1p(NOTICEABLE), BEYOND_NOISE * error / np.sqrt(len(found))))
+    step, error = np.median(by_pairs, axis=0).tolist()
+    return bool(step > max(np.log1p(NOTICEABLE), BEYOND_NOISE * error / np.sqrt(len(by_pairs))))
 
 
 class _Line:
@@ -261,5 +261,5 @@ def _change(before: PairTable, after: PairTable) -> Change:
 
 def _line(table: PairTable) -> tuple[float, float]:
     """Intercept in seconds and slope in seconds per byte of the best line through the points."""
-    found = postal([table.cells()])[0]
-    return float(found["s0"]), 1.0 / float(found["R_C"])
+    parameters = postal([table.cells()])[0]
+    return float(parameters["s0"]), 1.0 / float(parameters["R_C"])

@@ -113,6 +113,6 @@ def _costs(form: Form, cells: Cells, sizes: Floats) -> Floats:
     index = np.searchsorted(sizes, cells.message_bytes)
     many = [cells.only((index >= first) & (index < end)) for first, end in ranges]
     costs = np.full((count + 1, count + 1), np.inf)
-    for place, mine, solution in zip(ranges, many, form.solve(many), strict=True):
-        costs[place] = mine.cost(form.seconds(cells, solution))
+    for place, range_cells, solution in zip(ranges, many, form.solve(many), strict=True):
+        costs[place] = range_cells.cost(form.seconds(cells, solution))
     return costs

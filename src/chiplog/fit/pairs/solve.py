@@ -35,23 +35,25 @@ def _linear(columns: Floats, many: Sequence[Cells]) -> tuple[Floats, Floats]:
     )
     products = np.einsum("mip,mjp->mijp", columns, columns)
     gram = np.tensordot(square, products, axes=(1, 3))
-    found, gain = non_negative(gram, np.tensordot(linear, columns, axes=(1, 2)))
-    return found, weight.sum(axis=1)[:, None] - gain
+    coefficients, gain = non_negative(gram, np.tensordot(linear, columns, axes=(1, 2)))
+    return coefficients, weight.sum(axis=1)[:, None] - gain
 
 
 def postal(many: Sequence[Cells], *, delays: bool = False, reached: bool = True) -> list[Solution]:
     """s0 and R_C of `s0 + n/R_C`; `delays` and `reached` mean nothing here."""
     del delays, reached
-    return [found for found, _ in _postal(many)]
+    return [solution for solution, _ in _postal(many)]
 
 
 def _postal(many: Sequence[Cells]) -> list[tuple[Solution, float]]:
     """With the squares that are left."""
     n = many[0].message_bytes
-    found, squares = _linear(np.stack([np.ones_like(n), n])[None], many)
+    coefficients, squares = _linear(np.stack([np.ones_like(n), n])[None], many)
     return [
-        ({"s0": s0, "R_C": _rate(per_byte)}, left)
-        for (s0, per_byte), left in zip(found[:, 0].tolist(), squares[:, 0].tolist(), strict=True)
+        ({"s0": s0, "R_C": _rate(per_byte)}, cost)
+        for (s0, per_byte), cost in zip(
+            coefficients[:, 0].tolist(), squares[:, 0].tolist(), strict=True
+        )
     ]
 
 
@@ -72,17 +74,17 @@ def max_rate(
     m = limits[:, None]
     start = np.broadcast_to(1.0, (limits.size, n.size))
     columns = np.stack([start, n * np.maximum(m, k), n * np.maximum(m + 1, k)], axis=1)
-    found, squares = _linear(columns, many)
-    squares = np.where(found[..., 1] + found[..., 2] > 0, squares, np.inf)
+    coefficients, squares = _linear(columns, many)
+    squares = np.where(coefficients[..., 1] + coefficients[..., 2] > 0, squares, np.inf)
     best = np.argmin(squares, axis=1)
     solutions = []
-    for row, (cells, (alone, left)) in enumerate(zip(many, _postal(many), strict=True)):
+    for row, (cells, (alone, alone_squares)) in enumerate(zip(many, _postal(many), strict=True)):
         place = best[row]
-        tolerance = TIE * left + EXACT * float(cells.weight.sum())
-        if squares[row, place] >= left - tolerance:
+        tolerance = TIE * alone_squares + EXACT * float(cells.weight.sum())
+        if squares[row, place] >= alone_squares - tolerance:
             solutions.append({**alone, "R_N": np.inf})
             continue
-        s0, p, q = found[row, place].tolist()
+        s0, p, q = coefficients[row, place].tolist()
         last = int(limits[place])
         alone_rate = np.inf if last < k.min() else _rate(last * p + (last + 1) * q)
         solutions.append({"s0": s0, "R_C": alone_rate, "R_N": _rate(p + q)})

@@ -93,26 +93,26 @@ def _by_cell(slopes: Floats, scores: Floats, inverse: Floats, cell: Integers) ->
     """The variance of each parameter, shape (parameters,), from the fits that leave one cell out, and Student's t."""
     products = slopes[:, :, None] * slopes[:, None, :]
     count = int(cell.max()) + 1
-    own = np.zeros((count, *products.shape[1:]))
-    np.add.at(own, cell, products)
-    without = np.linalg.pinv(products.sum(axis=0) - own)
+    cell_products = np.zeros((count, *products.shape[1:]))
+    np.add.at(cell_products, cell, products)
+    without = np.linalg.pinv(products.sum(axis=0) - cell_products)
     shift = np.einsum("cij,cj->ci", without, _sums(scores, cell))
     variance = (count - 1) / count * np.sum(shift**2, axis=0)
-    return np.asarray(variance * _student(_freedom(own, without, inverse)) ** 2)
+    return np.asarray(variance * _student(_freedom(cell_products, without, inverse)) ** 2)
 
 
-def _freedom(own: Floats, without: Floats, inverse: Floats) -> Floats:
+def _freedom(cell_products: Floats, without: Floats, inverse: Floats) -> Floats:
     """Degrees of freedom of each parameter's jackknife, shape (parameters,), if all points scatter alike.
 
     The shifts of the cells then have the covariance `diag(d) - U H^-1 U'`; its trace squared over its squares' sum.
     """
-    leverage = without @ own
+    leverage = without @ cell_products
     squares = np.einsum("cij,cij->ci", leverage, without)
-    found = []
+    freedom = []
     for d, U in zip(squares.T, np.moveaxis(leverage, 1, 0), strict=True):
         covariance = np.diag(d) - U @ inverse @ U.T
-        found.append(np.trace(covariance) ** 2 / max(float(np.sum(covariance**2)), 1e-300))
-    return np.array(found)
+        freedom.append(np.trace(covariance) ** 2 / max(float(np.sum(covariance**2)), 1e-300))
+    return np.array(freedom)
 
 
 def _sums(scores: Floats, group: Integers) -> Floats:

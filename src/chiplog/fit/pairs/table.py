@@ -110,8 +110,8 @@ class PairTable:
     def _cell(self) -> tuple[Integers, Integers]:
         """The distinct (size, k), shape (cells, 2), and the cell of each point."""
         keys = np.stack([self.message_bytes, self.pairs], axis=1)
-        found, index = np.unique(keys, axis=0, return_inverse=True)
-        return found, index.reshape(-1)
+        distinct, index = np.unique(keys, axis=0, return_inverse=True)
+        return distinct, index.reshape(-1)
 
     def _sums(self, values: Floats) -> Floats:
         keys, index = self._cell
@@ -120,13 +120,13 @@ class PairTable:
     def cells(self, weight: Floats | None = None) -> Cells:
         """The sums by (size, k), each point with its `weight`, shape (P,); 1 by default."""
         keys, _ = self._cell
-        mine = np.ones(self.seconds.size) if weight is None else weight
+        weights = np.ones(self.seconds.size) if weight is None else weight
         return Cells(
             keys[:, 0].astype(np.float64),
             keys[:, 1].astype(np.float64),
-            self._sums(mine / self.seconds**2),
-            self._sums(mine / self.seconds),
-            self._sums(mine),
+            self._sums(weights / self.seconds**2),
+            self._sums(weights / self.seconds),
+            self._sums(weights),
         )
 
     def random_weights(self, rng: np.random.Generator) -> Floats:
@@ -160,7 +160,7 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
 
     Raises UsageError for an unknown statistic.
     """
-    series = tuple(one for one in dataset.series if is_pair_point(one))
+    series = tuple(point for point in dataset.series if is_pair_point(point))
     if not series:
         none = np.empty(0, dtype=np.int64)
         return PairTable(none, none, none, np.empty(0), np.empty(0), ())
@@ -171,14 +171,14 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
         resolution_seconds=0.0,
         rng=np.random.default_rng(0),
     )
-    seconds = located.value / np.array([TRIPS[one.direction] for one in series])
+    seconds = located.value / np.array([TRIPS[point.direction] for point in series])
     table = PairTable(
-        np.array([one.message_bytes for one in series], dtype=np.int64),
-        np.array([one.pairs for one in series], dtype=np.int64),
-        _numbered(np.array([one.launch for one in series], dtype=np.int64)),
+        np.array([point.message_bytes for point in series], dtype=np.int64),
+        np.array([point.pairs for point in series], dtype=np.int64),
+        _numbered(np.array([point.launch for point in series], dtype=np.int64)),
         seconds,
         dataset.clock_step_seconds
-        / (np.maximum(located.value, 1e-15) * np.array([one.batch for one in series])),
+        / (np.maximum(located.value, 1e-15) * np.array([point.batch for point in series])),
         series,
     )
     return table.subset(seconds > 0)

@@ -46,9 +46,9 @@ def bands(
     half = regimes.get(HALF)
     if half is None or half.held_out_seconds is None:
         return ()
-    own = predict(points("prtt", half.sizes)) / 2.0
-    error = _missed(half.seconds, own + _moved(half, half.sizes))
-    found = [_band(HALF_ROUND_TRIP, half.sizes, error, last_bytes)]
+    predicted = predict(points("prtt", half.sizes)) / 2.0
+    error = _missed(half.seconds, predicted + _moved(half, half.sizes))
+    all_bands = [_band(HALF_ROUND_TRIP, half.sizes, error, last_bytes)]
     if gap is not None and gap.value.size:
         both = np.isin(gap.message_bytes, half.sizes)
         sizes = gap.message_bytes[both]
@@ -57,9 +57,9 @@ def bands(
         measured = half.seconds[np.searchsorted(half.sizes, sizes)]
         train = 2.0 * measured + steps * gap.value[both]
         shift = 2.0 * _moved(half, sizes) + steps * _moved_step(regimes, sizes)
-        own = predict(points("prtt", sizes, train=trains))
-        found.append(_band(TRAIN, sizes, _missed(train, own + shift), last_bytes))
-    return tuple(band for band in found if band is not None)
+        predicted = predict(points("prtt", sizes, train=trains))
+        all_bands.append(_band(TRAIN, sizes, _missed(train, predicted + shift), last_bytes))
+    return tuple(band for band in all_bands if band is not None)
 
 
 def _missed(measured: Floats, predicted: Floats) -> Floats:
@@ -71,12 +71,12 @@ def _missed(measured: Floats, predicted: Floats) -> Floats:
 
 def _moved_step(regimes: Mapping[str, Regimes], sizes: NDArray[np.int64]) -> Floats:
     """By how much a train's step changes when a size is held out: that of the gap, or of what hides it there."""
-    found = np.zeros(sizes.size)
+    moved = np.zeros(sizes.size)
     for name in (RECEIVE, SEND, GAP):
         if name in regimes and regimes[name].held_out_seconds is not None:
             known = np.isin(sizes, regimes[name].sizes)
-            found[known] = _moved(regimes[name], sizes[known])
-    return found
+            moved[known] = _moved(regimes[name], sizes[known])
+    return moved
 
 
 def _moved(regimes: Regimes, sizes: NDArray[np.int64]) -> Floats:

@@ -109,11 +109,11 @@ def bounds_of(fit: Fit, segment: int, symbol: str) -> Bounds:
 
 def refusal(fit: Fit, segment: int, symbol: str) -> UsageError:
     """The sentence that says which parameter an answer lacks, why, and what measurement would tell it."""
-    one = fit.segments[segment]
-    parameter = one.parameters.get(symbol)
+    part = fit.segments[segment]
+    parameter = part.parameters.get(symbol)
     why = parameter.reason if parameter is not None and parameter.reason else "it was not measured."
     return UsageError(
-        f"the fit of {fit.model} can't predict messages of {one.first_bytes} to {one.last_bytes} B: {symbol} is not "
+        f"the fit of {fit.model} can't predict messages of {part.first_bytes} to {part.last_bytes} B: {symbol} is not "
         f"identified: {why} {advice(fit, symbol)}"
     )
 

@@ -144,7 +144,7 @@ class MeasuredTimes:
         place = int(np.searchsorted(table.sizes, message_bytes))
         if place in places and table.sizes[place] == message_bytes:
             return [place]
-        return [one for one in (place - 1, place) if one in places]
+        return [neighbour for neighbour in (place - 1, place) if neighbour in places]
 
     def _follow(
         self,
@@ -166,12 +166,12 @@ class MeasuredTimes:
         share = (message_bytes - sizes[0]) / (sizes[1] - sizes[0]) if len(near) == 2 else 0.0
         seconds = (np.array([1.0 - share, share][: len(near)]) @ table.seconds[near])[rows]
         points = line.reshape(-1, seconds.size)
-        found = np.broadcast_to(seconds, points.shape)
+        times = np.broadcast_to(seconds, points.shape)
         if not table.has_interval[near].all():
-            found = found * _ratio(points, points[:, :1])
+            times = times * _ratio(points, points[:, :1])
         if len(near) == 2 or sizes[0] == message_bytes:
-            return np.asarray(found.reshape(-1))
-        return np.asarray(found.reshape(-1) * _ratio(line, _longest(vectors, lines, sizes[0])))
+            return np.asarray(times.reshape(-1))
+        return np.asarray(times.reshape(-1) * _ratio(line, _longest(vectors, lines, sizes[0])))
 
 
 _PARTS = (("send", "o_s", "O_s"), ("nic", "g", "G"), ("receive", "o_r", "O_r"))

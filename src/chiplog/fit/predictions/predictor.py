@@ -46,8 +46,8 @@ def theta_of(fit: Fit, segment: int) -> Theta:
     model = load_model(fit.model)
     if is_of_logp_family(model):
         return Regime(fit, segment).middle()
-    found = Ranges(fit, segment).middle()
-    return {**found, **entries_of(model, fit.curves)} if has_tables(model) else found
+    parameters = Ranges(fit, segment).middle()
+    return {**parameters, **entries_of(model, fit.curves)} if has_tables(model) else parameters
 
 
 def pieces_of(fit: Fit) -> tuple[Piece, ...]:
@@ -75,38 +75,38 @@ def _is_point(series: Series, quantity: str) -> bool:
 @lru_cache(maxsize=16)  # every model of a run is judged on the same ones
 def measured_points(measured: MeasuredSeries, quantity: str) -> MeasuredPoints:
     """The points of one quantity, `half_round_trip` (full round trips) or `train`: mean over the records."""
-    found: dict[tuple[int, int], list[float]] = {}
+    records: dict[tuple[int, int], list[float]] = {}
     for index, series in enumerate(measured.series):
         if _is_point(series, quantity):
             key = (series.message_bytes, series.train)
-            found.setdefault(key, []).append(float(measured.at.value[index]))
-    keys = sorted(found)
+            records.setdefault(key, []).append(float(measured.at.value[index]))
+    keys = sorted(records)
     sizes = np.array([size for size, _ in keys], dtype=np.int64)
     trains = np.array([train for _, train in keys], dtype=np.int64)
-    seconds = np.array([float(np.median(found[key])) for key in keys])
+    seconds = np.array([float(np.median(records[key])) for key in keys])
     return MeasuredPoints(Points("prtt", sizes, trains, np.zeros(sizes.size)), seconds)
 
 
 def relative_errors(
-    predict: Predictor, found: MeasuredPoints
+    predict: Predictor, measured: MeasuredPoints
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """|predicted - measured|/measured and |ln(predicted/measured)| where there is a positive prediction."""
-    if found.seconds.size == 0:
+    if measured.seconds.size == 0:
         return np.empty(0), np.empty(0)
-    predicted = predict(found.points)
-    valid = np.isfinite(predicted) & (predicted > 0) & (found.seconds > 0)
-    ratio = predicted[valid] / found.seconds[valid]
+    predicted = predict(measured.points)
+    valid = np.isfinite(predicted) & (predicted > 0) & (measured.seconds > 0)
+    ratio = predicted[valid] / measured.seconds[valid]
     return np.abs(ratio - 1.0), np.abs(np.log(ratio))
 
 
-def log_misses(predict: Predictor, found: MeasuredPoints) -> NDArray[np.float64]:
+def log_misses(predict: Predictor, measured: MeasuredPoints) -> NDArray[np.float64]:
     """|ln(predicted/measured)| of each point, shape (points,); NaN where there is no positive prediction."""
-    if found.seconds.size == 0:
+    if measured.seconds.size == 0:
         return np.empty(0)
-    predicted = predict(found.points)
+    predicted = predict(measured.points)
     misses = np.full(predicted.shape, np.nan)
-    valid = np.isfinite(predicted) & (predicted > 0) & (found.seconds > 0)
-    misses[valid] = np.abs(np.log(predicted[valid] / found.seconds[valid]))
+    valid = np.isfinite(predicted) & (predicted > 0) & (measured.seconds > 0)
+    misses[valid] = np.abs(np.log(predicted[valid] / measured.seconds[valid]))
     return misses
 
 
@@ -133,11 +133,11 @@ def fit_error(
     relative: list[NDArray[np.float64]] = []
     logarithmic: list[NDArray[np.float64]] = []
     for quantity in quantities:
-        found = measured_points(measured, quantity)
+        observed = measured_points(measured, quantity)
         if last_bytes is not None:
-            inside = found.points.message_bytes <= last_bytes
-            found = MeasuredPoints(found.points.subset(inside), found.seconds[inside])
-        errors = relative_errors(predict, found)
+            inside = observed.points.message_bytes <= last_bytes
+            observed = MeasuredPoints(observed.points.subset(inside), observed.seconds[inside])
+        errors = relative_errors(predict, observed)
         relative.append(errors[0])
         logarithmic.append(errors[1])
     return summarise(np.concatenate(relative), np.concatenate(logarithmic))

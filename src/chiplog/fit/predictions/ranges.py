@@ -66,23 +66,25 @@ class Ranges:
         """The vectors at some points, flat: shape (points · rows,)."""
         rows = slice(None) if whole else slice(0, 1)
         shape = (len(fractions), 1 + DRAWS if whole else 1)
-        found = {symbol: values[np.newaxis, rows] for symbol, values in self._values.items()}
+        vectors = {symbol: values[np.newaxis, rows] for symbol, values in self._values.items()}
         for place, symbol in enumerate(self.free):
             bounds = self._bounds[symbol]
             share = fractions[:, place, np.newaxis]
             if bounds.high is None:
-                found[symbol] = bounds.low / np.maximum(1.0 - share, 1.0 / ENDLESS)
+                vectors[symbol] = bounds.low / np.maximum(1.0 - share, 1.0 / ENDLESS)
             else:
-                found[symbol] = bounds.low + share * (bounds.high - bounds.low)
-        return {symbol: np.broadcast_to(one, shape).reshape(-1) for symbol, one in found.items()}
+                vectors[symbol] = bounds.low + share * (bounds.high - bounds.low)
+        return {
+            symbol: np.broadcast_to(vector, shape).reshape(-1) for symbol, vector in vectors.items()
+        }
 
     def middle(self) -> dict[str, float]:
         """The parameters in the middle of the set."""
-        found = self.at(np.full((1, len(self.free)), 0.5), whole=False)
-        return {symbol: float(one[0]) for symbol, one in found.items()}
+        vectors = self.at(np.full((1, len(self.free)), 0.5), whole=False)
+        return {symbol: float(vector[0]) for symbol, vector in vectors.items()}
 
 
-def rows_of(found: Vectors) -> Iterator[dict[str, float]]:
+def rows_of(vectors: Vectors) -> Iterator[dict[str, float]]:
     """One parameter set after the other."""
-    for values in zip(*found.values(), strict=True):
-        yield dict(zip(found, map(float, values), strict=True))
+    for values in zip(*vectors.values(), strict=True):
+        yield dict(zip(vectors, map(float, values), strict=True))

@@ -125,7 +125,11 @@ class Regime:
         return float(curve.message_bytes[inside][0]), float(curve.measured_seconds[inside][0])
 
     def _order(self) -> list[str]:
-        return [one for one in _ORDER if one in self._bounds and not self._bounds[one].follows]
+        return [
+            symbol
+            for symbol in _ORDER
+            if symbol in self._bounds and not self._bounds[symbol].follows
+        ]
 
     def _follow(self) -> None:
         """Takes from the identity of L what it tells of the others, and drops what is then not needed."""
@@ -133,11 +137,11 @@ class Regime:
         if "L_half" not in known and {"L", "o_s", "o_r"} <= known.keys():
             known["L_half"] = known["L"] + known["o_s"] + known["o_r"]
         if {"L", "L_half"} <= known.keys():
-            for one, other in (("o_s", "o_r"), ("o_r", "o_s")):
-                if one not in known and other in known:
+            for symbol, other in (("o_s", "o_r"), ("o_r", "o_s")):
+                if symbol not in known and other in known:
                     rest = known["L_half"] - known["L"] - known[other]
-                    known[one] = np.maximum(rest, 0.0)
-                    del bounds[one]
+                    known[symbol] = np.maximum(rest, 0.0)
+                    del bounds[symbol]
             if "o_s" in bounds and "o_r" in bounds:
                 bounds["o_r"] = replace(bounds["o_r"], follows=True)
         if "L_half" in known:
@@ -169,7 +173,7 @@ class Regime:
         With `whole` there are 1 + DRAWS of them a point, the fit's values first. Shape (points · rows,).
         """
         rows = slice(None) if whole else slice(0, 1)
-        found: Vectors = {}
+        vectors: Vectors = {}
 
         def take(symbol: str, limit: Array | float = np.inf) -> Array:
             if symbol in self._values:
@@ -182,11 +186,13 @@ class Regime:
             )
             return np.asarray(bounds.low + share * (high - bounds.low))
 
-        self._slopes(found, take)
-        self._starts(found, take, rows)
+        self._slopes(vectors, take)
+        self._starts(vectors, take, rows)
         count = 1 + DRAWS if whole else 1
         shape = (fractions.shape[0], count)
-        return {name: np.broadcast_to(one, shape).reshape(-1) for name, one in found.items()}
+        return {
+            name: np.broadcast_to(vector, shape).reshape(-1) for name, vector in vectors.items()
+        }
 
     def middle(self) -> dict[str, float]:
         """The parameters in the middle of the set, as the model's formulas take them.
@@ -195,55 +201,55 @@ class Regime:
         no upper bound is left out.
         """
         vectors = self.at(np.full((1, len(self.free)), 0.5))
-        found = {
+        parameters = {
             name: float(vector[0]) for name, vector in vectors.items() if vector[0] < REFUSED / 2.0
         }
-        found.pop("L", None)
+        parameters.pop("L", None)
         if self._sums_up:
-            found.pop("G_half", None)
+            parameters.pop("G_half", None)
         if "O" in self._values:
-            found["O"] = found["O_s"]
+            parameters["O"] = parameters["O_s"]
         if self._is_receiver_bound:
-            found["o_r_train"] = found["o_r"]
-        return found
+            parameters["o_r_train"] = parameters["o_r"]
+        return parameters
 
     @property
     def _sums_up(self) -> bool:
         """Is what a byte of a message alone costs the sum of G, O_s and O_r?"""
         return not self._is_free and "G_half" not in self._bounds
 
-    def _slopes(self, found: Vectors, take: _Take) -> None:
+    def _slopes(self, vectors: Vectors, take: _Take) -> None:
         """G, O_s, O_r and G_half; what a byte costs in all bounds its parts."""
         further = max(1, self.last_bytes - 1)
         if not self._sizes_count:
-            found.update(dict.fromkeys(("G", "O_s", "O_r", "G_half"), np.zeros((1, 1))))
+            vectors.update(dict.fromkeys(("G", "O_s", "O_r", "G_half"), np.zeros((1, 1))))
             return
         if not self._overheads_grow:
-            found["G"] = found["G_half"] = take("G", self._byte_limit)
-            found["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
-            found["O_r"] = np.zeros((1, 1))
+            vectors["G"] = vectors["G_half"] = take("G", self._byte_limit)
+            vectors["O_s"] = take("O") if "O" in self._values else np.zeros((1, 1))
+            vectors["O_r"] = np.zeros((1, 1))
             return
         if self._is_free:
-            found["G_half"] = take("G_half", self._byte_limit)
-            limit = 2.0 * (found["G_half"] + self._most_half() / further)
+            vectors["G_half"] = take("G_half", self._byte_limit)
+            limit = 2.0 * (vectors["G_half"] + self._most_half() / further)
             for name in _PARTS:
-                found[name] = take(name, limit)
-            found["O_s"] = np.minimum(found["O_s"], found["G"])
+                vectors[name] = take(name, limit)
+            vectors["O_s"] = np.minimum(vectors["O_s"], vectors["G"])
             return
         is_known = "G_half" in self._values
         is_given = is_known or "G_half" in self._bounds
-        left = take("G_half", self._byte_limit) if is_given else np.asarray(self._byte_limit)
+        rest = take("G_half", self._byte_limit) if is_given else np.asarray(self._byte_limit)
         if is_given:
-            found["G_half"] = left
+            vectors["G_half"] = rest
         for name in _PARTS:
             if name in self._values:
-                left = np.maximum(left - take(name), 0.0)
+                rest = np.maximum(rest - take(name), 0.0)
         for name in reversed(_PARTS):
             follows = is_known and name in self._bounds and self._bounds[name].follows
-            found[name] = left if follows else take(name, left)
+            vectors[name] = rest if follows else take(name, rest)
             if name not in self._values:
-                left = np.maximum(left - found[name], 0.0)
-        found.setdefault("G_half", found["G"] + found["O_s"] + found["O_r"])
+                rest = np.maximum(rest - vectors[name], 0.0)
+        vectors.setdefault("G_half", vectors["G"] + vectors["O_s"] + vectors["O_r"])
 
     def _most_half(self) -> float:
         if "L_half" in self._values:
@@ -251,37 +257,37 @@ class Regime:
         bounds = self._bounds.get("L_half")
         return UNLIMITED if bounds is None or bounds.high is None else bounds.high
 
-    def _left_of(self, size: float, seconds: float, found: Vectors) -> Array:
+    def _left_of(self, size: float, seconds: float, vectors: Vectors) -> Array:
         """L_half, from the only half round trip and what its bytes cost."""
-        return np.maximum(seconds - (size - 1.0) * found["G_half"], 0.0)
+        return np.maximum(seconds - (size - 1.0) * vectors["G_half"], 0.0)
 
-    def _starts(self, found: Vectors, take: _Take, rows: slice) -> None:
+    def _starts(self, vectors: Vectors, take: _Take, rows: slice) -> None:
         """L_half, o_s, o_r and g under L >= 0 and what trains show."""
         trains = self._train_limit
         if "L_half" in self._values or "L_half" in self._bounds:
-            half = take("L_half") if self._only is None else self._left_of(*self._only, found)
+            half = take("L_half") if self._only is None else self._left_of(*self._only, vectors)
             L = self._values.get("L")
             rest = half if L is None else half - L[np.newaxis, rows]
             if "o_r" in self._values:
-                found["o_r"] = take("o_r")
-                found["o_s"] = take("o_s", np.minimum(rest - found["o_r"], trains))
+                vectors["o_r"] = take("o_r")
+                vectors["o_s"] = take("o_s", np.minimum(rest - vectors["o_r"], trains))
             else:
                 least = self._bounds["o_r"].low
-                found["o_s"] = take("o_s", np.minimum(rest - least, trains))
-                found["o_r"] = (
-                    take("o_r", np.minimum(rest - found["o_s"], trains))
+                vectors["o_s"] = take("o_s", np.minimum(rest - least, trains))
+                vectors["o_r"] = (
+                    take("o_r", np.minimum(rest - vectors["o_s"], trains))
                     if L is None
-                    else np.maximum(rest - found["o_s"], 0.0)
+                    else np.maximum(rest - vectors["o_s"], 0.0)
                 )
         else:
-            found["o_s"], found["o_r"] = take("o_s", trains), take("o_r", trains)
-            half = take("L") + found["o_s"] + found["o_r"]
-        found["L_half"] = half
-        found["L"] = half - found["o_s"] - found["o_r"]
-        found["g"] = take("g", np.minimum(2.0 * half, trains))
+            vectors["o_s"], vectors["o_r"] = take("o_s", trains), take("o_r", trains)
+            half = take("L") + vectors["o_s"] + vectors["o_r"]
+        vectors["L_half"] = half
+        vectors["L"] = half - vectors["o_s"] - vectors["o_r"]
+        vectors["g"] = take("g", np.minimum(2.0 * half, trains))
         if self._is_free:
-            found["o_s"] = np.minimum(found["o_s"], found["g"])
-            found["L"] = half - found["o_s"] - found["o_r"]
+            vectors["o_s"] = np.minimum(vectors["o_s"], vectors["g"])
+            vectors["L"] = half - vectors["o_s"] - vectors["o_r"]
 
 
 _Take = Callable[..., Array]

@@ -47,16 +47,16 @@ def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> AnswerSpan:
     `ties` says which parameters are of one kind: among the first points all of a kind lie at one end together.
     """
     if free == 0:
-        found = evaluate(np.zeros((1, 0)), True)[0]
-        low, high = interval(found[1:])
-        value = float(found[0])
+        answers = evaluate(np.zeros((1, 0)), True)[0]
+        low, high = interval(answers[1:])
+        value = float(answers[0])
         return AnswerSpan(value, min(low, value), max(high, value))
     centre, least, most = extreme_points(evaluate, free, ties)
-    found = evaluate(np.stack([centre, least, most]), True)
-    lows, highs = interval(found[1, 1:])[0], interval(found[2, 1:])[1]
-    value = float(found[0, 0])
-    low = min(lows, value, float(found[1, 0]))
-    return AnswerSpan(value, low, max(highs, value, float(found[2, 0])))
+    answers = evaluate(np.stack([centre, least, most]), True)
+    lows, highs = interval(answers[1, 1:])[0], interval(answers[2, 1:])[1]
+    value = float(answers[0, 0])
+    low = min(lows, value, float(answers[1, 0]))
+    return AnswerSpan(value, low, max(highs, value, float(answers[2, 0])))
 
 
 def extreme_points(
@@ -70,10 +70,10 @@ def extreme_points(
     steps: Sequence[float] = STEPS
     tries = 0
     while steps:
-        found = _first_better(evaluate, ends, best, steps)
-        if found is None:
+        better = _first_better(evaluate, ends, best, steps)
+        if better is None:
             break
-        place, ends, best = found
+        place, ends, best = better
         tries = tries + 1 if place == 0 else 1
         steps = steps[place + (tries == TRIES) :]
         tries %= TRIES
@@ -88,8 +88,8 @@ def _first_better(
     All steps are asked about at once: mostly none of them does.
     """
     moves = np.stack([[_moves(end, step) for end in ends] for step in steps])
-    found = evaluate(moves.reshape(-1, moves.shape[-1]), False)[:, 0].reshape(moves.shape[:3])
-    least, most = found[:, 0].min(axis=1), found[:, 1].max(axis=1)
+    answers = evaluate(moves.reshape(-1, moves.shape[-1]), False)[:, 0].reshape(moves.shape[:3])
+    least, most = answers[:, 0].min(axis=1), answers[:, 1].max(axis=1)
     shorter = (least < best[0]) & ~_is_same(least, best[0])
     longer = (most > best[1]) & ~_is_same(most, best[1])
     better = np.flatnonzero(shorter | longer)
@@ -99,8 +99,8 @@ def _first_better(
     ends, best = list(ends), list(best)
     for end, is_better, extreme in ((0, shorter, np.min), (1, longer, np.max)):
         if is_better[place]:
-            first = _first_of_best(found[place, end], extreme)
-            ends[end], best[end] = moves[place, end, first], float(found[place, end, first])
+            first = _first_of_best(answers[place, end], extreme)
+            ends[end], best[end] = moves[place, end, first], float(answers[place, end, first])
     return place, ends, best
 
 
@@ -134,9 +134,9 @@ def _first_points(free: int, ties: tuple[int, ...]) -> Array:
     else:
         ends = np.array([[0.0] * free, [1.0] * free])
     more = rng.integers(0, 2, (2 * INSIDE, free)).astype(np.float64)
-    found = np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
-    found.flags.writeable = False
-    return found
+    points = np.concatenate([np.full((1, free), 0.5), ends, more, rng.random((INSIDE, free))])
+    points.flags.writeable = False
+    return points
 
 
 def first_points(free: int, ties: Sequence[int] = ()) -> Array:

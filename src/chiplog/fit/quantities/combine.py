@@ -138,10 +138,12 @@ def _launch_shifts(
     shift = np.zeros((names.size, starts.size))
     excess = 0.0
     for row, launch in enumerate(names):
-        mine = launches == launch
-        weight = np.bincount(group[mine], share[mine], starts.size)
-        mean = np.bincount(group[mine], share[mine] * value[mine], starts.size)
-        noise = np.bincount(group[mine], (share[mine] * error[mine]) ** 2, starts.size)
+        in_launch = launches == launch
+        weight = np.bincount(group[in_launch], share[in_launch], starts.size)
+        mean = np.bincount(group[in_launch], share[in_launch] * value[in_launch], starts.size)
+        noise = np.bincount(
+            group[in_launch], (share[in_launch] * error[in_launch]) ** 2, starts.size
+        )
         present = weight > 0
         shift[row, present] = mean[present] / weight[present] - combined[present]
         variance = noise[present] / weight[present] ** 2

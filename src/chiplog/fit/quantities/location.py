@@ -45,11 +45,11 @@ class Locations:
     records, do not lessen it. 0 where samples differ."""
 
 
-def _sorted_samples(series: Sequence[Series]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    counts = np.array([one.seconds.size for one in series], dtype=np.int64)
-    table = np.full((len(series), int(counts.max())), np.inf)
+def _sorted_samples(all_series: Sequence[Series]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    counts = np.array([series.seconds.size for series in all_series], dtype=np.int64)
+    table = np.full((len(all_series), int(counts.max())), np.inf)
     table[np.arange(table.shape[1]) < counts[:, None]] = np.concatenate(
-        [one.seconds for one in series]
+        [series.seconds for series in all_series]
     )
     table.sort(axis=1)
     return table, counts
@@ -96,7 +96,7 @@ def _median_quantiles(
 
 
 def locate(
-    series: Sequence[Series],
+    all_series: Sequence[Series],
     *,
     statistic: str,
     replicates: int,
@@ -114,10 +114,10 @@ def locate(
         raise UsageError(
             f"statistic: '{statistic}' is unknown; it accepts " + ", ".join(STATISTICS)
         )
-    table, counts = _sorted_samples(series)
-    step = resolution_seconds / np.array([one.batch for one in series], dtype=np.float64)
+    table, counts = _sorted_samples(all_series)
+    step = resolution_seconds / np.array([series.batch for series in all_series], dtype=np.float64)
     kept = _without_outliers(table, counts, step)
-    shape = (len(series), replicates)
+    shape = (len(all_series), replicates)
     k = kept[:, None].astype(np.float64)
     if statistic == "mean":
         value, error = _mean(table, kept)

@@ -122,7 +122,7 @@ class MeasuredSeries:
             [min(int(self.at.samples[index]) for index, _ in entry.terms) for entry in ordered],
             dtype=np.int64,
         )
-        found = combine(
+        combined = combine(
             name,
             sizes,
             launches,
@@ -136,9 +136,9 @@ class MeasuredSeries:
             is_difference=any(len(entry.terms) > 1 or entry.constant for entry in ordered),
         )
         return replace(
-            found,
+            combined,
             is_scatter_known=self.is_scatter_known,
-            order_statistics=None if found.is_difference else self._order_statistics(ordered),
+            order_statistics=None if combined.is_difference else self._order_statistics(ordered),
         )
 
     def _order_statistics(self, entries: Sequence[RecordValue]) -> NDArray[np.float64] | None:
@@ -181,13 +181,16 @@ class MeasuredSeries:
         return value, draws, np.sqrt(variance), np.sqrt(rounded)
 
 
-def _without_clock(series: Sequence[Series], at: Locations, overhead_seconds: float) -> Locations:
+def _without_clock(
+    all_series: Sequence[Series], at: Locations, overhead_seconds: float
+) -> Locations:
     """The statistics without what reading the clock adds to the time of posting sends.
 
     A post may be as short as that; all other intervals are 400 times as long, or differences of two.
     """
     batches = np.array(
-        [one.batch if one.pattern == "send_overhead" else np.inf for one in series], dtype=float
+        [series.batch if series.pattern == "send_overhead" else np.inf for series in all_series],
+        dtype=float,
     )
     shift = overhead_seconds / batches
     if not np.any(shift):
@@ -195,10 +198,13 @@ def _without_clock(series: Sequence[Series], at: Locations, overhead_seconds: fl
     return replace(at, value=at.value - shift, draws=at.draws - shift[:, None])
 
 
-def _as_round_trips(series: Sequence[Series], at: Locations) -> Locations:
+def _as_round_trips(all_series: Sequence[Series], at: Locations) -> Locations:
     """The statistics where those of ping-pongs that are given one-way are doubled, as all others are round trips."""
     factor = np.array(
-        [2.0 if (one.pattern, one.direction) == ("ping_pong", "one-way") else 1.0 for one in series]
+        [
+            2.0 if (series.pattern, series.direction) == ("ping_pong", "one-way") else 1.0
+            for series in all_series
+        ]
     )
     if not np.any(factor != 1.0):
         return at
@@ -211,7 +217,7 @@ def _as_round_trips(series: Sequence[Series], at: Locations) -> Locations:
     )
 
 
-def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float64]:
+def smoothed_errors(all_series: Sequence[Series], at: Locations) -> NDArray[np.float64]:
     """Each series' standard error in seconds, drawn towards those of its kind at neighbouring sizes.
 
     A standard error from some 20 samples is itself off by a third, and weights made of it would favour the values
@@ -219,18 +225,18 @@ def smoothed_errors(series: Sequence[Series], at: Locations) -> NDArray[np.float
     """
     relative = np.log(np.maximum(at.sigma, 1e-15) / np.maximum(np.abs(at.value), 1e-15))
     kinds: dict[tuple[str, int, bool], list[int]] = {}
-    for index, one in enumerate(series):
-        kind = (one.pattern, min(one.train, LONG), one.delay_seconds > 0)
+    for index, series in enumerate(all_series):
+        kind = (series.pattern, min(series.train, LONG), series.delay_seconds > 0)
         kinds.setdefault(kind, []).append(index)
     smooth = np.empty_like(relative)
     for members in kinds.values():
-        mine = np.array(members)
+        indices = np.array(members)
         sizes, place = np.unique(
-            [series[index].message_bytes for index in members], return_inverse=True
+            [all_series[index].message_bytes for index in members], return_inverse=True
         )
         for number in range(sizes.size):
             near = np.abs(place - number) <= NEIGHBOURS
-            smooth[mine[place == number]] = np.median(relative[mine[near]])
+            smooth[indices[place == number]] = np.median(relative[indices[near]])
     blended = np.exp(OWN_WEIGHT * relative + (1.0 - OWN_WEIGHT) * smooth)
     return np.asarray(blended * np.maximum(np.abs(at.value), 1e-15))
 

@@ -37,12 +37,12 @@ def series_quantity(
 def _of_places(
     measured: MeasuredSeries, name: str, places: Sequence[int], factor: float
 ) -> Quantity:
-    found = [(place, measured.series[place]) for place in places]
+    placed = [(place, measured.series[place]) for place in places]
     return measured.quantity(
         name,
         [
             RecordValue(series.message_bytes, series.launch, ((place, factor),))
-            for place, series in found
+            for place, series in placed
         ],
     )
 
@@ -64,17 +64,17 @@ def _half(measured: MeasuredSeries, pattern: str) -> Quantity:
     how much single samples scatter.
     """
     places = measured.indices(is_round_trip)
-    own, other = (
+    preferred, other = (
         [place for place in places if (measured.series[place].pattern == pattern) == wanted]
         for wanted in (True, False)
     )
-    if own and other:
-        if _samples(measured, own) == 1.0 < _samples(measured, other):
-            own, other = other, own
-        sizes = [measured.series[place].message_bytes for place in own]
+    if preferred and other:
+        if _samples(measured, preferred) == 1.0 < _samples(measured, other):
+            preferred, other = other, preferred
+        sizes = [measured.series[place].message_bytes for place in preferred]
         first, last = min(sizes), max(sizes)
         other = [p for p in other if not first <= measured.series[p].message_bytes <= last]
-    return _of_places(measured, "half_round_trip", sorted([*own, *other]), 0.5)
+    return _of_places(measured, "half_round_trip", sorted([*preferred, *other]), 0.5)
 
 
 def _samples(measured: MeasuredSeries, places: Sequence[int]) -> float:
@@ -124,13 +124,13 @@ def flood_gap(measured: MeasuredSeries) -> Quantity:
 
 def _smallest_round_trips(measured: MeasuredSeries) -> dict[int, int]:
     """By launch, a round trip of the smallest size: what an empty acknowledgement takes."""
-    found: dict[int, int] = {}
+    smallest: dict[int, int] = {}
     for index in measured.indices(is_round_trip):
         series = measured.series[index]
-        best = found.get(series.launch)
+        best = smallest.get(series.launch)
         if best is None or series.message_bytes < measured.series[best].message_bytes:
-            found[series.launch] = index
-    return found
+            smallest[series.launch] = index
+    return smallest
 
 
 def delayed_send_overhead(measured: MeasuredSeries, *, hidden: bool = False) -> Quantity:
@@ -147,7 +147,7 @@ def delayed_send_overhead(measured: MeasuredSeries, *, hidden: bool = False) -> 
             key = (series.launch, series.record_id, series.message_bytes)
             records.setdefault(key, []).append(index)
     lengths = {key: {measured.series[index].train for index in records[key]} for key in records}
-    paired = {max(found) for found in lengths.values() if len(found) > 1}
+    paired = {max(train_lengths) for train_lengths in lengths.values() if len(train_lengths) > 1}
     entries = []
     for key, trains in records.items():
         longest = [train for train in trains if measured.series[train].train == max(lengths[key])]
@@ -185,13 +185,13 @@ def knee_send_overhead(measured: MeasuredSeries) -> Quantity:
         records.setdefault((series.launch, series.record_id, series.train), []).append(index)
     entries = []
     used: set[int] = set()
-    for found in records.values():
-        bare = [index for index in found if measured.series[index].delay_seconds == 0]
-        partner = measured.round_trip_beside(measured.series[found[0]])
+    for indices in records.values():
+        bare = [index for index in indices if measured.series[index].delay_seconds == 0]
+        partner = measured.round_trip_beside(measured.series[indices[0]])
         if not bare or partner is None:
             continue
-        used.update(found, (partner,))
-        longer = [index for index in found if _is_longer(measured, index, bare[0])]
+        used.update(indices, (partner,))
+        longer = [index for index in indices if _is_longer(measured, index, bare[0])]
         if longer:
             first = min(longer, key=lambda index: measured.series[index].delay_seconds)
             series = measured.series[first]

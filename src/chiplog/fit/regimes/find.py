@@ -91,31 +91,34 @@ def find_regimes(
     )  # 0 B is below 1 B, and the logarithm needs a place for it
     allowed = np.hypot(error, RESOLUTION * scale)
     curve = CurveToCut(bytes_, seconds, allowed, protocol_limits)
-    loss, found = _regimes(sizes, curve, scale)
+    loss, regimes = _regimes(sizes, curve, scale)
     if suggested:
         shared = CurveToCut(bytes_, seconds, allowed, (*protocol_limits, *suggested))
         other_loss, other = _regimes(sizes, shared, scale)
         if other_loss < loss:
             return other
-    return found
+    return regimes
 
 
 def _regimes(sizes: NDArray[np.int64], curve: CurveToCut, scale: Floats) -> tuple[float, Regimes]:
     """The regimes of one curve, and the mean held-out loss; infinite where there are too few sizes to tell."""
     seconds = curve.seconds
-    found = best_lines(curve)
-    real = _real(found, curve)
-    predicted = {count: one for count, one in _held_out(curve, max(real)).items() if count in real}
+    cuts = best_lines(curve)
+    real = _real(cuts, curve)
+    predicted = {
+        count: times for count, times in _held_out(curve, max(real)).items() if count in real
+    }
     if not predicted:
-        fewest = found[min(real)]
+        fewest = cuts[min(real)]
         return np.inf, Regimes(sizes, seconds, fewest, None, _borders(curve, fewest, sizes))
     loss = {
-        count: float(np.mean(_loss((one - seconds) / scale))) for count, one in predicted.items()
+        count: float(np.mean(_loss((times - seconds) / scale)))
+        for count, times in predicted.items()
     }
     least = min(loss.values())
-    count = min(one for one in loss if loss[one] <= least * (1.0 + AS_GOOD))
-    borders = _borders(curve, found[count], sizes)
-    return loss[count], Regimes(sizes, seconds, found[count], predicted[count], borders)
+    count = min(number for number in loss if loss[number] <= least * (1.0 + AS_GOOD))
+    borders = _borders(curve, cuts[count], sizes)
+    return loss[count], Regimes(sizes, seconds, cuts[count], predicted[count], borders)
 
 
 def _borders(curve: CurveToCut, lines: LinesOfCut, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
@@ -123,28 +126,32 @@ def _borders(curve: CurveToCut, lines: LinesOfCut, sizes: NDArray[np.int64]) -> 
     squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
     noise = max(1.0, MAD_TO_DEVIATION**2 * float(np.median(squares)))
     allowed = noise * float(chdtri(1.0, 1.0 - SURE))
-    found = []
+    borders = []
     edges = [*lines.begins, curve.sizes.size]
     for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False):
         cost = costs_of_places(curve, begin, end)
-        as_good = [place for place, one in cost.items() if one <= cost.get(at, 0.0) + allowed]
+        as_good = [
+            place for place, place_cost in cost.items() if place_cost <= cost.get(at, 0.0) + allowed
+        ]
         low, high = min([at, *as_good]), max([at, *as_good])
-        found.append(Border(int(sizes[at - 1]), int(sizes[low - 1]), int(sizes[high - 1])))
-    return tuple(found)
+        borders.append(Border(int(sizes[at - 1]), int(sizes[low - 1]), int(sizes[high - 1])))
+    return tuple(borders)
 
 
-def _real(found: dict[int, LinesOfCut], curve: CurveToCut) -> list[int]:
+def _real(cuts: dict[int, LinesOfCut], curve: CurveToCut) -> list[int]:
     """The numbers of lines that noise can't explain."""
     points = curve.sizes.size
-    finest = found[max(found)]
+    finest = cuts[max(cuts)]
     residual = np.abs(curve.seconds - finest.at(curve.sizes)) / curve.error
-    left = points - 2 * len(finest.begins)
+    freedom = points - 2 * len(finest.begins)
     spread = (
-        MAD_TO_DEVIATION * float(np.median(residual)) * np.sqrt(points / left) if left > 0 else 1.0
+        MAD_TO_DEVIATION * float(np.median(residual)) * np.sqrt(points / freedom)
+        if freedom > 0
+        else 1.0
     )
     penalty = max(1.0, spread) ** 2 * float(chdtri(3.0, ALPHA / points))
-    best = min(found, key=lambda count: found[count].cost + penalty * count)
-    return [count for count in found if count <= best]
+    best = min(cuts, key=lambda count: cuts[count].cost + penalty * count)
+    return [count for count in cuts if count <= best]
 
 
 def _held_out(curve: CurveToCut, most: int) -> dict[int, Floats]:
@@ -161,7 +168,7 @@ def _held_out(curve: CurveToCut, most: int) -> dict[int, Floats]:
             if count <= most:
                 predicted.setdefault(count, np.zeros(points))[held] = lines.at(curve.sizes[held])
                 seen[count] += 1
-    return {count: one for count, one in predicted.items() if seen[count] == FOLDS}
+    return {count: times for count, times in predicted.items() if seen[count] == FOLDS}
 
 
 def _loss(relative: Floats) -> Floats:

@@ -157,21 +157,21 @@ def fit_line(
         residual = y - predicted
         noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
         telling = noise < TELLING
-        told = residual[telling], sigma[telling]
+        reliable = residual[telling], sigma[telling]
         misfit, noisier, alike = 0.0, 1.0, 0.0
-        if told[0].size > parameters:
+        if reliable[0].size > parameters:
             typical = float(np.median(noise[telling]))
             if typical > NOISY:
-                noisier = max(1.0, float(np.sqrt(_excess(*told, parameters))))
+                noisier = max(1.0, float(np.sqrt(_excess(*reliable, parameters))))
                 alike = typical if noisier > 1.0 else 0.0
             else:
-                misfit = _misfit(told[0], scale[telling], told[1], parameters)
+                misfit = _misfit(reliable[0], scale[telling], reliable[1], parameters)
         variance = (noisier * sigma) ** 2 + (misfit * scale) ** 2
         z = np.abs(residual) / np.sqrt(variance)
         weight = HUBER / np.maximum(z, HUBER) / (variance + (noisier * alike * predicted) ** 2)
     intercept, slope = _solve(x, y[:, None], weight)
-    own = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
-    draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + own
+    misfit_draws = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
+    draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + misfit_draws
     intercepts, slopes = _solve(x, draws, weight)
     sizes = np.unique(quantity.message_bytes)
     alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > SMALL_BYTES else None

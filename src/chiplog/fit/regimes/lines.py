@@ -94,22 +94,26 @@ def costs_of_places(curve: CurveToCut, begin: int, end: int) -> dict[int, float]
 
 
 def _cut(curve: CurveToCut, weight: Floats) -> dict[int, LinesOfCut]:
-    found: dict[int, tuple[float, list[int], list[tuple[float, float]]]] = {0: (0.0, [], [])}
+    cuts: dict[int, tuple[float, list[int], list[tuple[float, float]]]] = {0: (0.0, [], [])}
     for first, end in _pieces(curve):
         span = slice(first, end)
         segmenter = Segmenter(curve.sizes[span], curve.seconds[span], weight[span], _ONE)
         solved = segmenter.solve(MOST_REGIMES)
         longer: dict[int, tuple[float, list[int], list[tuple[float, float]]]] = {}
-        for known, (cost, begins, lines) in found.items():
+        for known, (cost, begins, lines) in cuts.items():
             for more, (further, inner) in enumerate(solved, start=1):
                 total, count = cost + further, known + more
                 if count in longer and longer[count][0] <= total:
                     continue
                 ends = [*inner, end - first]
-                own = [segmenter.line(low, high) for low, high in pairwise(ends)]
-                longer[count] = (total, [*begins, *(first + at for at in inner)], [*lines, *own])
-        found = longer
-    return {count: _lines(curve, *parts) for count, parts in found.items()}
+                piece_lines = [segmenter.line(low, high) for low, high in pairwise(ends)]
+                longer[count] = (
+                    total,
+                    [*begins, *(first + at for at in inner)],
+                    [*lines, *piece_lines],
+                )
+        cuts = longer
+    return {count: _lines(curve, *parts) for count, parts in cuts.items()}
 
 
 def _pieces(curve: CurveToCut) -> list[tuple[int, int]]:

@@ -77,8 +77,8 @@ class RegimeLines:
                     continue
                 steps = np.zeros_like(further) if name in flat else further
                 value[inside] = np.maximum(value[inside], line.at(steps))
-                own = line.intercept_draws + line.slope_draws * steps[:, None]
-                draws[inside] = np.maximum(draws[inside], own)
+                line_draws = line.intercept_draws + line.slope_draws * steps[:, None]
+                draws[inside] = np.maximum(draws[inside], line_draws)
         return value, draws
 
     def _range(self, name: str, segment: int) -> Range:

@@ -66,9 +66,9 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
     borders: dict[int, str | None] = dict.fromkeys(inside, PROTOCOL)
     half = next((quantity for quantity in measured if quantity.name == HALF), None)
     regimes: dict[str, Regimes] = {}
-    for one in measured:
-        shown = _seen(one, half, regimes) if one.name == GAP else one
-        regimes[one.name] = find_regimes(
+    for quantity in measured:
+        shown = _seen(quantity, half, regimes) if quantity.name == GAP else quantity
+        regimes[quantity.name] = find_regimes(
             shown.message_bytes,
             shown.value,
             shown.sigma,
@@ -76,7 +76,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
             _inner(inside, shown),
             _inner(_suggested(regimes, inside), shown),
         )
-    own = _placed(regimes, borders)
+    placed = _placed(regimes, borders)
     covered = _last_train(measured, sizes)
     for last in covered:
         borders.setdefault(last, None)
@@ -87,7 +87,7 @@ def partition(quantities: Sequence[Quantity], limits: Sequence[int]) -> Partitio
         (None, *(borders[last] for last in lasts[:-1])),
         {
             name: _own_ranges(ranges, [*ends, *inside, *(covered if name != HALF else ())])
-            for name, ends in own.items()
+            for name, ends in placed.items()
         },
         regimes,
     )
@@ -109,8 +109,8 @@ def _suggested(regimes: Mapping[str, Regimes], limits: Sequence[int]) -> list[in
     """The borders of the half round trip, whose noise is least, beside the protocol changes."""
     if HALF not in regimes:
         return []
-    found = [border.last_before for border in regimes[HALF].borders]
-    return [one for one in found if one not in limits]
+    lasts = [border.last_before for border in regimes[HALF].borders]
+    return [last for last in lasts if last not in limits]
 
 
 def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) -> Quantity:
@@ -149,20 +149,22 @@ def _placed(regimes: Mapping[str, Regimes], borders: dict[int, str | None]) -> d
     The borders whose place is known best come first; one whose place is uncertain is put where another one is, if it
     may lie there.
     """
-    found: dict[str, list[int]] = {name: [] for name in regimes}
+    ends: dict[str, list[int]] = {name: [] for name in regimes}
     every = [
         (_span(border, regime.sizes), border, name)
         for name, regime in regimes.items()
         for border in regime.borders
     ]
-    for (low, high), border, name in sorted(every, key=lambda one: one[0][1] / max(one[0][0], 1)):
-        near = [one for one in borders if low <= one < high]
+    for (low, high), border, name in sorted(
+        every, key=lambda entry: entry[0][1] / max(entry[0][0], 1)
+    ):
+        near = [last for last in borders if low <= last < high]
         if not near:
             borders[border.last_before] = SLOPE
             near = [border.last_before]
         middle = np.log(max(border.last_before, 1))
-        found[name].append(min(near, key=lambda one: abs(float(np.log(max(one, 1)) - middle))))
-    return found
+        ends[name].append(min(near, key=lambda last: abs(float(np.log(max(last, 1)) - middle))))
+    return ends
 
 
 def _span(border: Border, sizes: NDArray[np.int64]) -> Range:
@@ -174,10 +176,10 @@ def _span(border: Border, sizes: NDArray[np.int64]) -> Range:
 
 def _own_ranges(ranges: Sequence[Range], ends: Sequence[int]) -> tuple[Range, ...]:
     """By segment, the range of the regime that it lies in; regimes end at `ends`."""
-    found = []
+    regime_ranges = []
     for first, last in ranges:
         below = [end for end in ends if end < first]
         above = [end for end in ends if end >= last]
-        low = next(one for one, _ in ranges if not below or one > max(below))
-        found.append((low, min(above, default=ranges[-1][1])))
-    return tuple(found)
+        low = next(start for start, _ in ranges if not below or start > max(below))
+        regime_ranges.append((low, min(above, default=ranges[-1][1])))
+    return tuple(regime_ranges)

@@ -44,13 +44,13 @@ def joined(
     >>> joined([(1, 8), (9, 64)], [(1, 8), (9, 64), (65, 512)])
     [(1, 64)]
     """
-    place = {one: number for number, one in enumerate(ranges)}
-    found: list[tuple[int, int]] = []
+    place = {segment: number for number, segment in enumerate(ranges)}
+    merged: list[tuple[int, int]] = []
     previous = -2
-    for one in chosen:
-        if place[one] == previous + 1:
-            found[-1] = (found[-1][0], one[1])
+    for segment in chosen:
+        if place[segment] == previous + 1:
+            merged[-1] = (merged[-1][0], segment[1])
         else:
-            found.append(one)
-        previous = place[one]
-    return found
+            merged.append(segment)
+        previous = place[segment]
+    return merged

@@ -46,8 +46,8 @@ def limits_of(header: Mapping[str, object], first_bytes: int, last_bytes: int) -
     """The limits that a run's header names, each size once and ascending, within the sizes that were measured."""
     mpi = header.get("mpi")
     settings = mpi.get("settings") if isinstance(mpi, dict) else None
-    found = [*_named(header.get("options"), is_exact=True), *_named(settings, is_exact=False)]
-    known = {limit.last_bytes: limit for limit in reversed(found)}
+    limits = [*_named(header.get("options"), is_exact=True), *_named(settings, is_exact=False)]
+    known = {limit.last_bytes: limit for limit in reversed(limits)}
     return tuple(
         known[size] for size in sorted(known) if first_bytes < size and 2 * size <= last_bytes
     )
@@ -69,5 +69,5 @@ def copy_limits(header: Mapping[str, object]) -> frozenset[int]:
     """
     library = header.get("c_library")
     sizes = library.get("copy_limits_bytes") if isinstance(library, dict) else None
-    found = [one for one in sizes or () if isinstance(one, int)]
-    return frozenset(size - less for size in found for less in (0, 1))
+    limits = [size for size in sizes or () if isinstance(size, int)]
+    return frozenset(size - less for size in limits for less in (0, 1))

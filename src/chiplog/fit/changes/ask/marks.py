@@ -62,11 +62,11 @@ def marks_of(
     before or not.
     """
     observed = {
-        one.quantity: one
-        for one in reversed(observe(dataset))
-        if series_for(one.quantity, change.first_after_bytes)
+        curve.quantity: curve
+        for curve in reversed(observe(dataset))
+        if series_for(curve.quantity, change.first_after_bytes)
     }
-    known = {name: _mark(one, change, changes) for name, one in observed.items()}
+    known = {name: _mark(curve, change, changes) for name, curve in observed.items()}
     seen = [known[name] for name in change.seen_in if name in known]
     marks = [
         mark for mark in seen if abs(_jump(mark.before, mark.after, change)) >= DECIDE.min_jump
@@ -89,10 +89,10 @@ def affordable(
     """
     chosen: list[ChangeMark] = []
     sizes = Halving(*interval).sizes
-    left = round_bytes
+    remaining_bytes = round_bytes
     for mark in sorted(marks, key=lambda mark: mark.rounds * _round_cost(mark, sizes)):
-        left -= _round_cost(mark, sizes)
-        if not chosen or left >= 0.0:
+        remaining_bytes -= _round_cost(mark, sizes)
+        if not chosen or remaining_bytes >= 0.0:
             chosen.append(mark)
     return _with_free(chosen[: THRESHOLDS.most_marks], known, interval[1])
 

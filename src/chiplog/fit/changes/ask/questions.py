@@ -116,9 +116,9 @@ class Questions:
 
     def _spend(self, record: Record, share: _Left) -> None:
         """Takes what a record took off what is left of all, and of its question's share."""
-        for left in (self._left, share):
-            left.bytes -= sum(series.bytes_sent for series in record)
-            left.seconds -= sum(series.elapsed_seconds for series in record)
+        for budget in (self._left, share):
+            budget.bytes -= sum(series.bytes_sent for series in record)
+            budget.seconds -= sum(series.elapsed_seconds for series in record)
 
     def _request(
         self, index: int, series: Sequence[SeriesRequest], rounds: int, seconds: float

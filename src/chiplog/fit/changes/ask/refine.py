@@ -153,7 +153,9 @@ class Refiner:
             steps = yield from self._scanner.steps(
                 index, sizes, max(DECIDE.min_jump, high / low - 1.0)
             )
-            step = next((one for one in steps or () if one.interval == (low, high)), None)
+            step = next(
+                (candidate for candidate in steps or () if candidate.interval == (low, high)), None
+            )
             if step is None or not self._questions.affords_bisection(step.marks, low, high):
                 return
             marks = step.marks
@@ -170,18 +172,18 @@ class Refiner:
                 for of_grid in range(len(self._all)):
                     self._drop_if_explained(of_grid)
 
-    def _adopted(self, found: Change) -> Change:
+    def _adopted(self, bisected: Change) -> Change:
         """The change with what the grid knows of it; a slope that the grid shows there is the same change."""
-        wide = self._widened(found)
+        wide = self._widened(bisected)
         self._forget_slopes(wide)
         same = [change for change in self._all if change.kind != "slope" and _overlap(change, wide)]
         if not same:
-            return found
-        seen_in = tuple(dict.fromkeys([*same[0].seen_in, *found.seen_in]))
+            return bisected
+        seen_in = tuple(dict.fromkeys([*same[0].seen_in, *bisected.seen_in]))
         return replace(
             same[0],
-            last_before_bytes=found.last_before_bytes,
-            first_after_bytes=found.first_after_bytes,
+            last_before_bytes=bisected.last_before_bytes,
+            first_after_bytes=bisected.first_after_bytes,
             seen_in=seen_in,
         )
 
@@ -211,8 +213,8 @@ class Refiner:
             confirmed = yield from self._bisect(index, change, marks, interval, DECIDE.min_jump)
             if confirmed is None or confirmed:
                 return True
-        found = yield from self._look_closer(index, change)
-        return found
+        is_known = yield from self._look_closer(index, change)
+        return is_known
 
     def _look_closer(self, index: int, suspect: Change) -> Asked:
         """Makes a suspect a change where one of its surest steps is a jump to the byte; whether that is so.
@@ -258,20 +260,20 @@ class Refiner:
             return False  # Most quantities would have to jump.
         least = DETECT.noticeable if step.looked_at == 1 else THRESHOLDS.unnamed_jump
         confirmed = yield from self._bisect(index, suspect, step.marks, step.interval, least)
-        found = self._known[index]
-        if not confirmed or found is None:
+        change = self._known[index]
+        if not confirmed or change is None:
             self._known[index] = None
             return False
         kind = "jump" if suspect.kind == "jump" else "both"
-        self._known[index] = replace(found, kind=kind, relative_jump=step.relative_jump)
-        self._forget_slopes(self._widened(found))
+        self._known[index] = replace(change, kind=kind, relative_jump=step.relative_jump)
+        self._forget_slopes(self._widened(change))
         return True
 
-    def _widened(self, found: Change) -> Change:
+    def _widened(self, change: Change) -> Change:
         """The change with the sampled sizes around it and one more on each side: a slope there is the same change."""
-        low, high = self._neighbours(found.first_after_bytes, found.last_before_bytes)
+        low, high = self._neighbours(change.first_after_bytes, change.last_before_bytes)
         low, high = self._neighbours(low, high)
-        return replace(found, last_before_bytes=low, first_after_bytes=high)
+        return replace(change, last_before_bytes=low, first_after_bytes=high)
 
     def _forget_slopes(self, near: Change | None = None) -> None:
         """Drops the slopes near a change; all of them where the transport names its limits: they are the machine's."""
@@ -324,7 +326,7 @@ class Refiner:
         """Whether a jump is the C library's way to copy, or a part of a change at a named limit that is known."""
         if last_before in self._copy_limits:
             return True
-        known = [self._known[one] for one in self._certain if one != index]
+        known = [self._known[other] for other in self._certain if other != index]
         if any(
             change is not None and abs(change.last_before_bytes - last_before) <= CACHE_LINE_BYTES
             for change in known
@@ -384,8 +386,8 @@ def _change_at(last_before: int, jump: Jump) -> Change:
 
 
 def _budget_bytes(dataset: Dataset) -> int:
-    left = THRESHOLDS.run_bytes - sum(series.bytes_sent for series in dataset.series)
-    return max(THRESHOLDS.least_bytes, min(THRESHOLDS.most_bytes, left))
+    remaining = THRESHOLDS.run_bytes - sum(series.bytes_sent for series in dataset.series)
+    return max(THRESHOLDS.least_bytes, min(THRESHOLDS.most_bytes, remaining))
 
 
 def _budget_seconds(dataset: Dataset) -> float:

@@ -55,7 +55,7 @@ class Scanner:
 
         Groups of sizes that got fewer than `least_rounds` rounds in their time say nothing.
         """
-        found: list[Step] | None = None
+        steps: list[Step] | None = None
         groups = overlapping(sizes)
         for number, together in enumerate(groups):
             if number and not self._questions.has_time:
@@ -72,6 +72,6 @@ class Scanner:
             )
             if evidence is not None and evidence.fewest_rounds >= THRESHOLDS.least_rounds:
                 bisected = self._questions.round_bytes(questions_about(together[-2], together[-1]))
-                found = found or []
-                found += largest_steps(evidence, together, least=least, round_bytes=bisected)
-        return found and sorted(found, key=lambda step: step.certain, reverse=True)
+                steps = steps or []
+                steps += largest_steps(evidence, together, least=least, round_bytes=bisected)
+        return steps and sorted(steps, key=lambda step: step.certain, reverse=True)

@@ -78,7 +78,7 @@ def largest_steps(
     places = [
         _step(evidence, sizes, at, clearly, shown, round_bytes)
         for at, shown in all_shown.items()
-        if (clearly := [one for one in shown if one.is_clear(least)])
+        if (clearly := [candidate for candidate in shown if candidate.is_clear(least)])
     ]
     return sorted(places, key=lambda place: place.certain, reverse=True)
 
@@ -91,15 +91,15 @@ def _step(
     shown: Sequence[_Shown],
     round_bytes: float,
 ) -> Step:
-    marks = {one.quantity: _mark(evidence, one, sizes, at) for one in shown}
-    clear = [marks[one.quantity] for one in clearly]
-    largest = max((one.step for one in clearly), key=abs)
+    marks = {candidate.quantity: _mark(evidence, candidate, sizes, at) for candidate in shown}
+    clear = [marks[candidate.quantity] for candidate in clearly]
+    largest = max((candidate.step for candidate in clearly), key=abs)
     return Step(
         interval=(sizes[at], sizes[at + 1]),
         marks=tuple(affordable(clear, marks.values(), (sizes[at], sizes[at + 1]), round_bytes)),
         relative_jump=float(np.expm1(largest)),
-        total=sum(abs(one.step) for one in clearly),
-        certain=sum(abs(one.step) - ERRORS * one.error for one in clearly),
+        total=sum(abs(candidate.step) for candidate in clearly),
+        certain=sum(abs(candidate.step) - ERRORS * candidate.error for candidate in clearly),
         looked_at=len(shown),
         shown_by=len(clearly),
     )

@@ -117,13 +117,13 @@ class Evidence:
         resamples. Of the two rises beside it the more similar one counts: a smooth curve rises alike, and the
         neighbour of a jump has another neighbour. Drift moves all sizes alike.
         """
-        found = []
+        steps = []
         for mark in self._usable():
             rise = np.diff(_log(self._means[mark.quantity]), axis=1)
-            own, left, right = rise[:, 1:-1], rise[:, :-2], rise[:, 2:]
-            to_left = np.abs(own[0] - left[0]) <= np.abs(own[0] - right[0])
-            found.append((mark.quantity, own - np.where(to_left, left, right)))
-        return found
+            middle, left, right = rise[:, 1:-1], rise[:, :-2], rise[:, 2:]
+            to_left = np.abs(middle[0] - left[0]) <= np.abs(middle[0] - right[0])
+            steps.append((mark.quantity, middle - np.where(to_left, left, right)))
+        return steps
 
     def place(self, size: int, low: int, high: int) -> StepEstimate:
         """Where `size` lies between the lines through `low` (0: before the change) and `high` (1: after it)."""
@@ -260,18 +260,20 @@ class Evidence:
         # Ratios, since one protocol may take twenty times as long as the other. Linear in the replicates: dividing
         # them by a distance near zero would have no spread to speak of.
         before, after = (_log(times) for times in self._lines(mark, size, low, high))
-        own = _log(self._at(mark, size))
-        apart = float(after[0] - before[0])
-        if apart == 0.0:
+        here = _log(self._at(mark, size))
+        distance = float(after[0] - before[0])
+        if distance == 0.0:
             return StepEstimate(0.5, np.inf)
-        value = float(own[0] - before[0]) / apart
-        return StepEstimate(value, spread((own - before) - value * (after - before)) / abs(apart))
+        value = float(here[0] - before[0]) / distance
+        return StepEstimate(
+            value, spread((here - before) - value * (after - before)) / abs(distance)
+        )
 
     def _log_odds(self, mark: ChangeMark, size: int, low: int, high: int) -> float:
         if mark.unknown and not self._differs(mark, low, high):
             return 0.0
         before, after = (_log(times) for times in self._lines(mark, size, low, high))
-        own = _log(self._at(mark, size))[0]
+        here = _log(self._at(mark, size))[0]
         lines = max(
             THRESHOLDS.share_off * abs(after[0] - before[0]),
             THRESHOLDS.shape_off * np.log(high / low),
@@ -281,7 +283,7 @@ class Evidence:
         )
         on_neither = THRESHOLDS.neither / max(error_before, error_after)
         densities = (
-            np.exp(-0.5 * ((own - line) / error) ** 2) / error + on_neither
+            np.exp(-0.5 * ((here - line) / error) ** 2) / error + on_neither
             for line, error in ((before[0], error_before), (after[0], error_after))
         )
         return float(np.subtract(*np.log(list(densities))))

@@ -75,17 +75,17 @@ def stored_changes(dataset: Dataset) -> ChangesResult | None:
     return ChangesResult(
         series=tuple(
             SeriesChanges(
-                one["quantity"],
-                one["pattern"],
-                one["operation"],
-                one["transport"],
-                _changes_of(one["changes"]),
-                tuple(one.get("would_tell", ())),
-                pairs=one.get("pairs"),
-                peers=one.get("peers"),
+                entry["quantity"],
+                entry["pattern"],
+                entry["operation"],
+                entry["transport"],
+                _changes_of(entry["changes"]),
+                tuple(entry.get("would_tell", ())),
+                pairs=entry.get("pairs"),
+                peers=entry.get("peers"),
             )
-            for one in stored["series"]
-            if one["pattern"] in patterns
+            for entry in stored["series"]
+            if entry["pattern"] in patterns
         ),
         consensus=_changes_of(stored["consensus"]),
         suspects=_changes_of(stored["suspects"]),
@@ -108,7 +108,7 @@ def refined(dataset: Dataset, verdict: AgreedChanges) -> tuple[Change, ...]:
     slopes = [
         change
         for change in verdict.changes
-        if change.kind == "slope" and not any(_holds(change, found) for found in changes)
+        if change.kind == "slope" and not any(_holds(change, bisected) for bisected in changes)
     ]
     return tuple(sorted([*changes, *slopes], key=lambda change: change.first_after_bytes))
 
@@ -148,17 +148,17 @@ def _surroundings_of(sizes: Sequence[int]) -> Surroundings | None:
 
 def _of_grid(verdict: AgreedChanges, last_before: int, jump: Jump) -> Change:
     """The change at a place, with what the grid says of it."""
-    found = Change(last_before, last_before + 1, "jump", jump.relative, jump.quantities)
+    bisected = Change(last_before, last_before + 1, "jump", jump.relative, jump.quantities)
     same = [
-        change for change in verdict.changes if change.kind != "slope" and _holds(change, found)
+        change for change in verdict.changes if change.kind != "slope" and _holds(change, bisected)
     ]
     if not same:
-        return replace(found, kind="both")
+        return replace(bisected, kind="both")
     return replace(same[0], last_before_bytes=last_before, first_after_bytes=last_before + 1)
 
 
-def _holds(wide: Change, found: Change) -> bool:
+def _holds(wide: Change, narrow: Change) -> bool:
     return (
-        wide.last_before_bytes <= found.last_before_bytes
-        and found.first_after_bytes <= wide.first_after_bytes
+        wide.last_before_bytes <= narrow.last_before_bytes
+        and narrow.first_after_bytes <= wide.first_after_bytes
     )

@@ -206,7 +206,7 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
     if 2 <= end - at < DENSE_POINTS:
         without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
     least = abs(jump) / 3.0  # Given: less is an outlier's more likely than a protocol's
-    return all(math.copysign(1.0, jump) * left - error >= least for left, error in without)
+    return all(math.copysign(1.0, jump) * rest - error >= least for rest, error in without)
 
 
 def _jump_without(
@@ -350,14 +350,14 @@ def _gain(lines: Lines, edges: tuple[int, int, int], alike: float) -> float:
     )
     is_before = size < lines.size[at]
     share = size / lines.size[end - 1]
-    apart = is_before, is_before * share, ~is_before, ~is_before * share
+    separate = is_before, is_before * share, ~is_before, ~is_before * share
 
     def misfit(columns: Sequence[NDArray[np.generic]]) -> float:
         design = _independent(np.stack(columns, axis=-1) * root[:, np.newaxis], alike)
         target = _independent((lines.seconds[begin:end][follows] * root)[:, np.newaxis], alike)
         return float(np.min(nonnegative_least_squares(design, target[:, 0])[1])) ** 2
 
-    return misfit(kinks) - misfit(apart)
+    return misfit(kinks) - misfit(separate)
 
 
 def _independent(rows: Floats, alike: float) -> Floats:

@@ -81,8 +81,10 @@ def agree(witnesses: Sequence[Witness], series: int) -> AgreedChanges:
 
 def _is_one(group: Sequence[Witness], witness: Witness) -> bool:
     """Whether a witness belongs to a group; two jumps of one series are two changes, however near."""
-    own = any(one.observed is witness.observed and one.found.jumps for one in group)
-    return group[0].near(witness) and not (own and witness.found.jumps)
+    jumps_already = any(
+        member.observed is witness.observed and member.found.jumps for member in group
+    )
+    return group[0].near(witness) and not (jumps_already and witness.found.jumps)
 
 
 def _ascending(changes: Sequence[Change]) -> tuple[Change, ...]:
@@ -100,8 +102,8 @@ def _suspect(group: Sequence[Witness]) -> Change:
     stepping = [w.found for w in group if w.found.size >= THRESHOLDS.noticeable]
     return replace(
         _change(group),
-        last_before_bytes=min(found.about[0] for found in stepping),
-        first_after_bytes=max(found.about[1] for found in stepping),
+        last_before_bytes=min(step.about[0] for step in stepping),
+        first_after_bytes=max(step.about[1] for step in stepping),
     )
 
 

@@ -112,11 +112,13 @@ class Observed:
 
         Spreads of few samples are rough, so each is no less than the median of the `SMOOTHED` about it.
         """
-        own = np.array([point.standard_error / max(point.seconds, TINY) for point in self.points])
-        width = min(SMOOTHED, own.size)
-        starts = np.clip(np.arange(own.size) - width // 2, 0, own.size - width)
-        rows = np.lib.stride_tricks.sliding_window_view(own, width)
-        return np.asarray(np.maximum(own, np.median(rows, axis=1)[starts]))
+        errors = np.array(
+            [point.standard_error / max(point.seconds, TINY) for point in self.points]
+        )
+        width = min(SMOOTHED, errors.size)
+        starts = np.clip(np.arange(errors.size) - width // 2, 0, errors.size - width)
+        rows = np.lib.stride_tricks.sliding_window_view(errors, width)
+        return np.asarray(np.maximum(errors, np.median(rows, axis=1)[starts]))
 
 
 Group = list[Series]
@@ -136,20 +138,20 @@ def observe(dataset: Dataset) -> tuple[Observed, ...]:
     transport = dataset.header.get("transport")
     name = transport if isinstance(transport, str) else "unknown"
     usable = without_short_delays(grid_of(dataset).series)
-    found: list[Observed] = []
+    observed: list[Observed] = []
     alike = _grouped(usable, lambda s: (s.operation, s.posting, s.placement or ""))
     for (operation, posting, _), members in alike:
         label = operation if posting == "normal" else f"{operation}/{posting}"
-        found += _defined(members, label, name)
-        found += _bare_durations(members, label, name)
-    return tuple(found)
+        observed += _defined(members, label, name)
+        observed += _bare_durations(members, label, name)
+    return tuple(observed)
 
 
 def samples_of(quantity: str, record: Iterable[Series], message_bytes: int) -> Floats | None:
     """One record's samples of a quantity at one size, in seconds and in the order of the rounds; None without them."""
-    mine = [s for s in record if s.message_bytes == message_bytes and s.seconds.size]
+    at_size = [s for s in record if s.message_bytes == message_bytes and s.seconds.size]
     for name, pattern, define in _DEFINITIONS:
-        series = [s for s in mine if s.pattern == pattern]
+        series = [s for s in at_size if s.pattern == pattern]
         if name == quantity and series:
             return define(series)
     return None
@@ -167,10 +169,10 @@ def grid_of(dataset: Dataset) -> Dataset:
 
 def _defined(members: Group, operation: str, transport: str) -> Iterator[Observed]:
     for quantity, pattern, define in _DEFINITIONS:
-        mine = [s for s in members if s.pattern == pattern and s.peers == 1]
+        series = [s for s in members if s.pattern == pattern and s.peers == 1]
         if pattern == "flood":
-            mine = _most_common_train(mine)
-        observed = _observed(mine, define, (quantity, pattern, operation, transport))
+            series = _most_common_train(series)
+        observed = _observed(series, define, (quantity, pattern, operation, transport))
         if observed.points:
             yield observed
 
@@ -182,12 +184,12 @@ def _bare_durations(members: Group, operation: str, transport: str) -> Iterator[
     kinds = _grouped(
         rest, lambda s: (s.pattern, s.direction, s.pairs, s.peers, s.between or ("", ""))
     )
-    for (pattern, direction, *_), mine in kinds:
-        if pattern == "one_to_many" and len({series.message_bytes for series in mine}) < 2:
+    for (pattern, direction, *_), alike in kinds:
+        if pattern == "one_to_many" and len({series.message_bytes for series in alike}) < 2:
             continue
         quantity = operation if direction == "call" else pattern
-        observed = _observed(mine, _duration, (quantity, pattern, operation, transport))
-        yield replace(observed, pairs=mine[0].pairs, peers=mine[0].peers)
+        observed = _observed(alike, _duration, (quantity, pattern, operation, transport))
+        yield replace(observed, pairs=alike[0].pairs, peers=alike[0].peers)
 
 
 def _observed(members: Group, define: Define, names: tuple[str, str, str, str]) -> Observed:

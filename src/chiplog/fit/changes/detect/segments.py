@@ -170,9 +170,9 @@ class Lines:
         while ranges := lines._passing_states():
             passing += tuple((end - begin, step) for begin, end, step in ranges)
             passed = {k for begin, end, _ in ranges for k in range(begin, end)}
-            left = [k for k in range(lines.size.size) if k not in passed]
-            points = tuple(lines.observed.points[k] for k in left)
-            lines = _divided(replace(lines.observed, points=points), lines.deviation[left])
+            kept = [k for k in range(lines.size.size) if k not in passed]
+            points = tuple(lines.observed.points[k] for k in kept)
+            lines = _divided(replace(lines.observed, points=points), lines.deviation[kept])
         return replace(lines, passing=passing)
 
     def _outlying(self) -> tuple[tuple[int, float], ...]:
@@ -215,12 +215,12 @@ class Lines:
         line = Line(*nonnegative_least_squares(design[beside[near]], target)[0].tolist())
         off = np.log(self.seconds / np.maximum(line(self.size), TINY))
         cost = float(np.sum(np.minimum((off[beside] / self.deviation[beside]) ** 2, self.cap)))
-        apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
+        cost_apart = self.segmenter.cost(begin, inner) + self.segmenter.cost(outer, end)
         slack = math.sqrt(self.cap) * self.deviation[inner:outer]
         inside = np.abs(off[inner:outer])
         step = float(np.median(inside))
         is_near = step <= LAUNCHES_DIFFER and bool(np.all(inside <= LAUNCHES_DIFFER + slack))
-        is_one = cost <= apart + _penalty(self.cap)
+        is_one = cost <= cost_apart + _penalty(self.cap)
         return step if is_near and is_one else None
 
     def _with_last_size(self) -> Lines:
@@ -254,13 +254,13 @@ def _likeliest(observed: Observed) -> Lines:
     Beside the samples' own errors, sizes scatter by as much as `scatter`: how a copy falls on cache lines, say. Many
     sizes tell it themselves; of few, a change moves too many.
     """
-    own = observed.relative_errors
-    if own.size >= THRESHOLDS.dense_sizes:
+    errors = observed.relative_errors
+    if errors.size >= THRESHOLDS.dense_sizes:
         scatter = _scatter_of_neighbours(observed)
         if observed.is_in_order:
             scatter = np.hypot(scatter, _scatter_of_blocks(observed))
-        return _divided(observed, np.maximum(own, scatter))
-    tried = [_divided(observed, np.hypot(own, scatter)) for scatter in THRESHOLDS.scatters]
+        return _divided(observed, np.maximum(errors, scatter))
+    tried = [_divided(observed, np.hypot(errors, scatter)) for scatter in THRESHOLDS.scatters]
     return min(tried, key=Lines.unlikelihood)
 
 
