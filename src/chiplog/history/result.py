@@ -127,7 +127,7 @@ def judge_history(
     run, or without PyArrow; CorruptFile where no file can be read. Files that are broken or of another version are in
     `unread` of the result.
     """
-    if sum(one is not None for one in (node, pair, link_class)) > 1:
+    if sum(choice is not None for choice in (node, pair, link_class)) > 1:
         raise UsageError("--node, --pair and --class: give one of them at a time.")
     days = parse_days(against)
     ends = None if pair is None else parse_pair(pair)
@@ -178,10 +178,10 @@ def rows_of(
     Errors as of `judge_history`.
     """
     runs, unread = runs_of(history, target, days)
-    kept, found, others = of_each(runs, lambda file: read_rows(file, NODE))
+    kept, rows, others = of_each(runs, lambda file: read_rows(file, NODE))
     if not kept:
         raise CorruptFile(others[0])
-    return kept, found, unread + others
+    return kept, rows, unread + others
 
 
 def series_of(nodes: Sequence[Mapping[Kind, FileRows]]) -> list[NodeSeries]:
@@ -248,7 +248,7 @@ def _changed(series: NodeSeries, change: NodeShift, runs: Sequence[HistoryFile])
     values = series.slowness[:, change.node]
     shift = float(np.nanmedian(values[change.since :])) - change.before
     sign = 1.0 if series.kind == "latency" else -1.0
-    ends = sorted(math.expm1(sign * (shift + one * change.half_width)) for one in (-1.0, 1.0))
+    ends = sorted(math.expm1(sign * (shift + side * change.half_width)) for side in (-1.0, 1.0))
     earlier = np.flatnonzero(np.isfinite(values[: change.since]))
     before = runs[int(earlier[-1])].facts.fingerprint
     return HistoryRow(

@@ -73,13 +73,13 @@ def _with_fact(
 ) -> State | None:
     if not answers:
         return None
-    found = replace(
+    narrowed = replace(
         state,
         facts={**state.facts, name: answers},
         lines={**state.lines, name: line},
         is_searched=searched,
     )
-    return found if _has_pow2(found) else None
+    return narrowed if _has_pow2(narrowed) else None
 
 
 def _has_pow2(state: State) -> bool:
@@ -89,7 +89,7 @@ def _has_pow2(state: State) -> bool:
     if answers == {"yes"}:
         return (1 << max(low - 1, 0).bit_length()) <= high
     if answers == {"no"}:
-        return any(one & (one - 1) for one in range(low, min(high, low + 2) + 1))
+        return any(ranks & (ranks - 1) for ranks in range(low, min(high, low + 2) + 1))
     return True
 
 
@@ -110,13 +110,13 @@ def _with_range(
 ) -> State | None:
     if span[0] > span[1]:
         return None
-    found = replace(
+    narrowed = replace(
         state,
         ranges={**state.ranges, name: span},
         lines={**state.lines, name: line},
         is_searched=searched,
     )
-    return found if _has_pow2(found) else None
+    return narrowed if _has_pow2(narrowed) else None
 
 
 def settled(tree: Tree, state: State) -> Tree:

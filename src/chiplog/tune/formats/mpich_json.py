@@ -197,12 +197,12 @@ def marked(text: str) -> str:
     """MPICH's tree with a leaf for barriers of 3 ranks that is none."""
     tree = json_object(text)
     branch = tree.get("collective=barrier", {})
-    own = branch.get("comm_type=intra")
-    if own is None:
+    own_tree = branch.get("comm_type=intra")
+    if own_tree is None:
         raise NotRules("there is no branch for barriers: MPICH needs a whole tree")
     branch["comm_type=intra"] = {
-        f"comm_size<{MARKED_RANKS}": own,
+        f"comm_size<{MARKED_RANKS}": own_tree,
         f"comm_size<={MARKED_RANKS}": NOT_A_BARRIER,
-        "comm_size=any": own,
+        "comm_size=any": own_tree,
     }
     return json.dumps(tree) + "\n"

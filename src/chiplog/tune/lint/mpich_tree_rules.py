@@ -119,7 +119,7 @@ class TreeReader:
         self, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
     ) -> str | None:
         if key.startswith("collective="):
-            if any(not one.startswith(PRUNED) for one in path):
+            if any(not key_above.startswith(PRUNED) for key_above in path):
                 return "an operation can stand only at the top: MPICH aborts"
             prefix = f"_{collective.capitalize()}_"
             known = any(
@@ -262,8 +262,8 @@ class TreeReader:
 
 
 def _only(state: State, name: str) -> frozenset[str]:
-    found = state.facts.get(name, YES_NO)
-    return found if len(found) == 1 else frozenset()
+    values = state.facts.get(name, YES_NO)
+    return values if len(values) == 1 else frozenset()
 
 
 def _key(member: Member) -> str:
@@ -276,11 +276,11 @@ def _short(key: str) -> str:
 
 
 def _leaves_below(member: Member) -> list[Member]:
-    found, work = [], [member]
+    leaves, work = [], [member]
     while work:
-        one = work.pop()
-        if _key(one).startswith(LEAF):
-            found.append(one)
+        below = work.pop()
+        if _key(below).startswith(LEAF):
+            leaves.append(below)
         else:
-            work.extend(reversed(one.value.members))
-    return found or [member]
+            work.extend(reversed(below.value.members))
+    return leaves or [member]

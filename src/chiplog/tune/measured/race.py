@@ -290,17 +290,21 @@ class Race:
         return self._start_seconds() + sum(self._costs[point] for point in points)
 
     def _points(self) -> list[SizeToConfirm]:
-        found = []
+        points = []
         for run in self.raced.runs:
             for state in run.states:
-                found.append(SizeToConfirm(state.cell, run.candidate, False))
-                self._costs[found[-1]] = self._seconds_at(state, run.candidate)
+                points.append(SizeToConfirm(state.cell, run.candidate, False))
+                self._costs[points[-1]] = self._seconds_at(state, run.candidate)
             for size in held_out_sizes(run, self._random):
-                after = next(one for one in run.states if one.cell.message_bytes > size)
+                after = next(
+                    later_state
+                    for later_state in run.states
+                    if later_state.cell.message_bytes > size
+                )
                 cell = Cell(self._options.operation, after.cell.ranks, size)
-                found.append(SizeToConfirm(cell, run.candidate, True))
-                self._costs[found[-1]] = self._seconds_at(after, run.candidate)
-        return found
+                points.append(SizeToConfirm(cell, run.candidate, True))
+                self._costs[points[-1]] = self._seconds_at(after, run.candidate)
+        return points
 
     def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
         entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
@@ -309,7 +313,9 @@ class Race:
             for place, entry in enumerate(used):
                 name = entry.candidates[-1].name
                 point = next(
-                    one for one in points if one.cell == entry.cell and one.candidate.name == name
+                    candidate_point
+                    for candidate_point in points
+                    if candidate_point.cell == entry.cell and candidate_point.candidate.name == name
                 )
                 if point.is_held_out:
                     self.raced.held_out_seconds += seconds_in(result, place)
@@ -343,7 +349,7 @@ class Race:
         Screening keeps what it has when the time is over. A confirmation that is cut does not count: who takes long
         would be measured less often.
         """
-        found: list[tuple[Sequence[RaceEntry], Result]] = []
+        launched: list[tuple[Sequence[RaceEntry], Result]] = []
         left = list(entries)
         is_screening = stage == "screen"
         while left:
@@ -360,12 +366,12 @@ class Race:
             if not result.is_cut:
                 self.raced.overheads.append(overhead_of(result))
             if not is_lost:
-                found.append((left, result))
+                launched.append((left, result))
             self.raced.ran_out |= result.is_cut
             if result.is_cut or result.failure is None:
                 break
             left = self._after_failure(left, result)
-        return found
+        return launched
 
     def _after_failure(self, entries: Sequence[RaceEntry], result: Result) -> list[RaceEntry]:
         failure = result.failure
@@ -398,10 +404,12 @@ class Race:
 
 def seconds_in(result: Result, place: int) -> float:
     """Samples and trials of one cell of a launch."""
-    mine = [
+    samples_here = [
         sample for (where, _), sample in result.samples.items() if where == place and sample.size
     ]
-    return sum(float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in mine)
+    return sum(
+        float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in samples_here
+    )
 
 
 def trial_seconds(typical: float) -> float:
