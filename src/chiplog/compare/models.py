@@ -211,7 +211,7 @@ def judge_models(
                 seed=seed,
                 replicates=judgement.replicates,
             )
-            refused |= {(reason.model, reason.method): reason for reason in fitted.left_out}
+            refused |= {(omitted.model, omitted.method): omitted for omitted in fitted.left_out}
             for fit in fitted.fits:
                 key = (fit.model, fit.method, fit.operation, fit.posting)
                 collected.setdefault(key, []).append(_HeldOut(fold, fit, held))
@@ -223,7 +223,7 @@ def judge_models(
             for fits in collected.values()
         ]
         judged = {(row.model, row.method) for row in rows}
-        left_out += [reason for key, reason in refused.items() if key not in judged]
+        left_out += [omitted for key, omitted in refused.items() if key not in judged]
     return ModelRows(tuple(rows), tuple(left_out))
 
 

@@ -52,12 +52,18 @@ def to_hold_against(fit: Fit, pieces: Sequence[ExportPiece]) -> tuple[MeasuredSi
 def worst_miss(says: Says, measured: Iterable[MeasuredSize]) -> Miss | None:
     """Where half a round trip, or a train of TRAIN messages, is off most; None without a measured size."""
     misses = []
-    for size in measured:
-        half, step = says(size.message_bytes)
-        misses.append(Miss(size.message_bytes, "half round trip", half, size.half_round_trip))
-        if size.train is not None:
+    for measured_size in measured:
+        half, step = says(measured_size.message_bytes)
+        misses.append(
+            Miss(
+                measured_size.message_bytes, "half round trip", half, measured_size.half_round_trip
+            )
+        )
+        if measured_size.train is not None:
             said = prtt(half, step)
-            misses.append(Miss(size.message_bytes, f"train of {TRAIN}", said, size.train))
+            misses.append(
+                Miss(measured_size.message_bytes, f"train of {TRAIN}", said, measured_size.train)
+            )
     return max(misses, key=lambda miss: miss.share, default=None)
 
 
@@ -84,12 +90,12 @@ def _held(says: Says, measured: Sequence[MeasuredSize]) -> list[tuple[int, int]]
     """The ranges of measured sizes at which the file is right."""
     ranges: list[tuple[int, int]] = []
     goes_on = False
-    for size in measured:
-        miss = worst_miss(says, [size])
+    for measured_size in measured:
+        miss = worst_miss(says, [measured_size])
         is_right = miss is None or miss.share <= HOLDS
         if is_right:
-            first = ranges.pop()[0] if goes_on else size.message_bytes
-            ranges.append((first, size.message_bytes))
+            first = ranges.pop()[0] if goes_on else measured_size.message_bytes
+            ranges.append((first, measured_size.message_bytes))
         goes_on = is_right
     return ranges
 
@@ -106,7 +112,9 @@ def within(
 ) -> tuple[tuple[ExportPiece, ...], tuple[MeasuredSize, ...]]:
     """What of the pieces and of the measured sizes is in a range; UsageError where nothing was measured in it."""
     first, last = sizes
-    kept = tuple(size for size in measured if first <= size.message_bytes <= last)
+    kept = tuple(
+        measured_size for measured_size in measured if first <= measured_size.message_bytes <= last
+    )
     if not kept:
         raise UsageError(f"--sizes {first}:{last}: no size in it was measured.")
     return (

@@ -107,9 +107,9 @@ def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[ExportPiece, ...]:
         values = {name: float(vector[0]) for name, vector in vectors.items()}
         piece = ExportPiece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
         measured_here = [
-            size
-            for size in measured
-            if regime.first_bytes <= size.message_bytes <= regime.last_bytes
+            measured_size
+            for measured_size in measured
+            if regime.first_bytes <= measured_size.message_bytes <= regime.last_bytes
         ]
         pieces += _corrected(piece, measured_here)
     return tuple(pieces)
@@ -119,13 +119,13 @@ def _corrected(piece: ExportPiece, measured: Sequence[MeasuredSize]) -> list[Exp
     """The piece cut around each size at which it is off."""
     if not measured:
         return [piece]
-    sizes = [measured_size.message_bytes for measured_size in measured]
+    sizes = [known_size.message_bytes for known_size in measured]
     cuts = [piece.first_bytes]
     cuts += [math.isqrt(a * b) + 1 for a, b in pairwise(sizes)]
     ends = [*(cut - 1 for cut in cuts[1:]), piece.last_bytes]
     pieces: list[ExportPiece] = []
-    for size, first, last in zip(measured, cuts, ends, strict=True):
-        values = _scaled(piece, size)
+    for measured_size, first, last in zip(measured, cuts, ends, strict=True):
+        values = _scaled(piece, measured_size)
         is_off = values is not piece.values
         if pieces and not is_off and not pieces[-1].is_corrected:
             pieces[-1] = replace(pieces[-1], last_bytes=last)

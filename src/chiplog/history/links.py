@@ -175,9 +175,9 @@ def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str,
     """The leaf of each node, as the pairs of the newest run that can be read show it."""
     newest: dict[Kind, FileRows] = {}
     for run in reversed(runs):
-        _, read, _ = of_each([run], lambda file: read_rows(file, PAIR))
-        if read:
-            newest = read[0]
+        _, contents, _ = of_each([run], lambda file: read_rows(file, PAIR))
+        if contents:
+            newest = contents[0]
             break
     for kind, rows in newest.items():
         clients, servers = _keys(rows.clients, key_of), _keys(rows.servers, key_of)

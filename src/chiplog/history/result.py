@@ -137,15 +137,20 @@ def judge_history(
         runs, links, others = links_of(runs, names_in(nodes), ends, link_class)
         if not runs:
             raise CorruptFile(others[0])
-        most_nodes = max(len(one.nodes) for one in series)
+        most_nodes = max(len(kind_series.nodes) for kind_series in series)
         rows = _rows_of_links(runs, links, most_nodes, days, ends)
         return _result(runs, rows, days, unread + others)
-    streams = sum(len(one.nodes) for one in series)
-    rows = [row for one in series if one.nodes for row in _rows(one, streams, runs, days)]
+    streams = sum(len(kind_series.nodes) for kind_series in series)
+    rows = [
+        row
+        for kind_series in series
+        if kind_series.nodes
+        for row in _rows(kind_series, streams, runs, days)
+    ]
     if node is not None:
         rows = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
         if not rows:
-            known = sorted({name for one in series for name in one.nodes})
+            known = sorted({name for kind_series in series for name in kind_series.nodes})
             more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
             raise UsageError(
                 f"--node: no run of the last {2 * days:g} days has a node '{node}'; "

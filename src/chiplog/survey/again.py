@@ -76,8 +76,10 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
     critical = upper_quantile(error / len(fresh.values.nodes) / ways, fresh.freedom)
     hint = upper_quantile(HINT / max(1, suspected.nodes.size) / ways, fresh.freedom)
     typical = np.nanmedian(fresh.errors[:, fresh.controls], axis=1)
-    own = fresh.spread**2 * (1 + np.pi / 2 / fresh.controls.size)
-    sigma = np.sqrt(own[:, None] + np.maximum(0.0, fresh.errors**2 - typical[:, None] ** 2))
+    own_variance = fresh.spread**2 * (1 + np.pi / 2 / fresh.controls.size)
+    sigma = np.sqrt(
+        own_variance[:, None] + np.maximum(0.0, fresh.errors**2 - typical[:, None] ** 2)
+    )
     sweep_scores = scores(fresh.first)
     strict = upper_quantile(
         error / len(fresh.values.nodes) / ways,

@@ -59,8 +59,11 @@ def judge_pairs(
     unknown = outside[suspected.pairs].sum(axis=1)
     sigma = np.sqrt(controls.errors[kind] ** 2 + unknown * _today(fresh) ** 2)
     result.critical["pair"] = max(
-        (float(np.median((critical * sigma)[kind == each])), float(controls.spreads[each]))
-        for each in np.unique(kind)
+        (
+            float(np.median((critical * sigma)[kind == pair_kind])),
+            float(controls.spreads[pair_kind]),
+        )
+        for pair_kind in np.unique(kind)
     )
     slow, back = slow - controls.centres[kind], back - controls.centres[kind]
     if fresh.first.values.kind == "latency":
@@ -307,9 +310,9 @@ def _suspected_pairs(
 
 
 def _by_class(
-    fresh: Fresh, apart: NDArray[np.bool_], ends: IntArray, classes: IntArray
+    fresh: Fresh, is_doubted: NDArray[np.bool_], ends: IntArray, classes: IntArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """(m,) what the ends' nodes `apart` cost in this class of pairs beyond what they cost in all; (m,) known?
+    """(m,) what the ends' nodes that are `is_doubted` cost in this class of pairs beyond that in all; (m,) known?
 
     A late node costs quick pairs more than others, in logarithms: those of its own leaf, and, as their latencies are
     evened, those of its own CPU. `classes` (m,) are 1 of pairs between leaves, and 2 more of those that share a CPU.
@@ -322,8 +325,8 @@ def _by_class(
     medians = group_medians(np.tile(terms.rest(), 2), groups, 4 * nodes)
     known = np.bincount(groups, minlength=4 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
     wanted = 4 * ends + classes
-    shifts = np.where(apart[ends] & known[wanted], medians[wanted], 0.0)
-    return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))
+    shifts = np.where(is_doubted[ends] & known[wanted], medians[wanted], 0.0)
+    return shifts.sum(axis=0), np.asarray((~is_doubted[ends] | known[wanted]).all(axis=0))
 
 
 def _share_a_cpu(values: PairValues) -> NDArray[np.bool_]:

@@ -299,10 +299,10 @@ def expected_effects(first: PairFit) -> FloatArray:
 
     A suspected pair was chosen by what its nodes left over, so their effects as fitted would repeat that choice.
     """
-    by_suspect = scores(first)
+    sweep_scores = scores(first)
     errors = first.node_errors[:, np.isfinite(first.node_effects[0])]
     chance = float(np.median(errors)) ** 2 if errors.size else 0.0
     effects = np.nan_to_num(first.node_effects)
-    lasting = max(0.0, float(by_suspect.node_spread[1:].max()) ** 2 - chance)
+    lasting = max(0.0, float(sweep_scores.node_spread[1:].max()) ** 2 - chance)
     drawn = lasting / (lasting + first.node_errors**2 + LEAST_SPREAD**2)
     return three_ways(effects * drawn)

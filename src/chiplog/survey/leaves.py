@@ -108,14 +108,14 @@ def differences(
         name_of[row] = column
         shared[row, :] = 0
         shared[:, column] = 0
-    moved = []
+    differing = []
     for place, node in enumerate(nodes):
         group = int(measured[place])
         leaf = name_of.get(group, -1)
         if group >= 0 and (leaf != declared[place] or leaf < 0):
             was = leaf_names[declared[place]] if declared[place] >= 0 else None
-            moved.append(Difference(node, was, leaf_names[leaf] if leaf >= 0 else None))
-    return tuple(moved)
+            differing.append(Difference(node, was, leaf_names[leaf] if leaf >= 0 else None))
+    return tuple(differing)
 
 
 def divided(measured: IntArray, declared: IntArray) -> IntArray:

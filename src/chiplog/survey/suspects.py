@@ -134,21 +134,21 @@ def _uplink_spread(
 
 def suspects(fit: PairFit) -> Suspects:
     """The nodes, uplinks and pairs that are to be measured again."""
-    by_suspect = scores(fit)
-    nodes = int(np.isfinite(by_suspect.node_slowness[0]).sum())
+    sweep_scores = scores(fit)
+    nodes = int(np.isfinite(sweep_scores.node_slowness[0]).sum())
     ways = 3 if fit.is_directed else 1
     share = min(0.25, max(EXPECTED_NODES / max(1, nodes), SUSPECT_SHARE))
-    of_nodes = upper_quantile(share / ways, by_suspect.node_freedom)
+    of_nodes = upper_quantile(share / ways, sweep_scores.node_freedom)
     most = max(1, int(MOST_NODES * nodes))
-    slow_nodes = _worst(by_suspect.node_scores, of_nodes, most)
-    leaves = int(np.isfinite(by_suspect.uplink_slowness[0]).sum())
+    slow_nodes = _worst(sweep_scores.node_scores, of_nodes, most)
+    leaves = int(np.isfinite(sweep_scores.uplink_slowness[0]).sum())
     of_uplinks = upper_quantile(
-        min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, by_suspect.uplink_freedom
+        min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, sweep_scores.uplink_freedom
     )
-    is_sure = by_suspect.uplink_scores[0] > upper_quantile(SURE, by_suspect.uplink_freedom)
-    is_sure &= by_suspect.uplink_slowness[0] > LEAST_EFFECT
+    is_sure = sweep_scores.uplink_scores[0] > upper_quantile(SURE, sweep_scores.uplink_freedom)
+    is_sure &= sweep_scores.uplink_slowness[0] > LEAST_EFFECT
     most = max(1, leaves // 4, int(is_sure.sum()))
-    slow_uplinks = _worst(by_suspect.uplink_scores, of_uplinks, most)
+    slow_uplinks = _worst(sweep_scores.uplink_scores, of_uplinks, most)
     of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
     limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
     return Suspects(slow_nodes, slow_uplinks, pairs, limits)
@@ -182,13 +182,13 @@ def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
     return rest / fit.scales
 
 
-def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntArray]:
+def _slow_pairs(fit: PairFit, slow_nodes: IntArray, nodes: int) -> tuple[float, IntArray]:
     pairs = fit.usable.size
     none = np.zeros((0, 2), dtype=np.int64)
     if pairs < LEAST_OF_PAIRS * nodes * (nodes - 1) / 2 or pairs <= 2 * nodes:
         return np.inf, none
     threshold = upper_quantile(min(MOST_PAIR_SHARE, nodes / pairs), np.inf)
-    far = pair_scores(fit, apart)
+    far = pair_scores(fit, slow_nodes)
     order = np.argsort(-far, kind="stable")[: MOST_PAIRS * nodes]
     is_slow = (far[order] > threshold) & (far[order] * fit.scales[order] > WORTH_MEASURING)
     taken = fit.usable[order[is_slow]]

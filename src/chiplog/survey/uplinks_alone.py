@@ -53,9 +53,9 @@ def uplinks_alone(fit: PairFit, slow_uplinks: Sequence[int], shuffle: random.Ran
     suspected_parts = suspects(fit)
     members = _members(fit)
     suspected = {*suspected_parts.uplinks.tolist(), *slow_uplinks}
-    apart = set(suspected_parts.nodes.tolist())
+    suspected_nodes = set(suspected_parts.nodes.tolist())
     healthy = {
-        leaf: [node for node in nodes if node not in apart]
+        leaf: [node for node in nodes if node not in suspected_nodes]
         for leaf, nodes in members.items()
         if leaf not in suspected
     }
@@ -132,9 +132,11 @@ def judge_uplinks_alone(
     doubted = [place for place, doubtful in enumerate(judged) if is_doubted_uplink(doubtful)]
     if fresh is None or full is None or not (slow or doubted):
         return
-    apart = {judged[place].number for place in (*slow, *doubted)} | set(suspected.uplinks.tolist())
+    doubted_leaves = {judged[place].number for place in (*slow, *doubted)} | set(
+        suspected.uplinks.tolist()
+    )
     filled = _filled(full, fresh.first.leaves)
-    controls = [control for control in filled if not apart & control.leaves]
+    controls = [control for control in filled if not doubted_leaves & control.leaves]
     for place in (*slow, *doubted):
         suspect = judged[place]
         uplink = next((part for part in filled if part.begins_in(suspect.number).any()), None)

@@ -243,8 +243,8 @@ class _NWayContests:
         space = self._speaker.space(
             [(other.algorithm, other.task), (self._algorithm, baseline.task)]
         )
-        best = answer(self._speaker, space, other.algorithm, other.task)
-        return _gain(space, best.quick, _closed(space, self._algorithm, baseline.task))
+        others_times = answer(self._speaker, space, other.algorithm, other.task)
+        return _gain(space, others_times.quick, _closed(space, self._algorithm, baseline.task))
 
 
 def _closed(space: Space, algorithm: Algorithm, task: Task) -> Evaluate:

@@ -101,7 +101,7 @@ def _shown_limit(
     """S, where trains beyond it are messages one after the other, as SMPI makes them; else no send waits there."""
     if limit is None:
         return None
-    beyond = [size for size in measured if size.message_bytes > limit]
+    beyond = [measured_size for measured_size in measured if measured_size.message_bytes > limit]
 
     def says(message_bytes: int) -> tuple[float, float]:
         piece = next(

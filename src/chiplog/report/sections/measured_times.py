@@ -36,12 +36,12 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def _described(target: TargetReport) -> frozenset[str]:
     """The patterns that a fit of the target says something about."""
-    found: set[str] = set()
+    patterns: set[str] = set()
     for fit in target.fits:
         if not fit.error.points:
             continue
         if of_pairs(fit.method):
-            found.add("pairs")
+            patterns.add("pairs")
         else:
-            found |= {"one_to_many", *ONE_PAIR} if fit.method == ONE_TO_MANY else ONE_PAIR
-    return frozenset(found)
+            patterns |= {"one_to_many", *ONE_PAIR} if fit.method == ONE_TO_MANY else ONE_PAIR
+    return frozenset(patterns)

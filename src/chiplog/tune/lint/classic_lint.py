@@ -127,7 +127,7 @@ def _ranks(
 ) -> list[tuple[Range | None, str | None]]:
     """By entry the numbers of ranks that take it, and why they are not those that it names."""
     named = [entry.ranks.value for entry in entries]
-    wanted = [max(count, FEWEST_RANKS) for count in named]
+    wanted = [max(ranks, FEWEST_RANKS) for ranks in named]
     if release.reads_json:
         taken = _taken_shifted(named)
         takers = [bisect_right(named[:-1], count) for count in wanted]

@@ -96,10 +96,10 @@ class _Proof:
             for tree_leaf in leaves
         ]
         self.calls: dict[int, Call] = {}
-        own = _own_operations(root, release)
+        own_operations = _own_operations(root, release)
         for at, leaf in enumerate(leaves):
             call = call_for(leaf)
-            if leaf.collective in own:
+            if leaf.collective in own_operations:
                 self._unproved(at, "MPICH's own tree chooses the same for this operation")
             elif call is not None:
                 self.calls[at] = call

@@ -45,7 +45,7 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
     ratios = {p: ratio_over_launches(raced.confirmed[p], statements, risk) for p in points}
     passed = [p for p in points if _passes(p, ratios[p], raced)]
     changed = set(_in_ranges(points, passed))
-    by_size = [
+    judged = [
         SizeVerdict(
             p.cell,
             p.candidate,
@@ -56,13 +56,13 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
         )
         for p in points
     ]
-    known = {verdict.cell for verdict in by_size}
-    by_size += [
+    known = {verdict.cell for verdict in judged}
+    judged += [
         SizeVerdict(cell, None, None, _default_seconds(raced, cell), False, False)
         for cell in raced.cells
         if cell not in known
     ]
-    return sorted(by_size, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    return sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
 def _passes(point: SizeToConfirm, ratio: CandidateRatio, raced: Raced) -> bool:
