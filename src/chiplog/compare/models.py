@@ -198,7 +198,7 @@ def judge_models(
     judgements, left_out = _judgements(dataset, chosen, hold_out)
     for names, judgement in judgements:
         label, splits = judgement.splits(hold_out, folds)
-        left = judgement.boundaries(boundaries)
+        boundaries_left = judgement.boundaries(boundaries)
         collected: dict[tuple[str, ...], list[_HeldOut]] = {}
         refused: dict[tuple[str, str | None], LeftOut] = {}
         for fold, (training, held) in enumerate(splits):
@@ -206,7 +206,7 @@ def judge_models(
                 training,
                 names,
                 method=method,
-                boundaries=left(training),
+                boundaries=boundaries_left(training),
                 statistic=statistic,
                 seed=seed,
                 replicates=judgement.replicates,
@@ -353,15 +353,15 @@ def _held_out(judged: HeldOutPoints, dataset: Dataset, expression: str) -> Split
     accepts = parse_expression(expression)
     held = part(in_shown_state(dataset), accepts)
     training = part(dataset, lambda series: not accepts(series))
-    values, left = judged.values(dataset), judged.values(training)
+    values, training_values = judged.values(dataset), judged.values(training)
     if not judged.values(held):
         raise UsageError(
             f"--hold-out: '{expression}' holds out no round trip; there are {len(values)} {judged.values_text}"
             + (f" from {values[0]} to {values[-1]}{judged.unit}." if values else ".")
         )
-    if len(left) < FEWEST_TRAINING_VALUES:
+    if len(training_values) < FEWEST_TRAINING_VALUES:
         raise UsageError(
-            f"--hold-out: '{expression}' leaves round trips of {len(left)} {judged.values_text}; "
+            f"--hold-out: '{expression}' leaves round trips of {len(training_values)} {judged.values_text}; "
             f"a fit needs {FEWEST_TRAINING_VALUES}."
         )
     return training, held

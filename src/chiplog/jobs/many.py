@@ -121,8 +121,8 @@ def with_many(
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
             visits_seconds = SHARES[pattern] * options.seconds
-            left = max(0.0, options.until - time.monotonic() - took_seconds)
-            least_first = min(LEAST_FIRST_SECONDS, left)
+            seconds_left = max(0.0, options.until - time.monotonic() - took_seconds)
+            least_first = min(LEAST_FIRST_SECONDS, seconds_left)
             limits = all_within(visits_seconds, options.seconds, report.name, least_first)
             measure(
                 report.name,

@@ -191,8 +191,8 @@ class _TimeLeft:
 
     def for_measuring(self, targets: int) -> float:
         """Seconds for measuring the next of so many targets."""
-        left = (self._until - time.monotonic()) / targets
-        return max(self._least, left - self._analysis)
+        seconds_left = (self._until - time.monotonic()) / targets
+        return max(self._least, seconds_left - self._analysis)
 
     def analysed(self, seconds: float) -> None:
         """Takes in how long the analysis of a target took."""

@@ -54,11 +54,13 @@ class LongerDelays:
                 and series.delay_ns != 0
             )
 
-        left = seconds_of(self._options) - sum(measured.elapsed_seconds for measured in grid)
+        seconds_left = seconds_of(self._options) - sum(
+            measured.elapsed_seconds for measured in grid
+        )
         return self._visits.again(
             lambda request: any(map(is_missing, request.series)),
             grid,
             next_id,
-            seconds=min(left, self._limits.seconds_for_visits),
+            seconds=min(seconds_left, self._limits.seconds_for_visits),
             volume=self._options.budget_bytes - sum(measured.bytes_sent for measured in grid),
         )

@@ -262,9 +262,9 @@ def _shift_beside(
     count = int(spells.max(initial=-1)) + 1
     if count < 2:
         return shift
-    left = (rest - shift)[controls]
-    raw = group_medians(left, spells, count)
-    chance = np.pi / 2 * scale(left) ** 2 / np.bincount(spells, minlength=count)
+    residuals = (rest - shift)[controls]
+    raw = group_medians(residuals, spells, count)
+    chance = np.pi / 2 * scale(residuals) ** 2 / np.bincount(spells, minlength=count)
     excess = max(0.0, float(np.var(raw)) - float(np.median(chance)))
     raw = (raw - np.median(raw)) * excess / np.maximum(excess + chance, LEAST_SPREAD**2)
     return np.asarray(shift + of_nearest(rounds, rounds[controls], raw[spells]))

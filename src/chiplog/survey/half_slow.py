@@ -51,12 +51,12 @@ def most_uplinks(fit: PairFit) -> tuple[IntArray, float]:
             if is_slow.all():
                 continue
             above, below = np.median(medians[is_slow]), np.median(medians[~is_slow])
-            left = medians - np.where(is_slow, above, below)
-            if np.abs(left).sum() >= best:
+            residuals = medians - np.where(is_slow, above, below)
+            if np.abs(residuals).sum() >= best:
                 continue
-            best, gap = float(np.abs(left).sum()), float(above - below)
+            best, gap = float(np.abs(residuals).sum()), float(above - below)
             shares = 1 / is_slow.sum() + 1 / (~is_slow).sum()
-            is_clear = gap > max(LEAST_EFFECT, CLEAR * max(noise, mad(left)) * shares**0.5)
+            is_clear = gap > max(LEAST_EFFECT, CLEAR * max(noise, mad(residuals)) * shares**0.5)
             is_most = 2 * count >= leaves.size
             slow_uplinks = (np.array(chosen, dtype=np.int64), gap) if is_clear and is_most else none
     return slow_uplinks

@@ -22,14 +22,14 @@ ONE_PAIR = frozenset(
 def section(target: TargetReport, key: str) -> Section | None:
     """The tables of the patterns that no fit predicts; None where fits show all of them."""
     described = _described(target)
-    left = tuple(
+    undescribed = tuple(
         series
         for series in target.dataset.series
         if series.pattern not in described and series.tag.get("purpose") in PURPOSES
     )
-    if not left:
+    if not undescribed:
         return None
-    dataset: Dataset = replace(target.dataset, series=left)
+    dataset: Dataset = replace(target.dataset, series=undescribed)
     tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
     return Section(f"{key}-measured", line("Measured times"), tables) if tables else None
 

@@ -125,11 +125,11 @@ class _ClassicReader:
 
     def count(self, what: str, numbers_each: int) -> Number:
         number = self.next(what)
-        left = len(self.numbers) - self.at
-        if number.value * numbers_each > left:
+        numbers_left = len(self.numbers) - self.at
+        if number.value * numbers_each > numbers_left:
             raise FileIgnored(
                 number.line,
-                f"{what} is {number.value}, which takes {number.value * numbers_each} numbers; {left} follow: "
+                f"{what} is {number.value}, which takes {number.value * numbers_each} numbers; {numbers_left} follow: "
                 "it is truncated, or the count is wrong",
             )
         return number

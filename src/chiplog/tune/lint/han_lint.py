@@ -92,11 +92,11 @@ class _HanReader:
 
     def count(self, what: str, tokens_each: int, least: int = 0) -> int:
         value, line = self.number(what, least)
-        left = len(self.tokens) - self.at
-        if value * tokens_each > left:
+        tokens_left = len(self.tokens) - self.at
+        if value * tokens_each > tokens_left:
             raise FileIgnored(
                 line,
-                f"{what} is {value}, and {left} words follow: it is truncated, or the count is wrong",
+                f"{what} is {value}, and {tokens_left} words follow: it is truncated, or the count is wrong",
             )
         return value
 

@@ -78,8 +78,8 @@ class MpichRelease:
         branch = self.own.get(f"collective={collective}")
         if branch is None:
             return False
-        left = settled(branch, replace(state, is_searched=False))
-        return list(left) == [algorithm]
+        settled_branch = settled(branch, replace(state, is_searched=False))
+        return list(settled_branch) == [algorithm]
 
     def knows_test(self, key: str) -> bool:
         """Is the test one that its library compares keys with?"""

@@ -179,17 +179,21 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
 def _hidden(wanted: _Range, before: Sequence[tuple[int, _Range]], unit: str) -> str | None:
     """The lines that together take all of a range before it; None where something is left."""
     before = before[:MOST_BEFORE]
-    left = wanted.first
+    first_left = wanted.first
     lines: list[int] = []
-    while left <= wanted.last:
+    while first_left <= wanted.last:
         taker = next(
-            ((line, earlier) for line, earlier in before if earlier.first <= left <= earlier.last),
+            (
+                (line, earlier)
+                for line, earlier in before
+                if earlier.first <= first_left <= earlier.last
+            ),
             None,
         )
         if taker is None:
             return None
         lines.append(taker[0])
-        left = taker[1].last + 1
+        first_left = taker[1].last + 1
     if not lines:
         return None
     which = "line " + ", ".join(map(str, dict.fromkeys(lines)))

@@ -168,14 +168,15 @@ def affordable(
     runs: Sequence[Run], cost: Callable[[Run, CellState], float], most: float
 ) -> list[Run]:
     """The ranges without their costliest last sizes, as many as it takes for the costs not to exceed `most`."""
-    left = list(runs)
-    while left and sum(cost(run, state) for run in left for state in run.states) > most:
+    runs_left = list(runs)
+    while runs_left and sum(cost(run, state) for run in runs_left for state in run.states) > most:
         place = max(
-            range(len(left)), key=lambda number: cost(left[number], left[number].states[-1])
+            range(len(runs_left)),
+            key=lambda number: cost(runs_left[number], runs_left[number].states[-1]),
         )
-        shorter = Run(left[place].candidate, left[place].states[:-1])
-        left[place : place + 1] = [shorter] if shorter.states else []
-    return left
+        shorter = Run(runs_left[place].candidate, runs_left[place].states[:-1])
+        runs_left[place : place + 1] = [shorter] if shorter.states else []
+    return runs_left
 
 
 def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
